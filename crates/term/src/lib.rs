@@ -1,0 +1,18 @@
+//! Terms: the tagged word, the objects it may point to, and safe views of both.
+//!
+//! A [`Term`] borrows the heap it lives in, so that nothing can collect that heap while a term of
+//! it is in somebody's hands. The layout of every object stands in [`word`].
+#![allow(clippy::len_without_is_empty)]
+
+pub mod atom;
+mod atoms;
+pub mod entry;
+pub mod object;
+pub mod term;
+pub mod word;
+
+pub use atom::Atom;
+pub use atoms::am;
+pub use entry::{Export, FunEntry};
+pub use object::{Big, Bits, Cons, Ext, ExtKind, Fun, Map, Pid, Port, Ref, Tuple};
+pub use term::{Term, View};

@@ -1,0 +1,307 @@
+//! Views of the objects on a heap. Each is a pointer to a header whose subtag was checked when the
+//! view was made.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use crate::entry::{Export, FunEntry};
+use crate::word::*;
+use crate::{Atom, Term};
+
+macro_rules! raw_view {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Copy, Clone)]
+        pub struct $name<'h>(*const u64, PhantomData<&'h u64>);
+        impl<'h> $name<'h> {
+            /// # Safety
+            /// `p` points to an object of this kind that stays as it is for `'h`.
+            #[inline(always)]
+            pub const unsafe fn from_raw(p: *const u64) -> Self {
+                $name(p, PhantomData)
+            }
+            #[inline(always)]
+            pub const fn as_ptr(self) -> *const u64 {
+                self.0
+            }
+            #[inline(always)]
+            #[allow(dead_code)]
+            fn at(self, i: usize) -> u64 {
+                // SAFETY: callers stay within the object's size.
+                unsafe { *self.0.add(i) }
+            }
+        }
+    };
+}
+
+raw_view!(/// A list cell.
+    Cons);
+raw_view!(/// A tuple.
+    Tuple);
+raw_view!(/// A bignum: sign and 64-bit digits.
+    Big);
+raw_view!(/// A flat or hashed map. Its operations are in `map` here and in `heap::map`.
+    Map);
+raw_view!(/// A local or external fun.
+    Fun);
+raw_view!(/// A reference of this node.
+    LocalRef);
+raw_view!(/// A pid, port or reference of another node.
+    Ext);
+
+impl<'h> Cons<'h> {
+    #[inline(always)]
+    pub fn head(self) -> Term<'h> {
+        // SAFETY: a cell holds two terms of the same heap.
+        unsafe { Term::from_word(self.at(0)) }
+    }
+    #[inline(always)]
+    pub fn tail(self) -> Term<'h> {
+        // SAFETY: as above.
+        unsafe { Term::from_word(self.at(1)) }
+    }
+}
+
+impl<'h> Tuple<'h> {
+    pub fn len(self) -> usize {
+        header_words(self.at(0))
+    }
+    pub fn elements(self) -> &'h [Term<'h>] {
+        // SAFETY: the header's size many terms follow it; Term is one word.
+        unsafe { std::slice::from_raw_parts(self.0.add(1).cast(), self.len()) }
+    }
+    pub fn get(self, i: usize) -> Option<Term<'h>> {
+        self.elements().get(i).copied()
+    }
+}
+
+impl<'h> Big<'h> {
+    pub fn is_negative(self) -> bool {
+        header_subtag(self.at(0)) == BIG_NEG
+    }
+    pub fn digits(self) -> &'h [u64] {
+        // SAFETY: the header's size many digits follow it.
+        unsafe { std::slice::from_raw_parts(self.0.add(1), header_words(self.at(0))) }
+    }
+    pub fn as_i64(self) -> Option<i64> {
+        match (self.digits(), self.is_negative()) {
+            ([d], false) => i64::try_from(*d).ok(),
+            ([d], true) if *d <= 1 << 63 => Some((*d as i64).wrapping_neg()),
+            _ => None,
+        }
+    }
+    pub fn as_u64(self) -> Option<u64> {
+        match (self.digits(), self.is_negative()) {
+            ([d], false) => Some(*d),
+            _ => None,
+        }
+    }
+}
+
+/// A bit string: where its first byte is, from which bit on and how many bits.
+#[derive(Copy, Clone)]
+pub struct Bits<'h> {
+    /// The storage's bytes from the one that holds the first bit to the one that holds the last.
+    bytes: &'h [u8],
+    /// Bits of the first byte that come before the first bit: 0 to 7.
+    skip: u32,
+    len: usize,
+}
+
+impl<'h> Bits<'h> {
+    /// # Safety
+    /// `p` points to a binary of any subtag that stays as it is for `'h`.
+    pub unsafe fn from_raw(p: *const u64) -> Bits<'h> {
+        // SAFETY: the layouts of `word`.
+        unsafe {
+            match header_subtag(*p) {
+                SUB_BIN => {
+                    let all = Bits::from_raw((*p.add(1) - TAG_BOXED) as *const u64);
+                    let off = small_value(*p.add(2)) as usize;
+                    all.slice(off, small_value(*p.add(3)) as usize)
+                }
+                REFC_BIN => {
+                    let n = *p.add(1) as usize;
+                    Bits::of_bytes(std::slice::from_raw_parts(*p.add(4) as *const u8, n))
+                }
+                HEAP_BIN => {
+                    let n = *p.add(1) as usize;
+                    Bits::of_bytes(std::slice::from_raw_parts(p.add(2).cast(), n))
+                }
+                MATCH_CTX => {
+                    let all = Bits::from_raw((*p.add(1) - TAG_BOXED) as *const u64);
+                    let (pos, end) = (*p.add(3) as usize, *p.add(4) as usize);
+                    all.slice(pos, end.saturating_sub(pos))
+                }
+                _ => Bits::of_bytes(&[]),
+            }
+        }
+    }
+    pub fn of_bytes(bytes: &'h [u8]) -> Bits<'h> {
+        Bits {
+            bytes,
+            skip: 0,
+            len: bytes.len() * 8,
+        }
+    }
+    /// A part, in bits from this one's start; cut where it would reach beyond the end.
+    pub fn slice(self, off: usize, len: usize) -> Bits<'h> {
+        let off = off.min(self.len);
+        let len = len.min(self.len - off);
+        let first = self.skip as usize + off;
+        let bytes = &self.bytes[first / 8..(first + len).div_ceil(8).max(first / 8)];
+        Bits {
+            bytes,
+            skip: (first % 8) as u32,
+            len,
+        }
+    }
+    pub fn bit_len(self) -> usize {
+        self.len
+    }
+    /// Whole bytes, rounded up (`byte_size/1`).
+    pub fn byte_size(self) -> usize {
+        self.len.div_ceil(8)
+    }
+    /// A binary, that is a whole number of bytes.
+    pub fn is_binary(self) -> bool {
+        self.len.is_multiple_of(8)
+    }
+    /// Bits of the first byte of [`Bits::storage`] before the first bit.
+    pub fn bit_offset(self) -> u32 {
+        self.skip
+    }
+    pub fn storage(self) -> &'h [u8] {
+        self.bytes
+    }
+    /// The bytes themselves where they lie at whole bytes.
+    pub fn as_bytes(self) -> Option<&'h [u8]> {
+        (self.skip == 0 && self.len.is_multiple_of(8)).then_some(self.bytes)
+    }
+    /// The bytes, moved where they lie askew; a last partial byte keeps its bits high, then zeros.
+    pub fn to_bytes(self) -> Cow<'h, [u8]> {
+        if let Some(b) = self.as_bytes() {
+            return Cow::Borrowed(b);
+        }
+        Cow::Owned((0..self.byte_size()).map(|i| self.byte(i)).collect())
+    }
+    /// Byte `i`; bits beyond the end are zero.
+    pub fn byte(self, i: usize) -> u8 {
+        let hi = self.bytes.get(i).copied().unwrap_or(0) as u16;
+        let lo = self.bytes.get(i + 1).copied().unwrap_or(0) as u16;
+        let b = ((hi << 8 | lo) << self.skip >> 8) as u8;
+        let left = self.len.saturating_sub(i * 8);
+        if left >= 8 {
+            b
+        } else {
+            b & !(0xFFu16 >> left) as u8
+        }
+    }
+}
+
+impl<'h> Fun<'h> {
+    pub fn is_export(self) -> bool {
+        header_subtag(self.at(0)) == EXPORT
+    }
+    pub fn export(self) -> Option<&'static Export> {
+        // SAFETY: an EXPORT object's word is a pointer to an entry that is never freed.
+        self.is_export()
+            .then(|| unsafe { &*(self.at(1) as *const Export) })
+    }
+    /// A local fun's entry.
+    pub fn entry(self) -> Option<&'static FunEntry> {
+        // SAFETY: a FUN object's first word is a pointer to an entry that is never freed.
+        (!self.is_export()).then(|| unsafe { &*(self.at(1) as *const FunEntry) })
+    }
+    pub fn arity(self) -> usize {
+        match self.export() {
+            Some(e) => e.arity as usize,
+            None => small_value(self.at(2)) as usize,
+        }
+    }
+    pub fn creator(self) -> Option<Term<'h>> {
+        // SAFETY: the third word of a FUN is a term.
+        (!self.is_export()).then(|| unsafe { Term::from_word(self.at(3)) })
+    }
+    pub fn env(self) -> &'h [Term<'h>] {
+        if self.is_export() {
+            return &[];
+        }
+        let n = header_words(self.at(0)) - 3;
+        // SAFETY: n terms follow the first three words.
+        unsafe { std::slice::from_raw_parts(self.0.add(4).cast(), n) }
+    }
+}
+
+impl<'h> LocalRef<'h> {
+    /// The three numbers, as printed from last to first.
+    pub fn numbers(self) -> [u32; 3] {
+        [
+            self.at(1) as u32,
+            (self.at(1) >> 32) as u32,
+            self.at(2) as u32,
+        ]
+    }
+    /// The number of the process an alias stands for.
+    pub fn alias_pid(self) -> Option<u32> {
+        let h = self.at(0);
+        (header_subtag(h) == REF && header_words(h) == 3).then(|| (self.at(3) >> 4) as u32)
+    }
+    pub fn is_magic(self) -> bool {
+        header_subtag(self.at(0)) == MAGIC_REF
+    }
+    /// A magic reference's resource.
+    pub fn resource(self) -> Option<*const ()> {
+        self.is_magic().then(|| self.at(4) as *const ())
+    }
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum ExtKind {
+    Pid,
+    Port,
+    Ref,
+}
+
+impl<'h> Ext<'h> {
+    pub fn kind(self) -> ExtKind {
+        match header_own(self.at(0)) & 3 {
+            0 => ExtKind::Pid,
+            1 => ExtKind::Port,
+            _ => ExtKind::Ref,
+        }
+    }
+    pub fn node(self) -> Atom {
+        Atom((self.at(1) >> 4) as u32)
+    }
+    pub fn creation(self) -> u32 {
+        small_value(self.at(2)) as u32
+    }
+    /// A pid's number and serial, a port's number: one word. See `ref_numbers` for references.
+    pub fn data(self) -> u64 {
+        self.at(3)
+    }
+    pub fn ref_numbers(self) -> Vec<u32> {
+        let n = (header_own(self.at(0)) >> 2) as usize;
+        (0..n)
+            .map(|i| (self.at(3 + i / 2) >> (32 * (i % 2))) as u32)
+            .collect()
+    }
+}
+
+/// A pid: of this node by number, or of another.
+#[derive(Copy, Clone)]
+pub enum Pid<'h> {
+    Local(u32),
+    External(Ext<'h>),
+}
+#[derive(Copy, Clone)]
+pub enum Port<'h> {
+    Local(u32),
+    External(Ext<'h>),
+}
+#[derive(Copy, Clone)]
+pub enum Ref<'h> {
+    Local(LocalRef<'h>),
+    External(Ext<'h>),
+}
