@@ -1,1 +1,30 @@
+//! `.beam` files: the container, its chunks, the instructions in generic form, and the verifier.
+//!
+//! From bytes to something the loader may use there are four steps, each of which can refuse:
+//! [`Container`] finds the chunks, [`Module`] reads the tables, [`Code`] decodes every
+//! instruction, and [`verify`] proves what native code will take for granted. Everything here
+//! works on bytes from anywhere: nothing panics, whatever they are, and nothing allocates more
+//! than a small multiple of the file.
 #![forbid(unsafe_code)]
+
+mod code;
+mod compact;
+mod container;
+mod error;
+mod functions;
+mod lines;
+mod md5;
+mod module;
+mod reader;
+mod tables;
+mod types;
+
+pub use code::{AllocList, Arg, BigInt, Code, Op};
+pub use container::Container;
+pub use error::{Error, Reason};
+pub use functions::Function;
+pub use kvik_isa::Opcode;
+pub use lines::{Line, Lines};
+pub use module::{CodeChunk, Module};
+pub use tables::{Export, Import, Lambda, Literals};
+pub use types::{Type, Types};

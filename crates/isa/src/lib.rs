@@ -1,1 +1,10 @@
+//! The instruction set: what each generic instruction of a `.beam` file is, and (as rules) which
+//! specific instructions the loader makes of them.
+//!
+//! `ops.tab` is the one place where this is written down. Its `%generic` section becomes the
+//! [`Opcode`] enum when this crate is built. Nothing here knows terms, heaps or machines.
 #![forbid(unsafe_code)]
+
+mod opcode;
+
+pub use opcode::{Kind, OpInfo, Opcode, MAX_OPCODE};

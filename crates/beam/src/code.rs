@@ -1,0 +1,402 @@
+//! Decoded instructions: one flat array of instructions, one of operands.
+
+use crate::compact::{self, Number, TAG_A, TAG_F, TAG_I, TAG_U, TAG_X, TAG_Y, TAG_Z};
+use crate::error::Error;
+use crate::functions::{self, Function};
+use crate::module::Module;
+use crate::reader::Reader;
+use kvik_isa::Opcode;
+
+/// Registers of each kind are numbered below this.
+pub const MAX_REG: u64 = 1024;
+/// Integers of more bytes than this are too large for any system limit.
+const MAX_INTEGER: usize = 4 << 20;
+/// The most of one thing that an allocation list may ask for.
+const MAX_ALLOC: u32 = 1 << 24;
+
+/// One operand. Sixteen bytes; lists and big integers are kept outside.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Arg {
+    /// `[]`.
+    Nil,
+    /// An atom, by its index in [`Module::atoms`]; never 0.
+    Atom(u32),
+    /// An integer that fits 64 bits (it need not fit a small integer).
+    Int(i64),
+    /// A larger integer, by its index in [`Code::bigs`].
+    Big(u32),
+    /// A literal, by its index in [`Module::literals`].
+    Literal(u32),
+    /// An x register, and its type in [`Module::types`] (0: nothing known).
+    X(u16, u32),
+    /// A y register, and its type.
+    Y(u16, u32),
+    /// A float register.
+    Float(u16),
+    /// A label; 0 is no label.
+    Label(u32),
+    /// A bare number.
+    U(u64),
+    /// A bare number of more than 63 bits.
+    Overflow,
+    /// What to reserve on the heap.
+    Alloc(AllocList),
+    /// A list of so many operands: see [`Code::list`].
+    List(u32),
+}
+
+/// What to reserve on the heap: words, and things whose size is ours to know.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct AllocList {
+    /// Words.
+    pub words: u32,
+    /// Boxed floats.
+    pub floats: u32,
+    /// Funs (the free variables are counted in `words`).
+    pub funs: u32,
+}
+
+/// An integer of more than 64 bits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BigInt {
+    /// Below zero.
+    pub negative: bool,
+    /// The absolute value, least significant digit first; the last is not zero.
+    pub digits: Vec<u64>,
+}
+
+/// One instruction: its operands are `count` entries of the operand array from `first` on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Op {
+    /// Which instruction.
+    pub opcode: Opcode,
+    first: u32,
+    count: u32,
+}
+
+/// A module's code, decoded: every index in it has been checked against its table.
+pub struct Code {
+    /// The instructions.
+    pub ops: Vec<Op>,
+    args: Vec<Arg>,
+    /// Integers that don't fit [`Arg::Int`].
+    pub bigs: Vec<BigInt>,
+    /// The functions, in order.
+    pub functions: Vec<Function>,
+    /// Where each label stands, as an index of `ops`; [`Code::NOWHERE`] if it doesn't.
+    pub labels: Vec<u32>,
+}
+
+impl Code {
+    /// In [`Code::labels`]: the label isn't placed.
+    pub const NOWHERE: u32 = u32::MAX;
+
+    /// Decodes the code of a module and finds its functions.
+    pub fn decode(module: &Module) -> Result<Code, Error> {
+        let mut decoder = Decoder::new(module);
+        decoder.run()?;
+        let Decoder {
+            ops, args, bigs, ..
+        } = decoder;
+        let mut code = Code {
+            ops,
+            args,
+            bigs,
+            functions: vec![],
+            labels: vec![],
+        };
+        functions::find(&mut code, module)?;
+        Ok(code)
+    }
+
+    /// The operands of an instruction, as many as its arity; a list is the last one.
+    #[inline]
+    pub fn args(&self, op: &Op) -> &[Arg] {
+        self.all_args(op)
+            .get(..op.opcode.arity())
+            .unwrap_or_default()
+    }
+
+    /// The elements of the list that is the last operand; empty if there is none.
+    #[inline]
+    pub fn list(&self, op: &Op) -> &[Arg] {
+        self.all_args(op)
+            .get(op.opcode.arity()..)
+            .unwrap_or_default()
+    }
+
+    #[inline]
+    fn all_args(&self, op: &Op) -> &[Arg] {
+        let first = op.first as usize;
+        self.args
+            .get(first..first + op.count as usize)
+            .unwrap_or_default()
+    }
+
+    /// Where a label stands, as an index of `ops`.
+    #[inline]
+    pub fn label(&self, label: u32) -> Option<usize> {
+        self.labels
+            .get(label as usize)
+            .filter(|at| **at != Code::NOWHERE)
+            .map(|at| *at as usize)
+    }
+}
+
+/// What is needed while decoding.
+struct Decoder<'m> {
+    module: &'m Module<'m>,
+    r: Reader<'m>,
+    ops: Vec<Op>,
+    args: Vec<Arg>,
+    bigs: Vec<BigInt>,
+}
+
+impl<'m> Decoder<'m> {
+    fn new(module: &'m Module<'m>) -> Self {
+        let bytes = module.code.bytes;
+        Decoder {
+            module,
+            r: Reader::new(bytes),
+            ops: Vec::with_capacity(bytes.len() / 5),
+            args: Vec::with_capacity(bytes.len() / 2),
+            bigs: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
+        // Indexes of operands are kept in 32 bits.
+        if self.r.len() > (u32::MAX / 2) as usize {
+            return Err(Error::Chunk("Code"));
+        }
+        loop {
+            let start = self.module.code.bytes.len() - self.r.len();
+            let error = |what| Error::Code {
+                offset: start,
+                what,
+            };
+            let number = self.r.u8().ok_or_else(|| error("the code has no end"))?;
+            let opcode = Opcode::from_number(number).ok_or_else(|| error("unknown opcode"))?;
+            let info = opcode.info();
+            if info.obsolete {
+                return Err(Error::TooOld(info.name));
+            }
+            let first = self.args.len();
+            for position in 1..=info.arity {
+                let arg = self.arg(position == info.arity).map_err(error)?;
+                // The elements of a list are behind it already.
+                if !matches!(arg, Arg::List(_)) {
+                    self.args.push(arg);
+                }
+            }
+            let count = (self.args.len() - first) as u32;
+            self.ops.push(Op {
+                opcode,
+                first: first as u32,
+                count,
+            });
+            if opcode == Opcode::IntCodeEnd {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn arg(&mut self, last: bool) -> Result<Arg, &'static str> {
+        let (tag, number) = compact::read(&mut self.r).ok_or("an operand is cut off")?;
+        let word = match number {
+            Number::Word(word) => word,
+            Number::Long(bytes) => return self.long(tag, bytes),
+        };
+        match tag {
+            TAG_X => Ok(Arg::X(register(word)?, 0)),
+            TAG_Y => Ok(Arg::Y(register(word)?, 0)),
+            TAG_A if word == 0 => Ok(Arg::Nil),
+            TAG_A => index(word, self.module.atoms.len(), "no such atom").map(Arg::Atom),
+            TAG_F => index(word, self.module.code.labels as usize, "no such label").map(Arg::Label),
+            TAG_U if word > i64::MAX as u64 => Ok(Arg::Overflow),
+            TAG_U => Ok(Arg::U(word)),
+            TAG_I => Ok(Arg::Int(word as i64)),
+            TAG_Z => self.extended(word, last),
+            _ => Err("unknown operand tag"),
+        }
+    }
+
+    /// Numbers of nine bytes and more: only integers may be that long.
+    fn long(&mut self, tag: u8, bytes: &[u8]) -> Result<Arg, &'static str> {
+        match tag {
+            TAG_U => Ok(Arg::Overflow),
+            TAG_I if bytes.len() > MAX_INTEGER => Ok(Arg::Overflow),
+            TAG_I => match big_integer(bytes) {
+                Ok(small) => Ok(Arg::Int(small)),
+                Err(big) => {
+                    self.bigs.push(big);
+                    Ok(Arg::Big(self.bigs.len() as u32 - 1))
+                }
+            },
+            _ => Err("an index is too large"),
+        }
+    }
+
+    fn extended(&mut self, kind: u64, last: bool) -> Result<Arg, &'static str> {
+        const CUT: &str = "an operand is cut off";
+        match kind {
+            1 if last => self.list(),
+            1 => Err("a list is not the last operand"),
+            2 => {
+                let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
+                Ok(Arg::Float(register(u64::from(number))?))
+            }
+            3 => alloc_list(&mut self.r)
+                .map(Arg::Alloc)
+                .ok_or("bad allocation list"),
+            4 => {
+                let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
+                let count = self.module.literals.len();
+                index(u64::from(number), count, "no such literal").map(Arg::Literal)
+            }
+            5 => self.typed_register(),
+            _ => Err("unknown extended operand"),
+        }
+    }
+
+    /// Pushes the list's length and its elements.
+    fn list(&mut self) -> Result<Arg, &'static str> {
+        let count = compact::read_u32(&mut self.r).ok_or("a list is cut off")?;
+        if count as usize > self.r.len() {
+            return Err("a list is longer than the code");
+        }
+        self.args.push(Arg::List(count));
+        for _ in 0..count {
+            let arg = self.arg(false)?;
+            self.args.push(arg);
+        }
+        Ok(Arg::List(count))
+    }
+
+    /// A register and the index of its type. Without a `Type` chunk the index means nothing.
+    fn typed_register(&mut self) -> Result<Arg, &'static str> {
+        const CUT: &str = "a typed register is cut off";
+        let (tag, number) = compact::read(&mut self.r).ok_or(CUT)?;
+        let Number::Word(word) = number else {
+            return Err(CUT);
+        };
+        let register = register(word)?;
+        let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
+        let types = &self.module.types;
+        let ty = if types.fallback {
+            0
+        } else {
+            index(u64::from(number), types.len(), "no such type")?
+        };
+        match tag {
+            TAG_X => Ok(Arg::X(register, ty)),
+            TAG_Y => Ok(Arg::Y(register, ty)),
+            _ => Err("a type without a register"),
+        }
+    }
+}
+
+#[inline]
+fn register(word: u64) -> Result<u16, &'static str> {
+    if word < MAX_REG {
+        Ok(word as u16)
+    } else {
+        Err("no such register")
+    }
+}
+
+#[inline]
+fn index(word: u64, count: usize, what: &'static str) -> Result<u32, &'static str> {
+    if word < count as u64 && word <= u64::from(u32::MAX) {
+        Ok(word as u32)
+    } else {
+        Err(what)
+    }
+}
+
+/// Pairs of kind and number, three at most.
+fn alloc_list(r: &mut Reader) -> Option<AllocList> {
+    let pairs = compact::read_u32(r).filter(|n| *n <= 3)?;
+    let mut list = AllocList::default();
+    for _ in 0..pairs {
+        let kind = compact::read_u32(r)?;
+        let number = compact::read_u32(r).filter(|n| *n <= MAX_ALLOC)?;
+        let field = match kind {
+            0 => &mut list.words,
+            1 => &mut list.floats,
+            2 => &mut list.funs,
+            _ => return None,
+        };
+        *field += number;
+    }
+    Some(list)
+}
+
+/// Big-endian two's complement to sign and magnitude, or to 64 bits if they are enough.
+fn big_integer(bytes: &[u8]) -> Result<i64, BigInt> {
+    let negative = bytes.first().is_some_and(|b| b & 0x80 != 0);
+    let fill = if negative { 0xff } else { 0 };
+    let mut digits: Vec<u64> = bytes
+        .rchunks(8)
+        .map(|part| {
+            let start = if fill == 0 { 0 } else { u64::MAX };
+            part.iter().fold(start, |n, b| n << 8 | u64::from(*b))
+        })
+        .collect();
+    if negative {
+        let mut carry = true;
+        for digit in &mut digits {
+            (*digit, carry) = (!*digit).overflowing_add(u64::from(carry));
+        }
+        // The most negative number of this width: its magnitude needs one digit more.
+        if carry {
+            digits.push(1);
+        }
+    }
+    while digits.len() > 1 && digits.last() == Some(&0) {
+        digits.pop();
+    }
+    match (digits.as_slice(), negative) {
+        ([only], false) if *only <= i64::MAX as u64 => Ok(*only as i64),
+        ([only], true) if *only <= 1 << 63 => Ok((*only as i64).wrapping_neg()),
+        _ => Err(BigInt { negative, digits }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_integers() {
+        assert_eq!(big_integer(&[0; 9]), Ok(0));
+        assert_eq!(big_integer(&[0xff; 12]), Ok(-1));
+        let big = |negative, digits: &[u64]| {
+            Err(BigInt {
+                negative,
+                digits: digits.to_vec(),
+            })
+        };
+        assert_eq!(
+            big_integer(&[1, 0, 0, 0, 0, 0, 0, 0, 0]),
+            big(false, &[0, 1])
+        );
+        assert_eq!(
+            big_integer(&[0xff, 0, 0, 0, 0, 0, 0, 0, 0]),
+            big(true, &[0, 1])
+        );
+        let mut lowest = [0; 16];
+        lowest[0] = 0x80;
+        assert_eq!(big_integer(&lowest), big(true, &[0, 1 << 63]));
+        assert_eq!(
+            big_integer(&[0xff, 0x80, 0, 0, 0, 0, 0, 0, 0]),
+            Ok(i64::MIN)
+        );
+    }
+
+    #[test]
+    fn an_operand_takes_two_words() {
+        assert_eq!(size_of::<Arg>(), 16);
+    }
+}

@@ -1,0 +1,94 @@
+//! Why a file is refused.
+
+use std::fmt;
+
+/// Everything that can be wrong with a file, with the words for the log. To Erlang it is
+/// `badfile` in every case, as in OTP.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// Not an IFF file of form `BEAM`, or its sizes don't add up.
+    Header,
+    /// The gzip stream around the file is damaged or far too large.
+    Gzip,
+    /// A chunk without which no module can be loaded isn't there.
+    Missing(&'static str),
+    /// A chunk is damaged.
+    Chunk(&'static str),
+    /// The file was made by OTP 20 or earlier: its atoms are in Latin-1.
+    OldAtoms,
+    /// The file uses instructions of a later OTP release: its highest opcode.
+    TooNew(u32),
+    /// The file uses an instruction that OTP 25 no longer has.
+    TooOld(&'static str),
+    /// The code can't be decoded.
+    Code {
+        /// Byte offset in the code.
+        offset: usize,
+        /// What was met there.
+        what: &'static str,
+    },
+    /// The code isn't laid out in functions.
+    Layout {
+        /// Index of the instruction.
+        op: usize,
+        /// What is wrong there.
+        what: &'static str,
+    },
+    /// The verifier refused the code.
+    Unsafe(Box<Reason>),
+}
+
+/// What the verifier found, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reason {
+    /// Function name and arity.
+    pub function: String,
+    /// Index of the instruction in the decoded code.
+    pub op: usize,
+    /// Name of the instruction.
+    pub name: &'static str,
+    /// What is wrong with it.
+    pub what: &'static str,
+}
+
+impl Error {
+    /// The atom that Erlang code sees.
+    pub fn atom(&self) -> &'static str {
+        "badfile"
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Header => write!(f, "not a BEAM file"),
+            Error::Gzip => write!(f, "damaged compressed file"),
+            Error::Missing(chunk) => write!(f, "chunk {chunk} is missing"),
+            Error::Chunk(chunk) => write!(f, "chunk {chunk} is damaged"),
+            Error::OldAtoms => write!(f, "compiled by OTP 20 or earlier; please compile again"),
+            Error::TooNew(opcode) => {
+                write!(
+                    f,
+                    "compiled for a later release: opcode {opcode} is not known here"
+                )
+            }
+            Error::TooOld(name) => {
+                write!(
+                    f,
+                    "compiled by too old a compiler: instruction {name}; please compile again"
+                )
+            }
+            Error::Code { offset, what } => write!(f, "code byte {offset}: {what}"),
+            Error::Layout { op, what } => write!(f, "instruction {op}: {what}"),
+            Error::Unsafe(r) => {
+                write!(
+                    f,
+                    "{}, instruction {} ({}): {}",
+                    r.function, r.op, r.name, r.what
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}

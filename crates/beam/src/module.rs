@@ -1,0 +1,134 @@
+//! A module's tables, read from its chunks.
+
+use crate::container::Container;
+use crate::error::Error;
+use crate::lines::Lines;
+use crate::md5;
+use crate::reader::Reader;
+use crate::tables::{self, Export, Import, Lambda, Literals};
+use crate::types::Types;
+use kvik_isa::MAX_OPCODE;
+
+/// The header of the `Code` chunk and the instructions behind it, not yet decoded.
+#[derive(Clone, Copy)]
+pub struct CodeChunk<'f> {
+    /// Labels are numbered below this.
+    pub labels: u32,
+    /// How many functions there are.
+    pub functions: u32,
+    /// The encoded instructions.
+    pub bytes: &'f [u8],
+}
+
+/// Everything a file says about its module except the decoded code.
+pub struct Module<'f> {
+    /// Atom texts; entry 0 isn't an atom, entry 1 is the module's name.
+    pub atoms: Vec<&'f str>,
+    /// Functions of other modules.
+    pub imports: Vec<Import>,
+    /// Exported functions.
+    pub exports: Vec<Export>,
+    /// Local functions (for those who print code; may be missing).
+    pub locals: Vec<Export>,
+    /// Funs.
+    pub lambdas: Vec<Lambda>,
+    /// Bytes for `bs_put_string`, `bs_match_string`, `bs_create_bin`.
+    pub strings: &'f [u8],
+    /// Literal terms.
+    pub literals: Literals,
+    /// Source locations.
+    pub lines: Lines<'f>,
+    /// What the compiler knows of operands.
+    pub types: Types,
+    /// `module_info(attributes)` in external term format, or empty.
+    pub attributes: &'f [u8],
+    /// `module_info(compile)` in external term format, or empty.
+    pub compile_info: &'f [u8],
+    /// `module_info(md5)`.
+    pub md5: [u8; 16],
+    /// The code.
+    pub code: CodeChunk<'f>,
+}
+
+impl<'f> Module<'f> {
+    /// Reads all tables of a file.
+    pub fn parse(file: &'f Container) -> Result<Module<'f>, Error> {
+        let get = |id: &[u8; 4]| file.chunk(id).filter(|c| !c.is_empty());
+        let code = parse_code(get(b"Code").ok_or(Error::Missing("Code"))?)?;
+        let atoms = match (get(b"AtU8"), get(b"Atom")) {
+            (Some(chunk), _) => tables::atoms(chunk).ok_or(Error::Chunk("AtU8"))?,
+            (None, Some(_)) => return Err(Error::OldAtoms),
+            (None, None) => return Err(Error::Missing("AtU8")),
+        };
+        let (count, labels) = (atoms.len(), code.labels);
+        let imports = get(b"ImpT").ok_or(Error::Missing("ImpT"))?;
+        let exports = get(b"ExpT").ok_or(Error::Missing("ExpT"))?;
+        // A chunk that need not be there: nothing, or a damaged one refused.
+        fn optional<'c, T: Default>(
+            chunk: Option<&'c [u8]>,
+            name: &'static str,
+            parse: impl FnOnce(&'c [u8]) -> Option<T>,
+        ) -> Result<T, Error> {
+            chunk.map_or(Ok(T::default()), |c| parse(c).ok_or(Error::Chunk(name)))
+        }
+        Ok(Module {
+            imports: tables::imports(imports, count).ok_or(Error::Chunk("ImpT"))?,
+            exports: tables::exports(exports, count, labels).ok_or(Error::Chunk("ExpT"))?,
+            // OTP doesn't look at LocT unless asked to print code: a damaged one does no harm.
+            locals: get(b"LocT")
+                .and_then(|c| tables::exports(c, count, labels))
+                .unwrap_or_default(),
+            lambdas: optional(get(b"FunT"), "FunT", |c| tables::lambdas(c, count, labels))?,
+            strings: get(b"StrT").unwrap_or_default(),
+            literals: optional(get(b"LitT"), "LitT", tables::literals)?,
+            lines: optional(get(b"Line"), "Line", Lines::parse)?,
+            types: match get(b"Type") {
+                Some(chunk) => Types::parse(chunk).ok_or(Error::Chunk("Type"))?,
+                None => Types::none(),
+            },
+            attributes: get(b"Attr").unwrap_or_default(),
+            compile_info: get(b"CInf").unwrap_or_default(),
+            md5: md5::checksum(file),
+            atoms,
+            code,
+        })
+    }
+
+    /// The module's name.
+    pub fn name(&self) -> &'f str {
+        self.atoms.get(1).copied().unwrap_or_default()
+    }
+
+    /// The text of an atom; nothing for 0, which is `[]`.
+    pub fn atom(&self, index: u32) -> Option<&'f str> {
+        let index = usize::try_from(index).ok().filter(|i| *i > 0)?;
+        self.atoms.get(index).copied()
+    }
+}
+
+/// The chunk starts with the size of its header, so that headers can grow.
+fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
+    let damaged = || Error::Chunk("Code");
+    let mut r = Reader::new(chunk);
+    let size = r
+        .u32()
+        .and_then(|n| usize::try_from(n).ok())
+        .ok_or_else(damaged)?;
+    let mut header = Reader::new(r.bytes(size).ok_or_else(damaged)?);
+    let mut field = || header.u32().ok_or_else(damaged);
+    let (version, opcodes, labels, functions) = (field()?, field()?, field()?, field()?);
+    let bytes = r.rest();
+    if opcodes > u32::from(MAX_OPCODE) {
+        return Err(Error::TooNew(opcodes));
+    }
+    // A label takes two bytes of code at least.
+    let most = bytes.len() / 2 + 1;
+    if version != 0 || labels as usize > most || functions as usize > most {
+        return Err(damaged());
+    }
+    Ok(CodeChunk {
+        labels,
+        functions,
+        bytes,
+    })
+}
