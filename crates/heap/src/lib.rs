@@ -1,1 +1,23 @@
+//! The memory of a process: one block with the heap growing up and the stack growing down, heap
+//! fragments, off-heap binaries, copying between heaps, and the collector.
+//!
+//! The rule everything above relies on: **allocation never moves a term**. A full block gets a
+//! fragment. Only [`Heap::collect`], which wants the heap alone (`&mut`), moves terms, and it is
+//! called at safepoints only.
 
+pub mod alloc;
+pub mod binary;
+pub mod build;
+pub mod copy;
+pub mod frag;
+pub mod gc;
+pub mod literal;
+pub mod regs;
+pub mod roots;
+
+pub use alloc::Heap;
+pub use binary::{BinRef, Resource};
+pub use frag::OwnedTerm;
+pub use gc::GcStats;
+pub use literal::LiteralArea;
+pub use regs::Regs;

@@ -1,0 +1,414 @@
+//! [`Heap`]: a process's block, its registers as native code sees them, and allocation.
+
+use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
+use std::cell::Cell;
+use std::mem::offset_of;
+use std::ptr;
+
+use kvik_term::word::*;
+use kvik_term::Term;
+
+use crate::binary::release_off_heap;
+use crate::frag::{Frag, OwnedTerm};
+use crate::literal::is_literal;
+use crate::roots::ROOTS;
+
+/// Words of a process's first block, heap and stack together.
+pub const FIRST_WORDS: usize = 48;
+/// A message of at most this many words is copied into the block when it is taken.
+const ADOPT_COPY: usize = 64;
+/// Bytes of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).
+pub const MIN_VHEAP: usize = 46_422 * 8;
+
+/// A process's memory. Native code reads and writes the first fields at the offsets below.
+#[repr(C)]
+pub struct Heap {
+    pub(crate) htop: Cell<*mut u64>,
+    /// The top of the stack, which is its lowest word.
+    pub(crate) stop: Cell<*mut u64>,
+    /// Reductions left in this turn.
+    pub(crate) fcalls: Cell<i64>,
+    /// Where the process goes on when it is run again.
+    pub(crate) ip: Cell<usize>,
+    /// Set when a collection is due at the next safepoint.
+    pub(crate) gc_due: Cell<bool>,
+    pub(crate) exc_class: Cell<u8>,
+    pub(crate) start: Cell<*mut u64>,
+    pub(crate) end: Cell<*mut u64>,
+    pub(crate) high_water: Cell<*mut u64>,
+    /// Words allocated at `start`: at least `end - start`.
+    pub(crate) cap: Cell<usize>,
+    pub(crate) old_start: Cell<*mut u64>,
+    pub(crate) old_top: Cell<*mut u64>,
+    pub(crate) old_end: Cell<*mut u64>,
+    pub(crate) frags: Cell<*mut Frag>,
+    pub(crate) frag_words: Cell<usize>,
+    pub(crate) off_heap: Cell<*mut u64>,
+    pub(crate) vheap: Cell<usize>,
+    pub(crate) vheap_limit: Cell<usize>,
+    pub(crate) roots: [Cell<u64>; ROOTS],
+    pub(crate) pairs: Cell<Vec<(u64, u64)>>,
+    /// X registers of a process that is not running.
+    pub(crate) saved: Cell<Vec<u64>>,
+    pub(crate) min_words: Cell<u32>,
+    pub(crate) fullsweep_after: Cell<u32>,
+    pub(crate) minor_count: Cell<u32>,
+    /// `max_heap_size` in words, 0 for none.
+    pub(crate) max_words: Cell<usize>,
+    pub(crate) gc_count: Cell<u32>,
+}
+
+// SAFETY: a heap is used by whoever runs its process, one at a time; handing it over synchronises.
+unsafe impl Send for Heap {}
+
+pub(crate) fn block(words: usize) -> *mut u64 {
+    let layout = block_layout(words);
+    // SAFETY: never of size zero.
+    let p = unsafe { alloc(layout) } as *mut u64;
+    if p.is_null() {
+        handle_alloc_error(layout)
+    }
+    p
+}
+fn block_layout(words: usize) -> Layout {
+    Layout::array::<u64>(words.max(1)).unwrap_or_else(|_| Layout::new::<u64>())
+}
+/// # Safety
+/// `p` is null or came from `block(words)`, and nobody uses it any more.
+pub(crate) unsafe fn free_block(p: *mut u64, words: usize) {
+    if !p.is_null() {
+        // SAFETY: as the caller says.
+        unsafe { dealloc(p.cast(), block_layout(words)) }
+    }
+}
+
+impl Heap {
+    pub const HTOP: usize = offset_of!(Heap, htop);
+    pub const STOP: usize = offset_of!(Heap, stop);
+    pub const FCALLS: usize = offset_of!(Heap, fcalls);
+    pub const IP: usize = offset_of!(Heap, ip);
+    pub const GC_DUE: usize = offset_of!(Heap, gc_due);
+
+    /// A heap with a block of that many words.
+    pub fn new(words: usize) -> Heap {
+        let words = words.max(FIRST_WORDS);
+        Heap::over(block(words), words)
+    }
+    /// A heap without a block: everything goes to fragments. For building terms outside processes.
+    pub fn detached() -> Heap {
+        Heap::over(ptr::null_mut(), 0)
+    }
+    fn over(start: *mut u64, words: usize) -> Heap {
+        let end = start.wrapping_add(words);
+        Heap {
+            htop: Cell::new(start),
+            stop: Cell::new(end),
+            fcalls: Cell::new(0),
+            ip: Cell::new(0),
+            gc_due: Cell::new(false),
+            exc_class: Cell::new(0),
+            start: Cell::new(start),
+            end: Cell::new(end),
+            high_water: Cell::new(start),
+            cap: Cell::new(words),
+            old_start: Cell::new(ptr::null_mut()),
+            old_top: Cell::new(ptr::null_mut()),
+            old_end: Cell::new(ptr::null_mut()),
+            frags: Cell::new(ptr::null_mut()),
+            frag_words: Cell::new(0),
+            off_heap: Cell::new(ptr::null_mut()),
+            vheap: Cell::new(0),
+            vheap_limit: Cell::new(MIN_VHEAP),
+            roots: [const { Cell::new(NIL) }; ROOTS],
+            pairs: Cell::new(Vec::new()),
+            saved: Cell::new(Vec::new()),
+            min_words: Cell::new(FIRST_WORDS as u32),
+            fullsweep_after: Cell::new(65_535),
+            minor_count: Cell::new(0),
+            max_words: Cell::new(0),
+            gc_count: Cell::new(0),
+        }
+    }
+
+    /// Room for `n` words (at least one), not yet written. Never moves anything.
+    #[inline]
+    pub fn alloc(&self, n: usize) -> *mut u64 {
+        let p = self.htop.get();
+        if (self.stop.get() as usize).wrapping_sub(p as usize) >= n * 8 {
+            self.htop.set(p.wrapping_add(n));
+            p
+        } else {
+            self.alloc_in_fragment(n)
+        }
+    }
+
+    #[cold]
+    fn alloc_in_fragment(&self, n: usize) -> *mut u64 {
+        let f = self.frags.get();
+        // SAFETY: fragments in the chain are live and ours.
+        unsafe {
+            if !f.is_null() && (*f).cap - (*f).used >= n {
+                let p = Frag::words(f).add((*f).used);
+                (*f).used += n;
+                self.frag_words.set(self.frag_words.get() + n);
+                return p;
+            }
+            let f = Frag::new(n.max(64).max(self.frag_words.get().min(32_768))).as_ptr();
+            (*f).used = n;
+            self.link(f, n);
+            Frag::words(f)
+        }
+    }
+
+    /// # Safety
+    /// `f` is a live fragment nobody else holds.
+    unsafe fn link(&self, f: *mut Frag, words: usize) {
+        // SAFETY: as the caller says.
+        unsafe { (*f).next = self.frags.get() };
+        self.frags.set(f);
+        let total = self.frag_words.get() + words;
+        self.frag_words.set(total);
+        if total > (self.end.get() as usize - self.start.get() as usize) / 8 {
+            self.gc_due.set(true);
+        }
+    }
+
+    /// Words free between heap and stack.
+    pub fn room(&self) -> usize {
+        (self.stop.get() as usize).saturating_sub(self.htop.get() as usize) / 8
+    }
+
+    /// A deep copy of a term of some other heap.
+    pub fn copy<'h>(&'h self, t: Term<'_>) -> Term<'h> {
+        if let Some(t) = t.immediate() {
+            return t;
+        }
+        let n = crate::copy::size(t);
+        if n == 0 {
+            // SAFETY: a literal lives on while a process may reach it.
+            return unsafe { Term::from_word(t.word()) };
+        }
+        let mut top = self.alloc(n);
+        let mut off = self.off_heap.get();
+        // SAFETY: there is room for `n` words at `top`.
+        let w = unsafe { crate::copy::copy(t, &mut top, &mut off) };
+        self.off_heap.set(off);
+        // SAFETY: the copy is on this heap.
+        unsafe { Term::from_word(w) }
+    }
+
+    /// Makes a term's memory part of this heap, without copying it where it is large.
+    pub fn adopt(&self, t: OwnedTerm) -> Term<'_> {
+        let (root, f) = (t.root, t.frag);
+        if !f.is_null() {
+            // SAFETY: the fragment is live and becomes ours, as do its off-heap objects.
+            unsafe {
+                if (*f).used <= ADOPT_COPY && (*f).off_heap.is_null() && self.room() >= (*f).used {
+                    let w = self.relocate(f, root);
+                    drop(t);
+                    return Term::from_word(w);
+                }
+                std::mem::forget(t);
+                self.take_chain((*f).off_heap);
+                (*f).off_heap = ptr::null_mut();
+                self.link(f, (*f).used);
+            }
+        }
+        // SAFETY: an immediate, a literal, or in the fragment that is ours now.
+        unsafe { Term::from_word(root) }
+    }
+
+    /// Copies the words of a small fragment behind the heap's top.
+    ///
+    /// # Safety
+    /// `f` is live, without off-heap objects, and its words fit.
+    unsafe fn relocate(&self, f: *mut Frag, root: u64) -> u64 {
+        // SAFETY: as the caller says; a pointer into the fragment keeps its place in the copy.
+        unsafe {
+            let from = Frag::words(f);
+            let n = (*f).used;
+            let to = self.htop.get();
+            self.htop.set(to.add(n));
+            let delta = (to as u64).wrapping_sub(from as u64);
+            let inside = |w: u64| !is_immediate(w) && w.wrapping_sub(from as u64) < n as u64 * 8;
+            let mut i = 0;
+            while i < n {
+                let w = *from.add(i);
+                *to.add(i) = if inside(w) { w.wrapping_add(delta) } else { w };
+                i += 1;
+                if is_header(w) && !crate::copy::has_terms(w) {
+                    let k = header_words(w);
+                    ptr::copy_nonoverlapping(from.add(i), to.add(i), k);
+                    i += k;
+                }
+            }
+            if inside(root) {
+                root.wrapping_add(delta)
+            } else {
+                root
+            }
+        }
+    }
+
+    /// Puts a chain of off-heap objects before our own.
+    ///
+    /// # Safety
+    /// The chain's objects are live and become ours.
+    unsafe fn take_chain(&self, chain: *mut u64) {
+        if chain.is_null() {
+            return;
+        }
+        // SAFETY: as the caller says.
+        unsafe {
+            let mut p = chain;
+            loop {
+                if header_subtag(*p) == REFC_BIN {
+                    self.count_off_heap(*p.add(1) as usize);
+                }
+                let next = crate::binary::next_word(p);
+                if *next == 0 {
+                    *next = self.off_heap.get() as u64;
+                    break;
+                }
+                p = *next as *mut u64;
+            }
+        }
+        self.off_heap.set(chain);
+    }
+
+    /// Counts bytes outside the heap that this one keeps alive.
+    pub(crate) fn count_off_heap(&self, bytes: usize) {
+        let v = self.vheap.get() + bytes;
+        self.vheap.set(v);
+        if v > self.vheap_limit.get() {
+            self.gc_due.set(true);
+        }
+    }
+
+    pub fn gc_due(&self) -> bool {
+        self.gc_due.get()
+    }
+    pub fn ask_for_gc(&self) {
+        self.gc_due.set(true)
+    }
+    pub fn reductions_left(&self) -> i64 {
+        self.fcalls.get()
+    }
+    pub fn set_reductions(&self, n: i64) {
+        self.fcalls.set(n)
+    }
+    pub fn bump_reductions(&self, n: i64) {
+        self.fcalls.set(self.fcalls.get().saturating_sub(n))
+    }
+    pub fn exc_class(&self) -> u8 {
+        self.exc_class.get()
+    }
+    pub fn set_exc_class(&self, c: u8) {
+        self.exc_class.set(c)
+    }
+    pub fn ip(&self) -> usize {
+        self.ip.get()
+    }
+    pub fn set_ip(&self, ip: usize) {
+        self.ip.set(ip)
+    }
+
+    /// Is this word a pointer into literals?
+    pub fn is_literal_term(t: Term<'_>) -> bool {
+        !t.is_immediate() && is_literal((t.word() & !7) as *const u64)
+    }
+
+    /// Sizes in words: heap block, heap in use, stack, old heap in use, fragments.
+    pub fn sizes(&self) -> HeapSizes {
+        let words = |a: *mut u64, b: *mut u64| (b as usize).saturating_sub(a as usize) / 8;
+        HeapSizes {
+            block: words(self.start.get(), self.end.get()),
+            used: words(self.start.get(), self.htop.get()),
+            stack: words(self.stop.get(), self.end.get()),
+            old_block: words(self.old_start.get(), self.old_end.get()),
+            old_used: words(self.old_start.get(), self.old_top.get()),
+            fragments: self.frag_words.get(),
+            off_heap_bytes: self.vheap.get(),
+        }
+    }
+    /// X registers put aside while the process does not run.
+    pub fn saved_x(&self) -> usize {
+        let v = self.saved.take();
+        let n = v.len();
+        self.saved.set(v);
+        n
+    }
+    /// Puts `args` aside as the x registers of a process that starts or goes on with them.
+    pub fn save_args<'h>(&'h self, args: &[Term<'h>]) {
+        let mut v = self.saved.take();
+        v.clear();
+        v.extend(args.iter().map(|t| t.word()));
+        self.saved.set(v);
+    }
+    /// Puts x registers aside when the process stops running.
+    ///
+    /// # Safety
+    /// `x` points to `n` terms of this heap.
+    pub unsafe fn save_x(&self, x: *const u64, n: usize) {
+        let mut v = self.saved.take();
+        v.clear();
+        // SAFETY: as the caller says.
+        v.extend_from_slice(unsafe { std::slice::from_raw_parts(x, n) });
+        self.saved.set(v);
+    }
+    /// Takes them back. Returns how many.
+    ///
+    /// # Safety
+    /// `x` has room for as many as were saved.
+    pub unsafe fn load_x(&self, x: *mut u64) -> usize {
+        let mut v = self.saved.take();
+        let n = v.len();
+        // SAFETY: as the caller says.
+        unsafe { ptr::copy_nonoverlapping(v.as_ptr(), x, n) };
+        v.clear();
+        self.saved.set(v);
+        n
+    }
+    /// The stack, from its top (the word last pushed) to its bottom.
+    ///
+    /// # Safety
+    /// Native code is not changing it meanwhile.
+    pub unsafe fn stack(&self) -> &[u64] {
+        let n = (self.end.get() as usize - self.stop.get() as usize) / 8;
+        // SAFETY: the words between stop and end are the stack.
+        unsafe { std::slice::from_raw_parts(self.stop.get(), n) }
+    }
+    /// Drops the stack down to `left` words from its bottom (when an exception is caught).
+    pub fn cut_stack(&self, left: usize) {
+        self.stop.set(self.end.get().wrapping_sub(left));
+    }
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+pub struct HeapSizes {
+    pub block: usize,
+    pub used: usize,
+    pub stack: usize,
+    pub old_block: usize,
+    pub old_used: usize,
+    pub fragments: usize,
+    pub off_heap_bytes: usize,
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // SAFETY: the heap goes; nobody can have a term of it.
+        unsafe {
+            release_off_heap(self.off_heap.get());
+            let mut f = self.frags.get();
+            while !f.is_null() {
+                let next = (*f).next;
+                Frag::free(f);
+                f = next;
+            }
+            free_block(self.start.get(), self.cap.get());
+            let old = (self.old_end.get() as usize - self.old_start.get() as usize) / 8;
+            free_block(self.old_start.get(), old);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Off-heap, reference-counted things: binaries of more than 64 bytes, and resources behind magic
+//! references. The objects on a heap that hold a count are chained through their `next` word, so
+//! that the collector can give back the counts of those that died.
+
+use std::alloc::{alloc, dealloc, handle_alloc_error, realloc, Layout};
+use std::any::Any;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{fence, AtomicU32, AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use kvik_term::word::*;
+
+/// The header of an off-heap binary; its bytes follow it, 16-aligned.
+#[repr(C, align(16))]
+pub struct Binary {
+    refs: AtomicUsize,
+    /// Bytes that fit.
+    cap: usize,
+    /// Bytes in use by whoever appends to it (only ever changed by the one writer).
+    pub(crate) used: AtomicUsize,
+    flags: AtomicU32,
+}
+
+const HEAD: usize = size_of::<Binary>();
+
+/// A counted hold on an off-heap binary.
+pub struct BinRef(NonNull<Binary>);
+
+// SAFETY: the count is atomic and the bytes below `used` are never written again.
+unsafe impl Send for BinRef {}
+// SAFETY: as above.
+unsafe impl Sync for BinRef {}
+
+fn layout(cap: usize) -> Layout {
+    Layout::from_size_align(HEAD + cap, 16).unwrap_or_else(|_| Layout::new::<Binary>())
+}
+
+impl BinRef {
+    /// Room for `cap` bytes, all zero where `zero`, else not to be read before they are written.
+    fn allocate(cap: usize, used: usize) -> BinRef {
+        let l = layout(cap);
+        // SAFETY: the layout is larger than the header.
+        unsafe {
+            let Some(p) = NonNull::new(alloc(l) as *mut Binary) else {
+                handle_alloc_error(l)
+            };
+            p.write(Binary {
+                refs: AtomicUsize::new(1),
+                cap,
+                used: AtomicUsize::new(used),
+                flags: AtomicU32::new(0),
+            });
+            BinRef(p)
+        }
+    }
+    pub fn from_bytes(bytes: &[u8]) -> BinRef {
+        let b = BinRef::allocate(bytes.len(), bytes.len());
+        // SAFETY: fresh memory of that many bytes.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), b.data(), bytes.len()) };
+        b
+    }
+    /// A binary of `len` bytes that `fill` writes (it finds zeros).
+    pub fn with<R>(len: usize, fill: impl FnOnce(&mut [u8]) -> R) -> (BinRef, R) {
+        let b = BinRef::allocate(len, len);
+        // SAFETY: fresh memory of that many bytes, nobody else has it.
+        let r = unsafe {
+            ptr::write_bytes(b.data(), 0, len);
+            fill(std::slice::from_raw_parts_mut(b.data(), len))
+        };
+        (b, r)
+    }
+    /// A binary with spare room behind `used` bytes, for appending (`bs_append` and its kin).
+    pub fn with_capacity(cap: usize) -> BinRef {
+        let b = BinRef::allocate(cap, 0);
+        // SAFETY: fresh memory; zeroed because bits are or-ed into it.
+        unsafe { ptr::write_bytes(b.data(), 0, cap) };
+        b
+    }
+    pub fn data(&self) -> *mut u8 {
+        // SAFETY: the bytes follow the header.
+        unsafe { self.0.as_ptr().cast::<u8>().add(HEAD) }
+    }
+    pub fn capacity(&self) -> usize {
+        self.header().cap
+    }
+    /// The bytes in use.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: bytes below `used` were written and do not change.
+        unsafe {
+            std::slice::from_raw_parts(self.data(), self.header().used.load(Ordering::Relaxed))
+        }
+    }
+    pub(crate) fn header(&self) -> &Binary {
+        // SAFETY: we hold a count.
+        unsafe { self.0.as_ref() }
+    }
+    pub fn refs(&self) -> usize {
+        self.header().refs.load(Ordering::Relaxed)
+    }
+    /// Grows a binary that nobody else holds; `None` where somebody does.
+    pub fn grow(self, cap: usize) -> Result<BinRef, BinRef> {
+        if self.header().refs.load(Ordering::Acquire) != 1 || cap <= self.capacity() {
+            return Err(self);
+        }
+        let old = self.capacity();
+        let p = self.0.as_ptr();
+        std::mem::forget(self);
+        // SAFETY: we hold the only count; the new bytes are zeroed.
+        unsafe {
+            let q = realloc(p.cast(), layout(old), layout(cap).size()) as *mut Binary;
+            let Some(q) = NonNull::new(q) else {
+                handle_alloc_error(layout(cap))
+            };
+            (*q.as_ptr()).cap = cap;
+            let b = BinRef(q);
+            ptr::write_bytes(b.data().add(old), 0, cap - old);
+            Ok(b)
+        }
+    }
+    /// Gives the count to a raw pointer.
+    pub fn into_raw(self) -> *mut Binary {
+        let p = self.0.as_ptr();
+        std::mem::forget(self);
+        p
+    }
+    /// # Safety
+    /// `p` carries a count that `into_raw` gave.
+    pub unsafe fn from_raw(p: *mut Binary) -> BinRef {
+        // SAFETY: into_raw never gives null.
+        BinRef(unsafe { NonNull::new_unchecked(p) })
+    }
+    /// A further hold on a binary somebody else holds.
+    /// # Safety
+    /// `p` is live.
+    pub unsafe fn retain(p: *mut Binary) -> BinRef {
+        // SAFETY: as the caller says.
+        unsafe {
+            (*p).refs.fetch_add(1, Ordering::Relaxed);
+            BinRef::from_raw(p)
+        }
+    }
+}
+
+impl Clone for BinRef {
+    fn clone(&self) -> BinRef {
+        // SAFETY: we hold a count.
+        unsafe { BinRef::retain(self.0.as_ptr()) }
+    }
+}
+
+impl Drop for BinRef {
+    fn drop(&mut self) {
+        if self.header().refs.fetch_sub(1, Ordering::Release) == 1 {
+            fence(Ordering::Acquire);
+            // SAFETY: that was the last count.
+            unsafe { dealloc(self.0.as_ptr().cast(), layout(self.capacity())) }
+        }
+    }
+}
+
+/// What a magic reference stands for: an atomics array, a file, a compiled pattern …
+pub type Resource = Arc<dyn Any + Send + Sync>;
+
+/// Gives back the counts of a whole chain of off-heap objects.
+///
+/// # Safety
+/// `p` is null or a chain of live off-heap objects that nobody uses any more.
+pub(crate) unsafe fn release_off_heap(mut p: *mut u64) {
+    while !p.is_null() {
+        // SAFETY: as the caller says.
+        unsafe {
+            let next = *next_word(p) as *mut u64;
+            release_one(p);
+            p = next;
+        }
+    }
+}
+
+/// # Safety
+/// `p` is a live REFC_BIN or MAGIC_REF whose count is given up.
+pub(crate) unsafe fn release_one(p: *mut u64) {
+    // SAFETY: the layouts of `word`.
+    unsafe {
+        match header_subtag(*p) {
+            REFC_BIN => drop(BinRef::from_raw(*p.add(3) as *mut Binary)),
+            MAGIC_REF => drop(Box::from_raw(*p.add(4) as *mut Resource)),
+            _ => debug_assert!(false, "not an off-heap object"),
+        }
+    }
+}
+
+/// The word that chains an off-heap object.
+///
+/// # Safety
+/// `p` is a REFC_BIN or MAGIC_REF.
+pub(crate) unsafe fn next_word(p: *mut u64) -> *mut u64 {
+    // SAFETY: as the caller says.
+    unsafe {
+        match header_subtag(*p) {
+            REFC_BIN => p.add(2),
+            _ => p.add(3),
+        }
+    }
+}

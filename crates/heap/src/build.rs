@@ -1,0 +1,384 @@
+//! Making terms. Nothing here moves a term; each call allocates what it says and no more.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kvik_term::word::*;
+use kvik_term::{Atom, Export, ExtKind, FunEntry, Term};
+
+use crate::binary::{BinRef, Resource};
+use crate::Heap;
+
+impl Heap {
+    /// A boxed term from words that follow a header.
+    fn boxed(&self, h: u64, words: &[u64]) -> Term<'_> {
+        let p = self.alloc(1 + words.len());
+        // SAFETY: `alloc` gave that many words.
+        unsafe {
+            *p = h;
+            std::ptr::copy_nonoverlapping(words.as_ptr(), p.add(1), words.len());
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
+    }
+
+    #[inline]
+    pub fn cons<'h>(&'h self, head: Term<'h>, tail: Term<'h>) -> Term<'h> {
+        let p = self.alloc(2);
+        // SAFETY: `alloc` gave two words.
+        unsafe {
+            *p = head.word();
+            *p.add(1) = tail.word();
+            Term::from_word(p as u64 + TAG_LIST)
+        }
+    }
+    /// A list of the items, in order, ending in `tail`.
+    pub fn list_with_tail<'h>(&'h self, items: &[Term<'h>], tail: Term<'h>) -> Term<'h> {
+        if items.is_empty() {
+            return tail;
+        }
+        let p = self.alloc(2 * items.len());
+        // SAFETY: `alloc` gave two words an item.
+        unsafe {
+            for (i, t) in items.iter().enumerate() {
+                let c = p.add(2 * i);
+                *c = t.word();
+                *c.add(1) = if i + 1 < items.len() {
+                    c.add(2) as u64 + TAG_LIST
+                } else {
+                    tail.word()
+                };
+            }
+            Term::from_word(p as u64 + TAG_LIST)
+        }
+    }
+    pub fn list<'h>(&'h self, items: &[Term<'h>]) -> Term<'h> {
+        self.list_with_tail(items, Term::NIL)
+    }
+    /// A list of small integers: bytes or code points.
+    pub fn charlist(&self, chars: impl DoubleEndedIterator<Item = u32>) -> Term<'_> {
+        chars
+            .rev()
+            .fold(Term::NIL, |tail, c| self.cons(Term::int(c as i32), tail))
+    }
+    /// A string as a list of code points.
+    pub fn string(&self, s: &str) -> Term<'_> {
+        self.charlist(s.chars().map(|c| c as u32))
+    }
+    pub fn tuple<'h>(&'h self, elements: &[Term<'h>]) -> Term<'h> {
+        let p = self.alloc(1 + elements.len());
+        // SAFETY: `alloc` gave that many words; a term is one word.
+        unsafe {
+            *p = header(TUPLE, elements.len());
+            std::ptr::copy_nonoverlapping(elements.as_ptr().cast(), p.add(1), elements.len());
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
+    }
+    pub fn float(&self, f: f64) -> Term<'_> {
+        self.boxed(header(FLOAT, 1), &[f.to_bits()])
+    }
+    pub fn integer(&self, i: i64) -> Term<'_> {
+        match Term::small(i) {
+            Some(t) => t,
+            None => self.big(i < 0, &[i.unsigned_abs()]),
+        }
+    }
+    pub fn unsigned(&self, i: u64) -> Term<'_> {
+        match i64::try_from(i) {
+            Ok(i) => self.integer(i),
+            Err(_) => self.big(false, &[i]),
+        }
+    }
+    /// An integer from 64-bit digits, least first; becomes a small one where it fits.
+    pub fn big(&self, negative: bool, digits: &[u64]) -> Term<'_> {
+        let n = digits.iter().rposition(|d| *d != 0).map_or(0, |i| i + 1);
+        let digits = &digits[..n];
+        let magnitude = match digits {
+            [] => return Term::int(0),
+            [d] => *d,
+            _ => u64::MAX,
+        };
+        if magnitude <= SMALL_MAX as u64 + negative as u64 {
+            let i = if negative {
+                -(magnitude as i64)
+            } else {
+                magnitude as i64
+            };
+            if let Some(t) = Term::small(i) {
+                return t;
+            }
+        }
+        self.boxed(header(if negative { BIG_NEG } else { BIG_POS }, n), digits)
+    }
+
+    /// A binary of these bytes: on the heap up to 64 bytes, else outside it.
+    pub fn binary(&self, bytes: &[u8]) -> Term<'_> {
+        if bytes.len() > HEAP_BIN_LIMIT {
+            return self.refc_binary(BinRef::from_bytes(bytes), bytes.len());
+        }
+        self.binary_with(bytes.len(), |b| b.copy_from_slice(bytes))
+            .0
+    }
+    /// A binary of `len` bytes that `fill` writes (it finds zeros).
+    pub fn binary_with<R>(&self, len: usize, fill: impl FnOnce(&mut [u8]) -> R) -> (Term<'_>, R) {
+        if len > HEAP_BIN_LIMIT {
+            let (b, r) = BinRef::with(len, fill);
+            return (self.refc_binary(b, len), r);
+        }
+        let words = 1 + len.div_ceil(8);
+        let p = self.alloc(1 + words);
+        // SAFETY: `alloc` gave that many words.
+        unsafe {
+            *p = header(HEAP_BIN, words);
+            *p.add(1) = len as u64;
+            std::ptr::write_bytes(p.add(2), 0, words - 1);
+            let r = fill(std::slice::from_raw_parts_mut(p.add(2).cast(), len));
+            (Term::from_word(p as u64 + TAG_BOXED), r)
+        }
+    }
+    /// The first `len` bytes of an off-heap binary.
+    pub fn refc_binary(&self, b: BinRef, len: usize) -> Term<'_> {
+        let len = len.min(b.capacity());
+        let data = b.data() as u64;
+        let p = self.alloc(REFC_BIN_WORDS);
+        // SAFETY: `alloc` gave that many words; the object joins our chain with its count.
+        unsafe {
+            *p = header(REFC_BIN, REFC_BIN_WORDS - 1);
+            *p.add(1) = len as u64;
+            *p.add(2) = self.off_heap.get() as u64;
+            *p.add(3) = b.into_raw() as u64;
+            *p.add(4) = data;
+            *p.add(5) = 0;
+            self.off_heap.set(p);
+            self.count_off_heap(len);
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
+    }
+    /// A bit string of bytes, the last of which holds only its high `last_bits` (1 to 8) bits.
+    pub fn bitstring(&self, bytes: &[u8], bit_len: usize) -> Term<'_> {
+        let b = self.binary(&bytes[..bit_len.div_ceil(8).min(bytes.len())]);
+        if bit_len.is_multiple_of(8) {
+            b
+        } else {
+            self.sub_binary(b, 0, bit_len).unwrap_or(b)
+        }
+    }
+    /// Bits `off .. off + len` of a bit string, sharing its bytes. `None` where out of range.
+    pub fn sub_binary<'h>(&'h self, of: Term<'h>, off: usize, len: usize) -> Option<Term<'h>> {
+        let bits = of.as_bits()?;
+        if off.checked_add(len)? > bits.bit_len() {
+            return None;
+        }
+        if off == 0 && len == bits.bit_len() {
+            return Some(of);
+        }
+        let (h, p) = of.boxed()?;
+        let (orig, base) = match header_subtag(h) {
+            // SAFETY: the layout of SUB_BIN.
+            SUB_BIN => unsafe { (*p.add(1), small_value(*p.add(2)) as usize) },
+            _ => (of.word(), 0),
+        };
+        let words = [
+            orig,
+            small((base + off) as i64),
+            small(len as i64),
+            small(0),
+        ];
+        Some(self.boxed(header(SUB_BIN, 4), &words))
+    }
+    /// The off-heap binary behind a binary term, with where it starts there in bits and how many
+    /// bits it has. `None` for one that is on the heap.
+    pub fn off_heap_of<'h>(&'h self, t: Term<'h>) -> Option<(BinRef, usize, usize)> {
+        let (h, p) = t.boxed()?;
+        // SAFETY: the layouts of `word`.
+        unsafe {
+            match header_subtag(h) {
+                REFC_BIN => {
+                    let b = BinRef::retain(*p.add(3) as *mut crate::binary::Binary);
+                    Some((b, 0, *p.add(1) as usize * 8))
+                }
+                SUB_BIN => {
+                    let q = (*p.add(1) - TAG_BOXED) as *const u64;
+                    (header_subtag(*q) == REFC_BIN).then(|| {
+                        let b = BinRef::retain(*q.add(3) as *mut crate::binary::Binary);
+                        (
+                            b,
+                            small_value(*p.add(2)) as usize,
+                            small_value(*p.add(3)) as usize,
+                        )
+                    })
+                }
+                _ => None,
+            }
+        }
+    }
+
+    /// A reference that no other call of this start of the node gives.
+    pub fn make_ref(&self) -> Term<'_> {
+        let [a, b] = ref_words(next_ref());
+        self.boxed(header(REF, 2), &[a, b])
+    }
+    /// A reference from its three numbers, as `LocalRef::numbers` gives them.
+    pub fn ref_of_numbers(&self, n: [u32; 3]) -> Term<'_> {
+        let [a, b] = ref_words(n);
+        self.boxed(header(REF, 2), &[a, b])
+    }
+    /// The same for a reference that carries its process (an alias).
+    pub fn alias_ref_of_numbers(&self, n: [u32; 3], pid: u32) -> Term<'_> {
+        let [a, b] = ref_words(n);
+        self.boxed(header(REF, 3), &[a, b, Term::local_pid(pid).word()])
+    }
+    /// A new reference that stands for a resource and keeps it alive.
+    pub fn magic_ref(&self, r: Resource) -> Term<'_> {
+        let [a, b] = ref_words(next_ref());
+        let t = self.boxed(
+            header(MAGIC_REF, 4),
+            &[
+                a,
+                b,
+                self.off_heap.get() as u64,
+                Box::into_raw(Box::new(r)) as u64,
+            ],
+        );
+        self.off_heap.set((t.word() - TAG_BOXED) as *mut u64);
+        t
+    }
+    /// The resource a magic reference stands for.
+    pub fn resource_of(&self, t: Term<'_>) -> Option<Resource> {
+        match t.as_ref()? {
+            // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
+            kvik_term::Ref::Local(r) => r
+                .resource()
+                .map(|p| unsafe { (*p.cast::<Resource>()).clone() }),
+            kvik_term::Ref::External(_) => None,
+        }
+    }
+    /// A pid, port or reference of another node. `data` as [`kvik_term::Ext`] gives it back.
+    pub fn external(
+        &self,
+        kind: ExtKind,
+        node: Atom,
+        creation: u32,
+        data: &[u64],
+        numbers: usize,
+    ) -> Term<'_> {
+        let own = match kind {
+            ExtKind::Pid => 0,
+            ExtKind::Port => 1,
+            ExtKind::Ref => 2 | (numbers as u32) << 2,
+        };
+        let mut words = vec![node.word(), small(creation as i64)];
+        words.extend_from_slice(data);
+        self.boxed(header_with(EXT, words.len(), own), &words)
+    }
+    /// `fun M:F/A`.
+    pub fn export_fun(&self, e: &'static Export) -> Term<'_> {
+        self.boxed(header(EXPORT, 1), &[e as *const Export as u64])
+    }
+    pub fn fun<'h>(
+        &'h self,
+        e: &'static FunEntry,
+        arity: usize,
+        creator: Term<'h>,
+        env: &[Term<'h>],
+    ) -> Term<'h> {
+        let p = self.alloc(4 + env.len());
+        // SAFETY: `alloc` gave that many words.
+        unsafe {
+            *p = header(FUN, 3 + env.len());
+            *p.add(1) = e as *const FunEntry as u64;
+            *p.add(2) = small(arity as i64);
+            *p.add(3) = creator.word();
+            std::ptr::copy_nonoverlapping(env.as_ptr().cast(), p.add(4), env.len());
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
+    }
+    /// A map of keys in term order (at most 32) and their values.
+    pub fn flat_map_sorted<'h>(&'h self, keys: Term<'h>, values: &[Term<'h>]) -> Term<'h> {
+        let mut words = vec![small(values.len() as i64), keys.word()];
+        words.extend(values.iter().map(|t| t.word()));
+        self.boxed(header(FLAT_MAP, words.len()), &words)
+    }
+    /// A node of a hashed map; `own` and `words` as `map` lays them out. Every word is a term.
+    pub fn hamt_node<'h>(&'h self, own: u32, words: &[Term<'h>]) -> Term<'h> {
+        let p = self.alloc(1 + words.len());
+        // SAFETY: `alloc` gave that many words.
+        unsafe {
+            *p = header_with(HAMT, words.len(), own);
+            std::ptr::copy_nonoverlapping(words.as_ptr().cast(), p.add(1), words.len());
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
+    }
+}
+
+static REFS: AtomicU64 = AtomicU64::new(1 << 20);
+
+/// Three numbers that no other call gives: 18, 32 and 32 bits.
+pub fn next_ref() -> [u32; 3] {
+    let n = REFS.fetch_add(1, Ordering::Relaxed);
+    [(n & 0x3_FFFF) as u32, (n >> 18) as u32, (n >> 50) as u32]
+}
+fn ref_words(n: [u32; 3]) -> [u64; 2] {
+    [n[0] as u64 | (n[1] as u64) << 32, n[2] as u64]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deep<'h>(h: &'h Heap, n: i32) -> Term<'h> {
+        (0..n).fold(Term::NIL, |l, i| {
+            let b = h.binary(&vec![i as u8; 60 + (i % 10) as usize]);
+            h.cons(h.tuple(&[Term::int(i), b, h.float(i as f64)]), l)
+        })
+    }
+    fn check(t: Term<'_>, n: i32) {
+        for (k, e) in t.list().enumerate() {
+            let i = n - 1 - k as i32;
+            let [a, b, f] = e.as_tuple_n().unwrap();
+            assert_eq!(a.as_small(), Some(i as i64));
+            assert_eq!(b.as_bytes().unwrap(), vec![i as u8; 60 + (i % 10) as usize]);
+            assert_eq!(f.as_float(), Some(i as f64));
+        }
+    }
+
+    #[test]
+    fn terms_survive_collections() {
+        let h = Heap::new(64);
+        let mut x = [
+            deep(&h, 300).word(),
+            h.magic_ref(std::sync::Arc::new(7u32)).word(),
+        ];
+        for round in 0..6 {
+            // SAFETY: `x` is the only way in.
+            unsafe {
+                h.collect(x.as_mut_ptr(), 2, 100, round == 4);
+                check(Term::from_word(x[0]), 300);
+                let r = h.resource_of(Term::from_word(x[1])).unwrap();
+                assert_eq!(r.downcast_ref::<u32>(), Some(&7));
+            }
+            assert!(h.room() >= 100);
+            let _garbage = deep(&h, 50);
+        }
+    }
+
+    #[test]
+    fn messages_are_copied_and_adopted() {
+        let h = Heap::new(64);
+        let m = OwnedTerm::new(deep(&h, 40));
+        let small = OwnedTerm::new(h.tuple(&[Term::int(1), h.string("abc")]));
+        let g = Heap::new(64);
+        check(m.clone().term(), 40);
+        check(g.adopt(m), 40);
+        let t = g.adopt(small).as_tuple().unwrap();
+        assert_eq!(t.get(1).unwrap().list_to_vec().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn integers_normalise() {
+        let h = Heap::new(64);
+        assert_eq!(h.integer(SMALL_MAX).as_small(), Some(SMALL_MAX));
+        assert!(h.integer(SMALL_MAX + 1).as_small().is_none());
+        assert_eq!(h.integer(i64::MIN).as_i64(), Some(i64::MIN));
+        assert_eq!(h.big(true, &[1 << 59, 0]).as_small(), Some(SMALL_MIN));
+    }
+    use crate::OwnedTerm;
+}

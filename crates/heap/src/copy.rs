@@ -1,0 +1,146 @@
+//! Deep copies between heaps. Literals are shared, off-heap things get a further count; sharing
+//! within a term is not kept (as in OTP).
+
+use kvik_term::word::*;
+use kvik_term::Term;
+
+use crate::binary::{BinRef, Binary, Resource};
+use crate::literal::is_literal;
+
+/// Words of the object at `p`, header included.
+#[inline(always)]
+pub(crate) fn object_words(h: u64) -> usize {
+    1 + header_words(h)
+}
+
+/// Does the collector look at the words after this header?
+#[inline(always)]
+pub(crate) fn has_terms(h: u64) -> bool {
+    matches!(
+        header_subtag(h),
+        TUPLE | FUN | EXPORT | SUB_BIN | FLAT_MAP | HAMT
+    )
+}
+
+/// Words a copy of the term takes (`erts_debug:flat_size/1` without the literals).
+pub fn size(t: Term<'_>) -> usize {
+    if t.is_immediate() {
+        return 0;
+    }
+    size_where(t, is_literal)
+}
+
+/// The same with another notion of what is shared (`|_| false`: nothing).
+pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
+    let mut total = 0;
+    let mut todo: Vec<u64> = Vec::new();
+    let mut w = t.word();
+    loop {
+        // SAFETY: every pointer comes from a term that is borrowed.
+        unsafe {
+            if is_list(w) {
+                let p = (w - TAG_LIST) as *const u64;
+                if !shared(p) {
+                    total += 2;
+                    if !is_immediate(*p) {
+                        todo.push(*p);
+                    }
+                    w = *p.add(1);
+                    continue;
+                }
+            } else if is_boxed(w) {
+                let p = (w - TAG_BOXED) as *const u64;
+                if !shared(p) {
+                    let n = object_words(*p);
+                    total += n;
+                    if has_terms(*p) {
+                        for i in 1..n {
+                            let e = *p.add(i);
+                            if !is_immediate(e) {
+                                todo.push(e);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        match todo.pop() {
+            Some(next) => w = next,
+            None => return total,
+        }
+    }
+}
+
+/// Copies a term to `*top`, which moves on; off-heap objects are chained to `*off_heap`.
+///
+/// # Safety
+/// `*top` has room for `size(t)` words that nobody else uses.
+pub(crate) unsafe fn copy(t: Term<'_>, top: &mut *mut u64, off_heap: &mut *mut u64) -> u64 {
+    // SAFETY: each object is copied once for each pointer to it, as `size` counted; the words
+    // between `scan` and `*top` are whole objects and list cells.
+    unsafe {
+        let mut scan = *top;
+        let root = copy_one(t.word(), top, off_heap);
+        while scan < *top {
+            let w = *scan;
+            if is_header(w) {
+                if !has_terms(w) {
+                    scan = scan.add(header_words(w));
+                }
+            } else if !is_immediate(w) {
+                *scan = copy_one(w, top, off_heap);
+            }
+            scan = scan.add(1);
+        }
+        root
+    }
+}
+
+/// # Safety
+/// As for `copy`, for one object.
+#[inline]
+unsafe fn copy_one(w: u64, top: &mut *mut u64, off_heap: &mut *mut u64) -> u64 {
+    // SAFETY: as the caller says.
+    unsafe {
+        if is_list(w) {
+            let p = (w - TAG_LIST) as *const u64;
+            if is_literal(p) {
+                return w;
+            }
+            let q = *top;
+            *q = *p;
+            *q.add(1) = *p.add(1);
+            *top = q.add(2);
+            q as u64 + TAG_LIST
+        } else if is_boxed(w) {
+            let p = (w - TAG_BOXED) as *const u64;
+            if is_literal(p) {
+                return w;
+            }
+            let q = *top;
+            let h = *p;
+            let n = object_words(h);
+            std::ptr::copy_nonoverlapping(p, q, n);
+            *top = q.add(n);
+            match header_subtag(h) {
+                REFC_BIN => {
+                    BinRef::retain(*p.add(3) as *mut Binary).into_raw();
+                    *q.add(2) = *off_heap as u64;
+                    *off_heap = q;
+                }
+                MAGIC_REF => {
+                    let r = &*(*p.add(4) as *const Resource);
+                    *q.add(4) = Box::into_raw(Box::new(r.clone())) as u64;
+                    *q.add(3) = *off_heap as u64;
+                    *off_heap = q;
+                }
+                // Only its own process may append to a binary in place.
+                SUB_BIN => *q.add(4) = small(0),
+                _ => {}
+            }
+            q as u64 + TAG_BOXED
+        } else {
+            w
+        }
+    }
+}

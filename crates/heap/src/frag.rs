@@ -1,0 +1,140 @@
+//! Fragments: blocks of words beside a process's heap, and [`OwnedTerm`], a term in a fragment of
+//! its own, which is what messages, table rows and timers hold.
+
+use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
+use std::ptr::{self, NonNull};
+
+use kvik_term::word::*;
+use kvik_term::Term;
+
+use crate::binary::release_off_heap;
+use crate::copy;
+
+/// A fragment's header; its words follow it in the same allocation.
+#[repr(C)]
+pub struct Frag {
+    pub(crate) next: *mut Frag,
+    /// Words that fit, words in use.
+    pub(crate) cap: usize,
+    pub(crate) used: usize,
+    /// Off-heap objects within, where the fragment stands alone.
+    pub(crate) off_heap: *mut u64,
+}
+
+const HEAD: usize = size_of::<Frag>() / 8;
+
+impl Frag {
+    fn layout(cap: usize) -> Layout {
+        Layout::array::<u64>(HEAD + cap).unwrap_or_else(|_| Layout::new::<Frag>())
+    }
+    pub(crate) fn new(cap: usize) -> NonNull<Frag> {
+        let layout = Frag::layout(cap);
+        // SAFETY: the layout has at least the header's size.
+        unsafe {
+            let p = alloc(layout) as *mut Frag;
+            let Some(p) = NonNull::new(p) else {
+                handle_alloc_error(layout)
+            };
+            p.write(Frag {
+                next: ptr::null_mut(),
+                cap,
+                used: 0,
+                off_heap: ptr::null_mut(),
+            });
+            p
+        }
+    }
+    /// # Safety
+    /// `p` came from `new`, nobody uses its words any more, its off-heap objects were taken care of.
+    pub(crate) unsafe fn free(p: *mut Frag) {
+        // SAFETY: as the caller says.
+        unsafe { dealloc(p.cast(), Frag::layout((*p).cap)) }
+    }
+    /// # Safety
+    /// `p` is live.
+    pub(crate) unsafe fn words(p: *mut Frag) -> *mut u64 {
+        // SAFETY: the words follow the header.
+        unsafe { p.cast::<u64>().add(HEAD) }
+    }
+}
+
+/// A term that owns the memory it lives in, so that it may be kept or sent to another thread.
+pub struct OwnedTerm {
+    pub(crate) root: u64,
+    pub(crate) frag: *mut Frag,
+}
+
+// SAFETY: the fragment is owned alone; what it points to outside (literals, off-heap binaries,
+// entries) is shared by atomic counts or never freed.
+unsafe impl Send for OwnedTerm {}
+// SAFETY: a shared OwnedTerm only gives out reads of words nobody writes.
+unsafe impl Sync for OwnedTerm {}
+
+impl OwnedTerm {
+    /// A copy of a term; an immediate or a literal needs no memory.
+    pub fn new(t: Term<'_>) -> OwnedTerm {
+        let size = copy::size(t);
+        if size == 0 {
+            return OwnedTerm {
+                root: t.word(),
+                frag: ptr::null_mut(),
+            };
+        }
+        let f = Frag::new(size).as_ptr();
+        // SAFETY: the new fragment has room for `size` words and is ours alone.
+        unsafe {
+            let mut top = Frag::words(f);
+            let root = copy::copy(t, &mut top, &mut (*f).off_heap);
+            (*f).used = size;
+            OwnedTerm { root, frag: f }
+        }
+    }
+    /// A term without memory.
+    pub const fn immediate(t: Term<'static>) -> OwnedTerm {
+        OwnedTerm {
+            root: t.word(),
+            frag: ptr::null_mut(),
+        }
+    }
+    #[inline]
+    pub fn term(&self) -> Term<'_> {
+        // SAFETY: the fragment lives as long as self and does not change.
+        unsafe { Term::from_word(self.root) }
+    }
+    /// Words of the fragment (0 for an immediate).
+    pub fn words(&self) -> usize {
+        if self.frag.is_null() {
+            0
+        } else {
+            // SAFETY: a fragment that is not null is live.
+            unsafe { (*self.frag).used }
+        }
+    }
+}
+
+impl Clone for OwnedTerm {
+    fn clone(&self) -> OwnedTerm {
+        OwnedTerm::new(self.term())
+    }
+}
+
+impl Drop for OwnedTerm {
+    fn drop(&mut self) {
+        if !self.frag.is_null() {
+            // SAFETY: the fragment is ours alone; its off-heap objects give back their counts.
+            unsafe {
+                release_off_heap((*self.frag).off_heap);
+                Frag::free(self.frag);
+            }
+        }
+    }
+}
+
+impl Default for OwnedTerm {
+    fn default() -> Self {
+        OwnedTerm {
+            root: NIL,
+            frag: ptr::null_mut(),
+        }
+    }
+}

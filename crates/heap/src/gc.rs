@@ -1,0 +1,370 @@
+//! The collector: copying, in two generations. See `docs/internals/gc.md`.
+//!
+//! What survives one collection is mature and goes to the old heap at the next. A minor collection
+//! looks at the young block and the fragments only. Literals never move.
+
+use std::ptr;
+
+use kvik_term::word::*;
+
+use crate::alloc::{block, free_block, Heap, MIN_VHEAP};
+use crate::binary::{next_word, release_one};
+use crate::copy::{has_terms, object_words};
+use crate::frag::Frag;
+use crate::literal::is_literal;
+
+/// What a collection did, in words.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct GcStats {
+    pub full: bool,
+    pub live: usize,
+    pub reclaimed: usize,
+    /// The heap is over its `max_heap_size`.
+    pub too_large: bool,
+}
+
+/// Where objects go, and how to tell which ones move.
+struct Mover {
+    /// Next free word of the young and old to-spaces.
+    top: *mut u64,
+    old_top: *mut u64,
+    /// Objects in `[mature_lo, mature_hi)` go to the old to-space.
+    mature_lo: usize,
+    mature_len: usize,
+    /// Objects in here stay (the old heap, in a minor collection).
+    stay_lo: usize,
+    stay_len: usize,
+}
+
+impl Mover {
+    #[inline(always)]
+    fn stays(&self, p: *const u64) -> bool {
+        is_literal(p) || (p as usize).wrapping_sub(self.stay_lo) < self.stay_len
+    }
+    #[inline(always)]
+    fn target(&mut self, p: *const u64) -> &mut *mut u64 {
+        if (p as usize).wrapping_sub(self.mature_lo) < self.mature_len {
+            &mut self.old_top
+        } else {
+            &mut self.top
+        }
+    }
+    /// The word after what it points to has moved.
+    ///
+    /// # Safety
+    /// `w` is a term of the heap under collection; the to-spaces have room.
+    #[inline(always)]
+    unsafe fn word(&mut self, w: u64) -> u64 {
+        // SAFETY: as the caller says.
+        unsafe {
+            if is_list(w) {
+                let p = (w - TAG_LIST) as *mut u64;
+                if self.stays(p) {
+                    return w;
+                }
+                if *p == NONE {
+                    return *p.add(1);
+                }
+                let to = self.target(p);
+                let q = *to;
+                *to = q.add(2);
+                *q = *p;
+                *q.add(1) = *p.add(1);
+                let new = q as u64 + TAG_LIST;
+                *p = NONE;
+                *p.add(1) = new;
+                new
+            } else if is_boxed(w) {
+                let p = (w - TAG_BOXED) as *mut u64;
+                if self.stays(p) {
+                    return w;
+                }
+                let h = *p;
+                if is_boxed(h) {
+                    return h;
+                }
+                let n = object_words(h);
+                let to = self.target(p);
+                let q = *to;
+                *to = q.add(n);
+                ptr::copy_nonoverlapping(p, q, n);
+                let new = q as u64 + TAG_BOXED;
+                *p = new;
+                new
+            } else {
+                w
+            }
+        }
+    }
+    /// # Safety
+    /// The words are terms (or code addresses) of the heap under collection.
+    unsafe fn words(&mut self, p: *mut u64, n: usize) {
+        // SAFETY: as the caller says.
+        unsafe {
+            for i in 0..n {
+                let w = *p.add(i);
+                if !is_immediate(w) {
+                    *p.add(i) = self.word(w);
+                }
+            }
+        }
+    }
+    /// Scans a to-space from `from` on; returns where it got.
+    ///
+    /// # Safety
+    /// `from` is the start of an object or cell in the to-space, or its top.
+    unsafe fn scan(&mut self, mut from: *mut u64, old: bool) -> *mut u64 {
+        // SAFETY: between `from` and the top there are whole objects and cells.
+        unsafe {
+            while from < if old { self.old_top } else { self.top } {
+                let w = *from;
+                if is_header(w) {
+                    if header_subtag(w) == MATCH_CTX {
+                        let orig = self.word(*from.add(1));
+                        *from.add(1) = orig;
+                        *from.add(2) = first_byte(orig);
+                    }
+                    if !has_terms(w) {
+                        from = from.add(header_words(w));
+                    }
+                } else if !is_immediate(w) {
+                    *from = self.word(w);
+                }
+                from = from.add(1);
+            }
+            from
+        }
+    }
+}
+
+/// # Safety
+/// `orig` is a heap or off-heap binary.
+unsafe fn first_byte(orig: u64) -> u64 {
+    // SAFETY: the layouts of `word`.
+    unsafe {
+        let p = (orig - TAG_BOXED) as *const u64;
+        match header_subtag(*p) {
+            REFC_BIN => *p.add(4),
+            _ => p.add(2) as u64,
+        }
+    }
+}
+
+/// The next size of a block for that many words: steps of a quarter.
+pub fn next_size(words: usize) -> usize {
+    let step = (words / 4).next_power_of_two().max(8);
+    words.div_ceil(step) * step
+}
+
+fn distance(a: *mut u64, b: *mut u64) -> usize {
+    (b as usize).saturating_sub(a as usize) / 8
+}
+
+impl Heap {
+    /// Collects, so that afterwards `need` words are free in the block.
+    ///
+    /// # Safety
+    /// `x` points to `live` terms of this heap; no other term of it is held anywhere but on its
+    /// stack, in its roots and in the saved registers.
+    pub unsafe fn collect(&self, x: *mut u64, live: usize, need: usize, full: bool) -> GcStats {
+        let mature = distance(self.start.get(), self.high_water.get());
+        let has_old = !self.old_start.get().is_null();
+        let fits = !has_old || distance(self.old_top.get(), self.old_end.get()) >= mature;
+        let minor = !full && fits && self.minor_count.get() < self.fullsweep_after.get();
+        // SAFETY: as the caller says.
+        unsafe { self.run(x, live, need, minor, mature) }
+    }
+
+    unsafe fn run(
+        &self,
+        x: *mut u64,
+        live: usize,
+        need: usize,
+        minor: bool,
+        mature: usize,
+    ) -> GcStats {
+        let young = distance(self.start.get(), self.htop.get());
+        let stack = distance(self.stop.get(), self.end.get());
+        let old_used = distance(self.old_start.get(), self.old_top.get());
+        let before = young + self.frag_words.get() + if minor { 0 } else { old_used };
+        if minor && mature > 0 && self.old_start.get().is_null() {
+            let n = next_size(mature * 2);
+            let p = block(n);
+            self.old_start.set(p);
+            self.old_top.set(p);
+            self.old_end.set(p.wrapping_add(n));
+        }
+        let worst = before - if minor { mature } else { 0 } + need + stack;
+        let cap = next_size(if worst < 1 << 20 {
+            worst * 2
+        } else {
+            worst + worst / 4
+        })
+        .max(self.min_words.get() as usize);
+        let to = block(cap);
+        let scan_old = self.old_top.get();
+        let mut m = Mover {
+            top: to,
+            old_top: scan_old,
+            mature_lo: self.start.get() as usize,
+            mature_len: if minor { mature * 8 } else { 0 },
+            stay_lo: self.old_start.get() as usize,
+            stay_len: if minor { old_used * 8 } else { 0 },
+        };
+        // The part of the old heap that this collection fills has to stay too.
+        if minor {
+            m.stay_len = (self.old_end.get() as usize) - (self.old_start.get() as usize);
+        }
+        // SAFETY: the to-spaces have room for all that can survive; the roots are all the ways in.
+        let was_old = unsafe {
+            self.move_roots(&mut m, x, live, stack);
+            let (mut young_scan, mut old_scan) = (to, scan_old);
+            loop {
+                young_scan = m.scan(young_scan, false);
+                old_scan = m.scan(old_scan, true);
+                if young_scan == m.top && old_scan == m.old_top {
+                    break;
+                }
+            }
+            let was_old = (scan_old as usize).wrapping_sub(m.stay_lo);
+            self.sweep_off_heap(&m, if minor { was_old } else { 0 });
+            was_old
+        };
+        let _ = was_old;
+        let survived = distance(to, m.top);
+        // SAFETY: everything alive has left the old spaces.
+        unsafe { self.settle(to, cap, &m, stack, need, minor) };
+        let grown = distance(scan_old, m.old_top);
+        let live_now = survived + if minor { grown } else { 0 };
+        self.minor_count
+            .set(if minor { self.minor_count.get() + 1 } else { 0 });
+        self.gc_count.set(self.gc_count.get().wrapping_add(1));
+        self.gc_due.set(false);
+        let total = survived + stack + distance(self.old_start.get(), self.old_top.get());
+        GcStats {
+            full: !minor,
+            live: live_now,
+            reclaimed: before.saturating_sub(live_now),
+            too_large: self.max_words.get() > 0 && total + need > self.max_words.get(),
+        }
+    }
+
+    unsafe fn move_roots(&self, m: &mut Mover, x: *mut u64, live: usize, stack: usize) {
+        // SAFETY: these are terms of this heap.
+        unsafe {
+            m.words(x, live);
+            m.words(self.stop.get(), stack);
+            for r in &self.roots {
+                r.set(m.word(r.get()));
+            }
+            let mut pairs = self.pairs.take();
+            for (k, v) in &mut pairs {
+                *k = m.word(*k);
+                *v = m.word(*v);
+            }
+            self.pairs.set(pairs);
+            let mut saved = self.saved.take();
+            m.words(saved.as_mut_ptr(), saved.len());
+            self.saved.set(saved);
+        }
+    }
+
+    /// Gives back the counts of off-heap objects that did not move. Objects that were old before
+    /// come last in the chain.
+    unsafe fn sweep_off_heap(&self, m: &Mover, was_old: usize) {
+        // SAFETY: a moved object's header is its new address; one that did not move is whole.
+        unsafe {
+            let mut p = self.off_heap.get();
+            let mut head = ptr::null_mut();
+            let mut link: *mut u64 = ptr::null_mut();
+            let mut bytes = 0;
+            while !p.is_null() {
+                if (p as usize).wrapping_sub(m.stay_lo) < was_old {
+                    break;
+                }
+                let h = *p;
+                if !is_boxed(h) {
+                    let next = *next_word(p) as *mut u64;
+                    release_one(p);
+                    p = next;
+                    continue;
+                }
+                let q = (h - TAG_BOXED) as *mut u64;
+                if header_subtag(*q) == REFC_BIN {
+                    bytes += *q.add(1) as usize;
+                }
+                if link.is_null() {
+                    head = q;
+                } else {
+                    *link = q as u64;
+                }
+                link = next_word(q);
+                p = *link as *mut u64;
+            }
+            if link.is_null() {
+                head = p;
+            } else {
+                *link = p as u64;
+            }
+            self.off_heap.set(head);
+            self.vheap.set(bytes);
+            self.vheap_limit.set(MIN_VHEAP.max(bytes * 2));
+        }
+    }
+
+    /// Takes the new block into use: sets its size by what survived, and moves the stack.
+    unsafe fn settle(
+        &self,
+        to: *mut u64,
+        cap: usize,
+        m: &Mover,
+        stack: usize,
+        need: usize,
+        minor: bool,
+    ) {
+        let survived = distance(to, m.top);
+        let used = survived + stack + need;
+        let size = distance(self.start.get(), self.end.get());
+        let min = self.min_words.get() as usize;
+        let size = if used * 4 > size * 3 {
+            used + used.max(16)
+        } else if used * 4 < size {
+            used * 2
+        } else {
+            size
+        };
+        let size = size.max(min).max(used).min(cap);
+        // SAFETY: size <= cap; heap and stack do not overlap as size >= used.
+        unsafe {
+            let end = to.add(size);
+            let stop = end.sub(stack);
+            ptr::copy_nonoverlapping(self.stop.get(), stop, stack);
+            let mut f = self.frags.get();
+            while !f.is_null() {
+                let next = (*f).next;
+                Frag::free(f);
+                f = next;
+            }
+            self.frags.set(ptr::null_mut());
+            self.frag_words.set(0);
+            free_block(self.start.get(), self.cap.get());
+            if minor {
+                self.old_top.set(m.old_top);
+            } else {
+                free_block(
+                    self.old_start.get(),
+                    distance(self.old_start.get(), self.old_end.get()),
+                );
+                self.old_start.set(ptr::null_mut());
+                self.old_top.set(ptr::null_mut());
+                self.old_end.set(ptr::null_mut());
+            }
+            self.start.set(to);
+            self.end.set(end);
+            self.stop.set(stop);
+            self.htop.set(m.top);
+            self.high_water.set(m.top);
+            self.cap.set(cap);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What a BIF looks like: a function from a process and its arguments to a term, or to a mark that
+//! an exception or a trap was noted in the process.
+//!
+//! A BIF may allocate as it likes: allocation never moves a term, and nothing is collected before
+//! the BIF has returned. Long work counts reductions (`p.heap.bump_reductions`) and traps.
+
+use kvik_heap::roots::Root;
+use kvik_term::{am, Export, Term};
+
+use crate::Proc;
+
+/// An exception or trap was noted in the process: return `Err` of this at once.
+#[derive(Debug)]
+pub struct Raised(());
+
+pub type BifResult<'h> = Result<Term<'h>, Raised>;
+pub type Bif = for<'h> fn(&'h Proc, &[Term<'h>]) -> BifResult<'h>;
+
+/// One line of a registration table.
+#[derive(Copy, Clone)]
+pub struct BifEntry {
+    pub module: &'static str,
+    pub name: &'static str,
+    pub arity: u8,
+    pub f: Bif,
+}
+
+/// `bif!("lists", "reverse", 2, reverse_2)`
+#[macro_export]
+macro_rules! bif {
+    ($module:literal, $name:literal, $arity:literal, $f:path) => {
+        $crate::BifEntry {
+            module: $module,
+            name: $name,
+            arity: $arity,
+            f: $f,
+        }
+    };
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Class {
+    Error = 0,
+    Exit = 1,
+    Throw = 2,
+    /// Not an exception: call the export in `Proc::trap_to` with the arguments in `Root::Trap`
+    /// instead; its value is the BIF's.
+    Trap = 3,
+    /// `erlang:raise/3` and friends: `Root::ExcTrace` holds the trace to use as it is.
+    ErrorWithTrace = 4,
+    ExitWithTrace = 5,
+    ThrowWithTrace = 6,
+}
+
+impl Proc {
+    fn raise<'h>(&'h self, class: Class, value: Term<'h>) -> Raised {
+        self.heap.set_exc_class(class as u8);
+        self.heap.set_root(Root::ExcValue, value);
+        self.heap.set_root(Root::ExcTrace, Term::NIL);
+        Raised(())
+    }
+    /// `error(Reason)`: `badarg`, `{badkey, K}` …
+    pub fn error<'h>(&'h self, reason: impl Into<Term<'h>>) -> Raised {
+        self.raise(Class::Error, reason.into())
+    }
+    pub fn exit<'h>(&'h self, reason: impl Into<Term<'h>>) -> Raised {
+        self.raise(Class::Exit, reason.into())
+    }
+    pub fn throw<'h>(&'h self, value: Term<'h>) -> Raised {
+        self.raise(Class::Throw, value)
+    }
+    /// An exception with the stack trace given (already in the form `[{M, F, A, Info}]`).
+    pub fn raise_with_trace<'h>(
+        &'h self,
+        class: Class,
+        value: Term<'h>,
+        trace: Term<'h>,
+    ) -> Raised {
+        let class = match class {
+            Class::Error => Class::ErrorWithTrace,
+            Class::Exit => Class::ExitWithTrace,
+            Class::Throw => Class::ThrowWithTrace,
+            c => c,
+        };
+        let r = self.raise(class, value);
+        self.heap.set_root(Root::ExcTrace, trace);
+        r
+    }
+    #[cold]
+    pub fn badarg(&self) -> Raised {
+        self.error(am::badarg)
+    }
+    #[cold]
+    pub fn badarith(&self) -> Raised {
+        self.error(am::badarith)
+    }
+    #[cold]
+    pub fn system_limit(&self) -> Raised {
+        self.error(am::system_limit)
+    }
+    #[cold]
+    pub fn notsup(&self) -> Raised {
+        self.error(am::notsup)
+    }
+    /// `{Tag, Value}` as an error: `{badkey, K}`, `{badmap, M}` …
+    #[cold]
+    pub fn error_pair<'h>(&'h self, tag: kvik_term::Atom, value: Term<'h>) -> Raised {
+        self.error(self.heap.tuple(&[tag.into(), value]))
+    }
+    /// Calls another function instead; its value is the BIF's. To go on later with its own state a
+    /// BIF traps to an export of itself.
+    pub fn trap<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
+        self.trap_to.set(Some(to));
+        let args = self.heap.tuple(args);
+        self.heap.set_exc_class(Class::Trap as u8);
+        self.heap.set_root(Root::Trap, args);
+        Raised(())
+    }
+    /// Ends a turn: no reductions are left.
+    pub fn out_of_reductions(&self) -> bool {
+        self.heap.reductions_left() <= 0
+    }
+}
