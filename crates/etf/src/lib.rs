@@ -1,1 +1,25 @@
+//! The external term format: what `term_to_binary/1` writes, `.beam` files keep their literals in
+//! and nodes send each other.
+//!
+//! Decoding trusts nothing: every length is checked against the bytes that are there before memory
+//! is asked for, and nesting costs heap, never stack.
 #![forbid(unsafe_code)]
+
+mod decode;
+mod hooks;
+mod reader;
+pub mod tag;
+
+pub use decode::{decode, decode_term, inflate, DecodeOpts};
+pub use hooks::{set_hooks, FunId, Hooks};
+
+/// Why bytes are no term.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// Truncated, an unknown tag, or a field out of its range.
+    Malformed,
+    /// An atom or function that `safe` forbids to create.
+    Unsafe,
+    /// The atom table is full.
+    SystemLimit,
+}

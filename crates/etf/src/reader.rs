@@ -1,0 +1,51 @@
+//! A cursor over bytes that somebody else wrote.
+
+use crate::Error;
+
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    pos: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes, pos: 0 }
+    }
+    pub fn pos(&self) -> usize {
+        self.pos
+    }
+    pub fn left(&self) -> usize {
+        self.bytes.len() - self.pos
+    }
+    pub fn take(&mut self, n: usize) -> Result<&'a [u8], Error> {
+        if n > self.left() {
+            return Err(Error::Malformed);
+        }
+        let b = &self.bytes[self.pos..self.pos + n];
+        self.pos += n;
+        Ok(b)
+    }
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
+        self.take(N)?.try_into().map_err(|_| Error::Malformed)
+    }
+    pub fn u8(&mut self) -> Result<u8, Error> {
+        Ok(self.array::<1>()?[0])
+    }
+    pub fn u16(&mut self) -> Result<u16, Error> {
+        Ok(u16::from_be_bytes(self.array()?))
+    }
+    pub fn u32(&mut self) -> Result<u32, Error> {
+        Ok(u32::from_be_bytes(self.array()?))
+    }
+    pub fn u64(&mut self) -> Result<u64, Error> {
+        Ok(u64::from_be_bytes(self.array()?))
+    }
+    /// A count of things that take at least `each` bytes each.
+    pub fn count(&mut self, each: usize) -> Result<usize, Error> {
+        let n = self.u32()? as usize;
+        if n.checked_mul(each).is_none_or(|b| b > self.left()) {
+            return Err(Error::Malformed);
+        }
+        Ok(n)
+    }
+}
