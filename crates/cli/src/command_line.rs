@@ -1,0 +1,164 @@
+//! What `erlexec` makes of the command line: `+` flags for the VM, the rest for `init`.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// The command line, taken apart.
+#[derive(Debug, Default)]
+pub struct CommandLine {
+    /// Flags of the VM without their `+`, with their value where they take one.
+    pub vm: Vec<(String, Option<String>)>,
+    /// What `init` gets after its own preamble.
+    pub init: Vec<OsString>,
+    pub env: Vec<(OsString, OsString)>,
+    pub root: Option<OsString>,
+    pub detached: bool,
+    pub version: bool,
+    pub print_args: bool,
+}
+
+/// `+` flags that take a value in the next argument. Those not listed, and not in `PREFIXED`, take
+/// none (their value, if any, is part of the word).
+const WITH_VALUE: &[&str] = &[
+    "a", "A", "C", "e", "i", "n", "P", "Q", "t", "T", "R", "W", "K", "IOt", "IOp", "IOPt", "IOPp",
+    "IOs", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt", "sbwtdcpu",
+    "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu", "swtdio", "swt",
+    "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds", "hmax", "hmaxk",
+    "hmaxel", "hmqd", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zosrl", "dcg",
+];
+/// `+` flags without a value.
+const BARE: &[&str] = &[
+    "B", "Bi", "Bc", "Bd", "c", "d", "r", "v", "V", "l", "L", "fnl", "fnu", "fna", "fnui", "fnue",
+    "fnuw", "fnai", "fnae", "fnaw", "We", "Ww", "Wi", "u", "ns", "na", "nd",
+];
+
+pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
+    let mut c = CommandLine::default();
+    let mut it = args.into_iter().peekable();
+    while let Some(a) = it.next() {
+        let mut value = |flag: &str| {
+            it.next_if(|v| v != "--")
+                .ok_or(format!("Missing argument(s) for '{flag}'."))
+        };
+        match a.as_bytes() {
+            b"-extra" => {
+                c.init.push(a);
+                c.init.extend(it.by_ref());
+            }
+            b"-env" => {
+                let name = value("-env")?;
+                c.env.push((name, value("-env")?));
+            }
+            b"-root" | b"--root" => c.root = Some(value("--root")?),
+            b"-detached" => {
+                c.detached = true;
+                c.init.extend(["-noshell".into(), "-noinput".into()]);
+            }
+            b"-noinput" => c.init.extend(["-noshell".into(), "-noinput".into()]),
+            b"-compile" => c
+                .init
+                .extend(["-noshell", "-noinput", "-s", "c", "lc_batch"].map(OsString::from)),
+            b"-make" => {
+                c.init.extend(
+                    ["-noshell", "-noinput", "-s", "make", "all_or_nothing"].map(OsString::from),
+                );
+                c.init.extend(["-s", "erlang", "halt"].map(OsString::from));
+                break;
+            }
+            b"-version" => c.version = true,
+            b"-emu_args_exit" => c.print_args = true,
+            b"-emu_args" | b"-keep_window" => {}
+            b"-smp" => {
+                let mode = it.next_if(|v| matches!(v.as_bytes(), b"auto" | b"enable" | b"disable"));
+                if mode.is_some_and(|m| m == "disable") {
+                    c.vm.push(("S".into(), Some("1".into())));
+                }
+            }
+            b"-smpdisable" => c.vm.push(("S".into(), Some("1".into()))),
+            b"-smpauto" | b"-smpenable" => {}
+            b"-emu_type" | b"-emu_flavor" | b"-epmd" => {
+                value(&a.to_string_lossy())?;
+            }
+            b"-configfd" if it.peek().is_some_and(|v| v == "0") => {
+                c.init.extend(["-noshell".into(), "-noinput".into(), a]);
+            }
+            [b'+', ..] => vm_flag(&a.to_string_lossy(), &mut it, &mut c)?,
+            _ => c.init.push(a),
+        }
+    }
+    Ok(c)
+}
+
+fn vm_flag(
+    flag: &str,
+    it: &mut std::iter::Peekable<impl Iterator<Item = OsString>>,
+    c: &mut CommandLine,
+) -> Result<(), String> {
+    let name = &flag[1..];
+    let text = |v: OsString| v.to_string_lossy().into_owned();
+    let value = if WITH_VALUE.contains(&name) || is_allocator_flag(name) {
+        let v = it
+            .next_if(|v| v != "--")
+            .ok_or(format!("Missing argument(s) for '{flag}'."))?;
+        Some(text(v))
+    } else if name == "c" {
+        it.next_if(|v| v == "true" || v == "false").map(text)
+    } else if name == "B" {
+        it.next_if(|v| v == "i" || v == "c" || v == "d").map(text)
+    } else if BARE.contains(&name) {
+        None
+    } else if let Some(short) = attached(name) {
+        c.vm.push((short.into(), Some(name[short.len()..].into())));
+        return Ok(());
+    } else {
+        return Err(format!("unknown flag -{name}"));
+    };
+    c.vm.push((name.into(), value));
+    Ok(())
+}
+
+/// Flags whose value may stand in the same word: `+A32`, `+S1:1`, `+K true` as `+Ktrue`.
+fn attached(name: &str) -> Option<&'static str> {
+    let mut known: Vec<&'static str> = WITH_VALUE.to_vec();
+    known.sort_by_key(|f| std::cmp::Reverse(f.len()));
+    known
+        .into_iter()
+        .find(|f| name.len() > f.len() && name.starts_with(f))
+}
+
+/// `+M…`: settings of OTP's allocators, which have no meaning here and are accepted.
+fn is_allocator_flag(name: &str) -> bool {
+    name.len() > 1 && name.starts_with('M')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn os(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn splits_vm_and_init_flags() {
+        let c = parse(os(&[
+            "+S", "2", "-noshell", "-pa", "x", "+Bd", "--", "y", "-extra", "z", "+A", "3",
+        ]))
+        .unwrap();
+        assert_eq!(c.vm, [("S".into(), Some("2".into())), ("Bd".into(), None)]);
+        assert_eq!(
+            c.init,
+            os(&["-noshell", "-pa", "x", "--", "y", "-extra", "z", "+A", "3"])
+        );
+    }
+
+    #[test]
+    fn refuses_what_erl_refuses() {
+        assert!(parse(os(&["+S"])).is_err());
+        assert!(parse(os(&["+ö"])).is_err());
+        assert_eq!(
+            parse(os(&["-smp", "disable"])).unwrap().vm,
+            [("S".into(), Some("1".into()))]
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! Arguments from the environment (`ERL_AFLAGS`, `ERL_FLAGS`, `ERL_ZFLAGS`) and from
+//! `-args_file`, put before and after those of the command line as `erl` does.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// Splits a string into arguments: blanks separate, quotes and backslashes protect.
+pub fn split(text: &[u8], comments: bool) -> Vec<OsString> {
+    let mut out = Vec::new();
+    let mut it = text.iter().copied().peekable();
+    while let Some(c) = it.peek().copied() {
+        if c.is_ascii_whitespace() || c == 0x0B {
+            it.next();
+        } else if c == b'#' && comments {
+            while it.next_if(|c| *c != b'\n').is_some() {}
+        } else {
+            out.push(word(&mut it, comments));
+        }
+    }
+    out
+}
+
+fn word(it: &mut std::iter::Peekable<impl Iterator<Item = u8>>, comments: bool) -> OsString {
+    let mut w = Vec::new();
+    let mut quote = None;
+    while let Some(c) = it.peek().copied() {
+        match (quote, c) {
+            (None, b'#') if comments => break,
+            (None, c) if c.is_ascii_whitespace() || c == 0x0B => break,
+            (None, b'"' | b'\'') => quote = Some(c),
+            (Some(q), c) if q == c => quote = None,
+            (None | Some(b'"'), b'\\') => {
+                it.next();
+                match it.peek() {
+                    Some(e) => w.push(*e),
+                    None => break,
+                }
+            }
+            (_, c) => w.push(c),
+        }
+        it.next();
+    }
+    OsString::from_vec(w)
+}
+
+/// The arguments in the order in which they count, those after `-extra` last.
+pub fn gather(
+    command_line: Vec<OsString>,
+    env: impl Fn(&str) -> Option<OsString>,
+) -> Result<Vec<OsString>, String> {
+    let from_env = |name: &str| {
+        env(name)
+            .map(|v| split(v.as_bytes(), false))
+            .unwrap_or_default()
+    };
+    let mut sources = vec![from_env("ERL_OTP25_FLAGS"), from_env("ERL_AFLAGS")];
+    let zflags = [from_env("ERL_FLAGS"), from_env("ERL_ZFLAGS")];
+    let behind = zflags.iter().any(|s| !s.is_empty());
+    let mut own = command_line;
+    if behind && !own.is_empty() && !own.iter().any(|a| a == "-extra") {
+        own.push("--".into());
+    }
+    sources.push(own);
+    sources.extend(zflags);
+    let (mut args, mut extra) = (Vec::new(), Vec::new());
+    for s in sources {
+        expand(s, &mut args, &mut extra, 0)?;
+    }
+    if !extra.is_empty() {
+        args.push("-extra".into());
+        args.append(&mut extra);
+    }
+    Ok(args)
+}
+
+fn expand(
+    source: Vec<OsString>,
+    args: &mut Vec<OsString>,
+    extra: &mut Vec<OsString>,
+    depth: u32,
+) -> Result<(), String> {
+    let mut it = source.into_iter();
+    while let Some(a) = it.next() {
+        if a == "-args_file" {
+            let file = it.next().ok_or("Missing argument(s) for '-args_file'.")?;
+            if depth > 64 {
+                return Err("-args_file: too deeply nested".into());
+            }
+            let text = std::fs::read(&file).map_err(|_| {
+                format!(
+                    "Failed to open arguments file \"{}\"",
+                    file.to_string_lossy()
+                )
+            })?;
+            expand(split(&text, true), args, extra, depth + 1)?;
+        } else if a == "-extra" {
+            extra.extend(it.by_ref());
+        } else {
+            args.push(a);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_like_a_shell() {
+        let words = split(br#"-a "b c" d\ e 'f "g' # no"#, true);
+        assert_eq!(words, ["-a", "b c", "d e", "f \"g"].map(OsString::from));
+    }
+
+    #[test]
+    fn orders_sources() {
+        let env = |n: &str| match n {
+            "ERL_AFLAGS" => Some("-first".into()),
+            "ERL_ZFLAGS" => Some("-last -extra y".into()),
+            _ => None,
+        };
+        let args = gather(vec!["-mid".into(), "-extra".into(), "x".into()], env).unwrap();
+        assert_eq!(
+            args,
+            ["-first", "-mid", "-last", "-extra", "x", "y"].map(OsString::from)
+        );
+    }
+}
