@@ -62,37 +62,18 @@ fn parse_generic(line: &str, at: usize) -> Generic<'_> {
     let first = words.next().unwrap_or_else(|| fail(at, "no operands"));
     if let Some(arity) = first.strip_prefix('/') {
         let arity = arity.parse().unwrap_or_else(|_| fail(at, "bad arity"));
-        let name = name
-            .strip_prefix('-')
-            .unwrap_or_else(|| fail(at, "not marked obsolete"));
-        return Generic {
-            number,
-            name,
-            obsolete: true,
-            arity,
-            operands: vec![],
-            meaning: "",
-        };
+        let name = name.strip_prefix('-').unwrap_or_else(|| fail(at, "not marked obsolete"));
+        return Generic { number, name, obsolete: true, arity, operands: vec![], meaning: "" };
     }
     // Operands and meaning are told apart by their column: two blanks end the operands.
     let rest = line.splitn(2, name).nth(1).unwrap_or("").trim_start();
     let (kinds, text) = rest.split_once("  ").unwrap_or((rest, ""));
     let operands: Vec<&str> = kinds.split_whitespace().filter(|k| *k != ".").collect();
-    if let Some(bad) = operands
-        .iter()
-        .find(|k| k.len() != 1 || !KINDS.contains(**k))
-    {
+    if let Some(bad) = operands.iter().find(|k| k.len() != 1 || !KINDS.contains(**k)) {
         fail(at, &format!("unknown operand kind {bad}"));
     }
     let arity = operands.len();
-    Generic {
-        number,
-        name,
-        obsolete: false,
-        arity,
-        operands,
-        meaning: text.trim(),
-    }
+    Generic { number, name, obsolete: false, arity, operands, meaning: text.trim() }
 }
 
 /// `get_tuple_element` becomes `GetTupleElement`.
@@ -112,29 +93,14 @@ fn generate(table: &[Generic]) -> String {
          #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]\n#[repr(u8)]\npub enum Opcode {\n",
     );
     for op in table {
-        let doc = if op.obsolete {
-            "Too old for OTP 25."
-        } else {
-            op.meaning
-        };
+        let doc = if op.obsolete { "Too old for OTP 25." } else { op.meaning };
         let (name, number) = (camel(op.name), op.number);
-        let _ = writeln!(
-            out,
-            "    /// `{}/{}`: {doc}\n    {name} = {number},",
-            op.name, op.arity
-        );
+        let _ = writeln!(out, "    /// `{}/{}`: {doc}\n    {name} = {number},", op.name, op.arity);
     }
-    let _ = writeln!(
-        out,
-        "}}\n\npub(crate) static INFO: [OpInfo; {}] = [",
-        table.len()
-    );
+    let _ = writeln!(out, "}}\n\npub(crate) static INFO: [OpInfo; {}] = [", table.len());
     for op in table {
-        let kinds: Vec<String> = op
-            .operands
-            .iter()
-            .map(|k| format!("Kind::{}", kind_name(k)))
-            .collect();
+        let kinds: Vec<String> =
+            op.operands.iter().map(|k| format!("Kind::{}", kind_name(k))).collect();
         let _ = writeln!(
             out,
             "    OpInfo {{ opcode: Opcode::{}, name: {:?}, arity: {}, obsolete: {}, kinds: &[{}], meaning: {:?} }},",

@@ -6,10 +6,8 @@ use kvik_beam::{Code, Container, Error, Module};
 use std::time::{Duration, Instant};
 
 fn main() {
-    let files: Vec<Vec<u8>> = std::env::args()
-        .skip(1)
-        .filter_map(|path| std::fs::read(path).ok())
-        .collect();
+    let files: Vec<Vec<u8>> =
+        std::env::args().skip(1).filter_map(|path| std::fs::read(path).ok()).collect();
     let mut best = [Duration::MAX; 2];
     let mut instructions = 0;
     for _ in 0..5 {
@@ -28,10 +26,7 @@ fn main() {
     println!("{} files, {instructions} instructions", files.len());
     for (what, time) in ["tables", "decode"].iter().zip(best) {
         let each = time.as_nanos() as f64 / instructions.max(1) as f64;
-        println!(
-            "{what:<8}{:>9.1} ms {each:>7.1} ns per instruction",
-            time.as_secs_f64() * 1e3
-        );
+        println!("{what:<8}{:>9.1} ms {each:>7.1} ns per instruction", time.as_secs_f64() * 1e3);
     }
 }
 

@@ -95,16 +95,8 @@ impl Code {
     pub fn decode(module: &Module) -> Result<Code, Error> {
         let mut decoder = Decoder::new(module);
         decoder.run()?;
-        let Decoder {
-            ops, args, bigs, ..
-        } = decoder;
-        let mut code = Code {
-            ops,
-            args,
-            bigs,
-            functions: vec![],
-            labels: vec![],
-        };
+        let Decoder { ops, args, bigs, .. } = decoder;
+        let mut code = Code { ops, args, bigs, functions: vec![], labels: vec![] };
         functions::find(&mut code, module)?;
         Ok(code)
     }
@@ -112,34 +104,25 @@ impl Code {
     /// The operands of an instruction, as many as its arity; a list is the last one.
     #[inline]
     pub fn args(&self, op: &Op) -> &[Arg] {
-        self.all_args(op)
-            .get(..op.opcode.arity())
-            .unwrap_or_default()
+        self.all_args(op).get(..op.opcode.arity()).unwrap_or_default()
     }
 
     /// The elements of the list that is the last operand; empty if there is none.
     #[inline]
     pub fn list(&self, op: &Op) -> &[Arg] {
-        self.all_args(op)
-            .get(op.opcode.arity()..)
-            .unwrap_or_default()
+        self.all_args(op).get(op.opcode.arity()..).unwrap_or_default()
     }
 
     #[inline]
     fn all_args(&self, op: &Op) -> &[Arg] {
         let first = op.first as usize;
-        self.args
-            .get(first..first + op.count as usize)
-            .unwrap_or_default()
+        self.args.get(first..first + op.count as usize).unwrap_or_default()
     }
 
     /// Where a label stands, as an index of `ops`.
     #[inline]
     pub fn label(&self, label: u32) -> Option<usize> {
-        self.labels
-            .get(label as usize)
-            .filter(|at| **at != Code::NOWHERE)
-            .map(|at| *at as usize)
+        self.labels.get(label as usize).filter(|at| **at != Code::NOWHERE).map(|at| *at as usize)
     }
 }
 
@@ -171,10 +154,7 @@ impl<'m> Decoder<'m> {
         }
         loop {
             let start = self.module.code.bytes.len() - self.r.len();
-            let error = |what| Error::Code {
-                offset: start,
-                what,
-            };
+            let error = |what| Error::Code { offset: start, what };
             let number = self.r.u8().ok_or_else(|| error("the code has no end"))?;
             let opcode = Opcode::from_number(number).ok_or_else(|| error("unknown opcode"))?;
             let info = opcode.info();
@@ -190,11 +170,7 @@ impl<'m> Decoder<'m> {
                 }
             }
             let count = (self.args.len() - first) as u32;
-            self.ops.push(Op {
-                opcode,
-                first: first as u32,
-                count,
-            });
+            self.ops.push(Op { opcode, first: first as u32, count });
             if opcode == Opcode::IntCodeEnd {
                 return Ok(());
             }
@@ -247,9 +223,7 @@ impl<'m> Decoder<'m> {
                 let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
                 Ok(Arg::Float(register(u64::from(number))?))
             }
-            3 => alloc_list(&mut self.r)
-                .map(Arg::Alloc)
-                .ok_or("bad allocation list"),
+            3 => alloc_list(&mut self.r).map(Arg::Alloc).ok_or("bad allocation list"),
             4 => {
                 let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
                 let count = self.module.literals.len();
@@ -284,11 +258,8 @@ impl<'m> Decoder<'m> {
         let register = register(word)?;
         let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
         let types = &self.module.types;
-        let ty = if types.fallback {
-            0
-        } else {
-            index(u64::from(number), types.len(), "no such type")?
-        };
+        let ty =
+            if types.fallback { 0 } else { index(u64::from(number), types.len(), "no such type")? };
         match tag {
             TAG_X => Ok(Arg::X(register, ty)),
             TAG_Y => Ok(Arg::Y(register, ty)),
@@ -372,27 +343,13 @@ mod tests {
     fn long_integers() {
         assert_eq!(big_integer(&[0; 9]), Ok(0));
         assert_eq!(big_integer(&[0xff; 12]), Ok(-1));
-        let big = |negative, digits: &[u64]| {
-            Err(BigInt {
-                negative,
-                digits: digits.to_vec(),
-            })
-        };
-        assert_eq!(
-            big_integer(&[1, 0, 0, 0, 0, 0, 0, 0, 0]),
-            big(false, &[0, 1])
-        );
-        assert_eq!(
-            big_integer(&[0xff, 0, 0, 0, 0, 0, 0, 0, 0]),
-            big(true, &[0, 1])
-        );
+        let big = |negative, digits: &[u64]| Err(BigInt { negative, digits: digits.to_vec() });
+        assert_eq!(big_integer(&[1, 0, 0, 0, 0, 0, 0, 0, 0]), big(false, &[0, 1]));
+        assert_eq!(big_integer(&[0xff, 0, 0, 0, 0, 0, 0, 0, 0]), big(true, &[0, 1]));
         let mut lowest = [0; 16];
         lowest[0] = 0x80;
         assert_eq!(big_integer(&lowest), big(true, &[0, 1 << 63]));
-        assert_eq!(
-            big_integer(&[0xff, 0x80, 0, 0, 0, 0, 0, 0, 0]),
-            Ok(i64::MIN)
-        );
+        assert_eq!(big_integer(&[0xff, 0x80, 0, 0, 0, 0, 0, 0, 0]), Ok(i64::MIN));
     }
 
     #[test]

@@ -55,9 +55,7 @@ fn long_length(r: &mut Reader) -> Option<usize> {
         b => {
             let count = usize::from(b >> 5) + 2;
             let bytes = r.bytes(count)?;
-            bytes.iter().try_fold(0u64, |n, b| {
-                (n >> 48 == 0).then_some(n << 8 | u64::from(*b))
-            })?
+            bytes.iter().try_fold(0u64, |n, b| (n >> 48 == 0).then_some(n << 8 | u64::from(*b)))?
         }
     };
     usize::try_from(rest).ok()?.checked_add(9)

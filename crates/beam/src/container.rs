@@ -36,9 +36,7 @@ impl<'a> Container<'a> {
 
     /// Name and contents of every chunk, in order.
     pub fn chunks(&self) -> impl Iterator<Item = ([u8; 4], &[u8])> {
-        self.chunks
-            .iter()
-            .filter_map(|(id, range)| Some((*id, self.data.get(range.clone())?)))
+        self.chunks.iter().filter_map(|(id, range)| Some((*id, self.data.get(range.clone())?)))
     }
 
     /// The file, no longer compressed.

@@ -67,10 +67,7 @@ impl fmt::Display for Error {
             Error::Chunk(chunk) => write!(f, "chunk {chunk} is damaged"),
             Error::OldAtoms => write!(f, "compiled by OTP 20 or earlier; please compile again"),
             Error::TooNew(opcode) => {
-                write!(
-                    f,
-                    "compiled for a later release: opcode {opcode} is not known here"
-                )
+                write!(f, "compiled for a later release: opcode {opcode} is not known here")
             }
             Error::TooOld(name) => {
                 write!(
@@ -81,11 +78,7 @@ impl fmt::Display for Error {
             Error::Code { offset, what } => write!(f, "code byte {offset}: {what}"),
             Error::Layout { op, what } => write!(f, "instruction {op}: {what}"),
             Error::Unsafe(r) => {
-                write!(
-                    f,
-                    "{}, instruction {} ({}): {}",
-                    r.function, r.op, r.name, r.what
-                )
+                write!(f, "{}, instruction {} ({}): {}", r.function, r.op, r.name, r.what)
             }
         }
     }

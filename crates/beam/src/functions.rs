@@ -58,10 +58,7 @@ pub(crate) fn find(code: &mut Code, module: &Module) -> Result<(), Error> {
             None if function.ops.start != 0 => return Err(error(0, "code before the functions")),
             None => {}
         }
-        functions.push(Function {
-            ops: function.ops.start..end,
-            ..function
-        });
+        functions.push(Function { ops: function.ops.start..end, ..function });
     }
     if functions.len() != module.code.functions as usize {
         return Err(error(end, "the number of functions is wrong"));

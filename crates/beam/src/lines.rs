@@ -48,11 +48,7 @@ impl<'f> Lines<'f> {
             let length = usize::from(r.u16()?);
             files.push(std::str::from_utf8(r.bytes(length)?).ok()?);
         }
-        Some(Lines {
-            items,
-            files,
-            instructions,
-        })
+        Some(Lines { items, files, instructions })
     }
 }
 

@@ -110,10 +110,7 @@ impl<'f> Module<'f> {
 fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     let damaged = || Error::Chunk("Code");
     let mut r = Reader::new(chunk);
-    let size = r
-        .u32()
-        .and_then(|n| usize::try_from(n).ok())
-        .ok_or_else(damaged)?;
+    let size = r.u32().and_then(|n| usize::try_from(n).ok()).ok_or_else(damaged)?;
     let mut header = Reader::new(r.bytes(size).ok_or_else(damaged)?);
     let mut field = || header.u32().ok_or_else(damaged);
     let (version, opcodes, labels, functions) = (field()?, field()?, field()?, field()?);
@@ -126,9 +123,5 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     if version != 0 || labels as usize > most || functions as usize > most {
         return Err(damaged());
     }
-    Ok(CodeChunk {
-        labels,
-        functions,
-        bytes,
-    })
+    Ok(CodeChunk { labels, functions, bytes })
 }

@@ -77,9 +77,7 @@ impl Literals {
 
     /// All of them, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.ranges
-            .iter()
-            .filter_map(|range| self.data.get(range.clone()))
+        self.ranges.iter().filter_map(|range| self.data.get(range.clone()))
     }
 }
 
@@ -144,14 +142,7 @@ pub(crate) fn lambdas(chunk: &[u8], atoms: usize, labels: u32) -> Option<Vec<Lam
             let label = r.u32().filter(|l| *l < labels)?;
             let index = r.u32()?;
             let free = r.u32().filter(|n| *n <= u32::from(arity))? as u8;
-            Some(Lambda {
-                function,
-                arity,
-                label,
-                index,
-                free,
-                old_uniq: r.u32()?,
-            })
+            Some(Lambda { function, arity, label, index, free, old_uniq: r.u32()? })
         })
         .collect();
     lambdas.filter(|_| r.is_empty())

@@ -47,11 +47,7 @@ impl Type {
     pub const TUPLE: u16 = 1 << 12;
 
     /// Nothing is known.
-    pub const ANY: Type = Type {
-        union: (1 << 13) - 1,
-        min: 0,
-        max: -1,
-    };
+    pub const ANY: Type = Type { union: (1 << 13) - 1, min: 0, max: -1 };
 
     /// The bounds, if it is an integer and has any.
     pub fn bounds(&self) -> Option<(i64, i64)> {
@@ -69,19 +65,12 @@ pub struct Types {
 impl Types {
     /// The table of a file without (known) types.
     pub(crate) fn none() -> Types {
-        Types {
-            entries: vec![Type::ANY],
-            fallback: true,
-        }
+        Types { entries: vec![Type::ANY], fallback: true }
     }
 
     /// The type at an index, [`Type::ANY`] if there is none.
     pub fn get(&self, index: u32) -> Type {
-        usize::try_from(index)
-            .ok()
-            .and_then(|i| self.entries.get(i))
-            .copied()
-            .unwrap_or(Type::ANY)
+        usize::try_from(index).ok().and_then(|i| self.entries.get(i)).copied().unwrap_or(Type::ANY)
     }
 
     /// How many entries there are.
@@ -103,19 +92,12 @@ impl Types {
         let entries: Option<Vec<Type>> = (0..count)
             .map(|_| {
                 let union = r.u16().filter(|u| *u != 0)?;
-                Some(Type {
-                    union,
-                    min: r.i64()?,
-                    max: r.i64()?,
-                })
+                Some(Type { union, min: r.i64()?, max: r.i64()? })
             })
             .collect();
         let entries = entries?;
         let first = entries.first()?;
         let any = first.union == Type::ANY.union && first.min > first.max;
-        any.then_some(Types {
-            entries,
-            fallback: false,
-        })
+        any.then_some(Types { entries, fallback: false })
     }
 }

@@ -12,15 +12,9 @@ fn reads_every_installed_module() {
         let file = Container::parse(&bytes).unwrap_or_else(|e| panic!("{stem}: {e}"));
         let module = Module::parse(&file).unwrap_or_else(|e| panic!("{stem}: {e}"));
         assert_eq!(module.name(), stem);
-        assert!(
-            module.literals.iter().all(|l| l.first() == Some(&131)),
-            "{stem}"
-        );
+        assert!(module.literals.iter().all(|l| l.first() == Some(&131)), "{stem}");
         let code = Code::decode(&module).unwrap_or_else(|e| panic!("{stem}: {e}"));
-        assert_eq!(
-            code.ops.last().map(|op| op.opcode),
-            Some(Opcode::IntCodeEnd)
-        );
+        assert_eq!(code.ops.last().map(|op| op.opcode), Some(Opcode::IntCodeEnd));
         for export in &module.exports {
             let known = code.functions.iter().any(|f| {
                 (f.name, f.arity, f.entry_label) == (export.function, export.arity, export.label)
@@ -33,16 +27,11 @@ fn reads_every_installed_module() {
 /// The checksum is the one OTP answers; asked once, of the `lists` module of its own release.
 #[test]
 fn the_checksum_is_otps() {
-    let Some(path) = common::installed()
-        .into_iter()
-        .find(|p| p.ends_with("lists.beam"))
-    else {
+    let Some(path) = common::installed().into_iter().find(|p| p.ends_with("lists.beam")) else {
         return;
     };
     let ask = "io:format(\"~w\", [binary_to_list(lists:module_info(md5))]), halt().";
-    let erl = std::process::Command::new("erl")
-        .args(["-noshell", "-eval", ask])
-        .output();
+    let erl = std::process::Command::new("erl").args(["-noshell", "-eval", ask]).output();
     let Ok(answer) = erl else { return };
     let bytes = std::fs::read(path).expect("readable file");
     let file = Container::parse(&bytes).expect("a beam file");

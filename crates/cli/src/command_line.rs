@@ -37,8 +37,7 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
     let mut it = args.into_iter().peekable();
     while let Some(a) = it.next() {
         let mut value = |flag: &str| {
-            it.next_if(|v| v != "--")
-                .ok_or(format!("Missing argument(s) for '{flag}'."))
+            it.next_if(|v| v != "--").ok_or(format!("Missing argument(s) for '{flag}'."))
         };
         match a.as_bytes() {
             b"-extra" => {
@@ -55,9 +54,9 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
                 c.init.extend(["-noshell".into(), "-noinput".into()]);
             }
             b"-noinput" => c.init.extend(["-noshell".into(), "-noinput".into()]),
-            b"-compile" => c
-                .init
-                .extend(["-noshell", "-noinput", "-s", "c", "lc_batch"].map(OsString::from)),
+            b"-compile" => {
+                c.init.extend(["-noshell", "-noinput", "-s", "c", "lc_batch"].map(OsString::from))
+            }
             b"-make" => {
                 c.init.extend(
                     ["-noshell", "-noinput", "-s", "make", "all_or_nothing"].map(OsString::from),
@@ -97,9 +96,7 @@ fn vm_flag(
     let name = &flag[1..];
     let text = |v: OsString| v.to_string_lossy().into_owned();
     let value = if WITH_VALUE.contains(&name) || is_allocator_flag(name) {
-        let v = it
-            .next_if(|v| v != "--")
-            .ok_or(format!("Missing argument(s) for '{flag}'."))?;
+        let v = it.next_if(|v| v != "--").ok_or(format!("Missing argument(s) for '{flag}'."))?;
         Some(text(v))
     } else if name == "c" {
         it.next_if(|v| v == "true" || v == "false").map(text)
@@ -121,9 +118,7 @@ fn vm_flag(
 fn attached(name: &str) -> Option<&'static str> {
     let mut known: Vec<&'static str> = WITH_VALUE.to_vec();
     known.sort_by_key(|f| std::cmp::Reverse(f.len()));
-    known
-        .into_iter()
-        .find(|f| name.len() > f.len() && name.starts_with(f))
+    known.into_iter().find(|f| name.len() > f.len() && name.starts_with(f))
 }
 
 /// `+M…`: settings of OTP's allocators, which have no meaning here and are accepted.
@@ -146,19 +141,13 @@ mod tests {
         ]))
         .unwrap();
         assert_eq!(c.vm, [("S".into(), Some("2".into())), ("Bd".into(), None)]);
-        assert_eq!(
-            c.init,
-            os(&["-noshell", "-pa", "x", "--", "y", "-extra", "z", "+A", "3"])
-        );
+        assert_eq!(c.init, os(&["-noshell", "-pa", "x", "--", "y", "-extra", "z", "+A", "3"]));
     }
 
     #[test]
     fn refuses_what_erl_refuses() {
         assert!(parse(os(&["+S"])).is_err());
         assert!(parse(os(&["+ö"])).is_err());
-        assert_eq!(
-            parse(os(&["-smp", "disable"])).unwrap().vm,
-            [("S".into(), Some("1".into()))]
-        );
+        assert_eq!(parse(os(&["-smp", "disable"])).unwrap().vm, [("S".into(), Some("1".into()))]);
     }
 }

@@ -48,11 +48,7 @@ pub fn gather(
     command_line: Vec<OsString>,
     env: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Vec<OsString>, String> {
-    let from_env = |name: &str| {
-        env(name)
-            .map(|v| split(v.as_bytes(), false))
-            .unwrap_or_default()
-    };
+    let from_env = |name: &str| env(name).map(|v| split(v.as_bytes(), false)).unwrap_or_default();
     let mut sources = vec![from_env("ERL_OTP25_FLAGS"), from_env("ERL_AFLAGS")];
     let zflags = [from_env("ERL_FLAGS"), from_env("ERL_ZFLAGS")];
     let behind = zflags.iter().any(|s| !s.is_empty());
@@ -87,10 +83,7 @@ fn expand(
                 return Err("-args_file: too deeply nested".into());
             }
             let text = std::fs::read(&file).map_err(|_| {
-                format!(
-                    "Failed to open arguments file \"{}\"",
-                    file.to_string_lossy()
-                )
+                format!("Failed to open arguments file \"{}\"", file.to_string_lossy())
             })?;
             expand(split(&text, true), args, extra, depth + 1)?;
         } else if a == "-extra" {
@@ -120,9 +113,6 @@ mod tests {
             _ => None,
         };
         let args = gather(vec!["-mid".into(), "-extra".into(), "x".into()], env).unwrap();
-        assert_eq!(
-            args,
-            ["-first", "-mid", "-last", "-extra", "x", "y"].map(OsString::from)
-        );
+        assert_eq!(args, ["-first", "-mid", "-last", "-extra", "x", "y"].map(OsString::from));
     }
 }

@@ -34,9 +34,7 @@ pub fn erl(args: Vec<OsString>) -> i32 {
             println!("-{flag}");
             value.iter().for_each(|v| println!("{v}"));
         }
-        init_args
-            .iter()
-            .for_each(|a| println!("{}", a.to_string_lossy()));
+        init_args.iter().for_each(|a| println!("{}", a.to_string_lossy()));
         return 0;
     }
     if line.detached {
@@ -46,33 +44,20 @@ pub fn erl(args: Vec<OsString>) -> i32 {
     let Some(preloaded) = otp.preloaded() else {
         return complain("kvik: the preloaded modules are missing");
     };
-    kvik_vm::run(Options {
-        root: otp.root,
-        preloaded,
-        vm_flags: line.vm,
-        init_args,
-    })
+    kvik_vm::run(Options { root: otp.root, preloaded, vm_flags: line.vm, init_args })
 }
 
 fn progname() -> OsString {
     // What `peer` and `slave` start further nodes with: under another name than erl, all of it.
-    std::env::var_os("PROGNAME")
-        .filter(|p| !p.is_empty())
-        .unwrap_or_else(|| {
-            std::env::current_exe().map_or_else(|_| "kvik".into(), |p| p.into_os_string())
-        })
+    std::env::var_os("PROGNAME").filter(|p| !p.is_empty()).unwrap_or_else(|| {
+        std::env::current_exe().map_or_else(|_| "kvik".into(), |p| p.into_os_string())
+    })
 }
 
 /// The arguments as `init` gets them.
 fn init_args(otp: &Otp, rest: &[OsString]) -> Vec<OsString> {
     let mut v: Vec<OsString> = vec!["--".into(), "-root".into(), otp.root.clone().into()];
-    v.extend([
-        "-bindir".into(),
-        otp.bindir().into(),
-        "-progname".into(),
-        progname(),
-        "--".into(),
-    ]);
+    v.extend(["-bindir".into(), otp.bindir().into(), "-progname".into(), progname(), "--".into()]);
     if let Some(home) = std::env::var_os("HOME").filter(|h| !h.is_empty()) {
         v.extend(["-home".into(), home]);
     }
@@ -117,17 +102,11 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
         c.arg(format!("+{flag}"));
         c.args(value);
     }
-    c.arg("--root")
-        .arg(&otp.root)
-        .args(&line.init)
-        .envs(line.env.iter().cloned());
+    c.arg("--root").arg(&otp.root).args(&line.init).envs(line.env.iter().cloned());
     for name in ["ERL_AFLAGS", "ERL_FLAGS", "ERL_ZFLAGS"] {
         c.env_remove(name);
     }
-    c.stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0);
+    c.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     match c.spawn() {
         Ok(_) => 0,
         Err(e) => complain(&format!("kvik: {e}")),
@@ -137,42 +116,40 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
 /// `kvik erlc …`: OTP's own tools, which are Erlang programs behind a small starter each.
 pub fn tool(name: &str, args: Vec<OsString>) -> i32 {
     match name {
-        "erlc" => erl(erlc_args(args)),
+        "erlc" => {
+            std::env::set_var("ESCRIPT_NAME", "erlc");
+            erl(erlc_args(args))
+        }
         "escript" => escript(args),
         other => complain(&format!("kvik: {other} is not there yet")),
     }
 }
 
-/// `erlc` starts `erl` with the module that reads its options.
+/// `erlc` starts `erl` with the module that reads its options. Paths for the compiler itself go
+/// before it; there is no compile server.
 fn erlc_args(args: Vec<OsString>) -> Vec<OsString> {
     let mut v: Vec<OsString> = Vec::new();
     let mut rest = Vec::new();
     let mut it = args.into_iter();
     while let Some(a) = it.next() {
         let s = a.to_string_lossy();
-        match () {
-            // Flags of the VM pass through, as do paths the compiler's parse transforms may need.
-            _ if s == "-pa" || s == "-pz" => {
+        match &*s {
+            "-pa" | "-pz" => {
                 v.push(a.clone());
                 v.extend(it.next());
             }
-            _ if s == "-smp" => {}
+            _ if s.starts_with("-pa") || s.starts_with("-pz") => {
+                v.push(s[..3].into());
+                v.push(s[3..].into());
+            }
+            "-smp" | "-no-server" | "-server" => {}
             _ => rest.push(a),
         }
     }
+    v.extend(["+S1", "+sbtu", "+A0", "-noinput", "-mode", "minimal"].map(OsString::from));
     v.extend(
-        [
-            "+sbwt",
-            "none",
-            "-noinput",
-            "-mode",
-            "minimal",
-            "-boot",
-            "start_clean",
-        ]
-        .map(OsString::from),
+        ["-boot", "no_dot_erlang", "-s", "erl_compile", "compile_cmdline"].map(OsString::from),
     );
-    v.extend(["-s", "erl_compile", "compile_cmdline"].map(OsString::from));
     v.push("-extra".into());
     v.extend(rest);
     v
@@ -180,12 +157,8 @@ fn erlc_args(args: Vec<OsString>) -> Vec<OsString> {
 
 /// `escript FILE ARGS`.
 fn escript(args: Vec<OsString>) -> i32 {
-    let mut v: Vec<OsString> = vec![
-        "+B".into(),
-        "-boot".into(),
-        "no_dot_erlang".into(),
-        "-noshell".into(),
-    ];
+    let mut v: Vec<OsString> =
+        vec!["+B".into(), "-boot".into(), "no_dot_erlang".into(), "-noshell".into()];
     let is_option = |a: &&OsString| a.to_string_lossy().starts_with('-');
     let options = args.iter().take_while(is_option).count();
     let script = args.get(options);
@@ -208,9 +181,7 @@ fn escript(args: Vec<OsString>) -> i32 {
 /// The `%%!` line of a script.
 fn emu_args(text: &[u8]) -> Vec<OsString> {
     let head = text.split(|b| *b == b'\n').take(3);
-    head.filter_map(|l| l.strip_prefix(b"%%!"))
-        .flat_map(|l| env_args::split(l, false))
-        .collect()
+    head.filter_map(|l| l.strip_prefix(b"%%!")).flat_map(|l| env_args::split(l, false)).collect()
 }
 
 /// `kvik shims DIR`: `erl`, `erlc` and `escript` that are kvik.

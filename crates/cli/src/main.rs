@@ -17,9 +17,7 @@ fn main() {
     let mut argv = std::env::args_os();
     let name = argv.next().unwrap_or_default();
     let args: Vec<OsString> = argv.collect();
-    let name = Path::new(&name)
-        .file_name()
-        .map(|s| s.to_string_lossy().into_owned());
+    let name = Path::new(&name).file_name().map(|s| s.to_string_lossy().into_owned());
     let status = match name.as_deref() {
         Some(tool @ ("erlc" | "escript" | "dialyzer" | "typer" | "ct_run")) => {
             launch::tool(tool, args)
@@ -34,10 +32,6 @@ fn kvik(args: Vec<OsString>) -> i32 {
     match args.first().and_then(|a| a.to_str()) {
         Some("erlc") => launch::tool("erlc", args[1..].to_vec()),
         Some("escript") => launch::tool("escript", args[1..].to_vec()),
-        Some("bench") => {
-            let rest = args[1..].iter().map(|a| a.to_string_lossy().into_owned());
-            kvik_lab::main(rest.collect())
-        }
         Some("shims") => launch::shims(&args[1..]),
         _ => launch::erl(args),
     }

@@ -15,15 +15,9 @@ impl Otp {
     }
     /// Where the preloaded modules' files are.
     pub fn preloaded(&self) -> Option<PathBuf> {
-        let lib = self
-            .root
-            .join("lib")
-            .join(format!("erts-{}", self.erts))
-            .join("ebin");
+        let lib = self.root.join("lib").join(format!("erts-{}", self.erts)).join("ebin");
         let erts = self.root.join(format!("erts-{}", self.erts)).join("ebin");
-        [lib, erts]
-            .into_iter()
-            .find(|d| d.join("init.beam").exists())
+        [lib, erts].into_iter().find(|d| d.join("init.beam").exists())
     }
 }
 
@@ -31,10 +25,7 @@ impl Otp {
 /// `lib/erlang`, `.otp/` beside the program or here.
 pub fn find(given: Option<&OsString>) -> Result<Otp, String> {
     let mut tried = Vec::new();
-    let named = given
-        .cloned()
-        .into_iter()
-        .chain(std::env::var_os("KVIK_OTP_ROOT"));
+    let named = given.cloned().into_iter().chain(std::env::var_os("KVIK_OTP_ROOT"));
     for dir in named {
         return at(Path::new(&dir)).ok_or(format!("no OTP 25 in {}", dir.to_string_lossy()));
     }
@@ -56,13 +47,8 @@ pub fn find(given: Option<&OsString>) -> Result<Otp, String> {
 fn unpacked() -> Vec<PathBuf> {
     let here = std::env::current_dir().ok();
     let exe = std::env::current_exe().ok();
-    let above = exe
-        .iter()
-        .flat_map(|e| e.ancestors().skip(1).map(Path::to_path_buf));
-    here.into_iter()
-        .chain(above)
-        .map(|d| d.join(".otp/usr/lib/erlang"))
-        .collect()
+    let above = exe.iter().flat_map(|e| e.ancestors().skip(1).map(Path::to_path_buf));
+    here.into_iter().chain(above).map(|d| d.join(".otp/usr/lib/erlang")).collect()
 }
 
 fn at(dir: &Path) -> Option<Otp> {
@@ -71,18 +57,11 @@ fn at(dir: &Path) -> Option<Otp> {
         .ok()?
         .chain(std::fs::read_dir(&dir).ok()?)
         .filter_map(|e| {
-            e.ok()?
-                .file_name()
-                .to_str()?
-                .strip_prefix("erts-13.")
-                .map(|v| format!("13.{v}"))
+            e.ok()?.file_name().to_str()?.strip_prefix("erts-13.").map(|v| format!("13.{v}"))
         })
         .collect();
     versions.sort();
-    let otp = Otp {
-        root: dir,
-        erts: versions.pop()?,
-    };
+    let otp = Otp { root: dir, erts: versions.pop()? };
     otp.preloaded()?;
     Some(otp)
 }

@@ -53,10 +53,7 @@ pub fn inflate(bytes: &[u8]) -> Result<(Vec<u8>, usize), Error> {
     let size = r.u32()? as usize;
     let mut z = flate2::bufread::ZlibDecoder::new(&bytes[4..]);
     let mut plain = Vec::with_capacity(size.min(64 * bytes.len()));
-    z.by_ref()
-        .take(size as u64 + 1)
-        .read_to_end(&mut plain)
-        .map_err(|_| Error::Malformed)?;
+    z.by_ref().take(size as u64 + 1).read_to_end(&mut plain).map_err(|_| Error::Malformed)?;
     if plain.len() != size {
         return Err(Error::Malformed);
     }
@@ -69,13 +66,7 @@ pub fn decode_term<'h>(
     heap: &'h Heap,
     opts: DecodeOpts<'_>,
 ) -> Result<(Term<'h>, usize), Error> {
-    let mut d = Decoder {
-        r: Reader::new(bytes),
-        heap,
-        opts,
-        values: Vec::new(),
-        open: Vec::new(),
-    };
+    let mut d = Decoder { r: Reader::new(bytes), heap, opts, values: Vec::new(), open: Vec::new() };
     let t = d.run()?;
     Ok((t, d.r.pos()))
 }
@@ -267,10 +258,8 @@ impl<'h> Decoder<'_, 'h> {
     fn big(&mut self, n: usize) -> Result<Term<'h>, Error> {
         let negative = self.r.u8()? != 0;
         let bytes = self.r.take(n)?;
-        let digits: Vec<u64> = bytes
-            .chunks(8)
-            .map(|c| c.iter().rev().fold(0, |d, b| d << 8 | *b as u64))
-            .collect();
+        let digits: Vec<u64> =
+            bytes.chunks(8).map(|c| c.iter().rev().fold(0, |d, b| d << 8 | *b as u64)).collect();
         Ok(self.heap.big(negative, &digits))
     }
 
@@ -367,10 +356,7 @@ impl<'h> Decoder<'_, 'h> {
             if n > 3 {
                 return Err(Error::Malformed);
             }
-            return Ok((hooks().local_ref)(
-                self.heap,
-                [numbers[0], numbers[1], numbers[2]],
-            ));
+            return Ok((hooks().local_ref)(self.heap, [numbers[0], numbers[1], numbers[2]]));
         }
         let data: Vec<u64> = numbers[..n]
             .chunks(2)
@@ -413,15 +399,7 @@ impl<'h> Decoder<'_, 'h> {
         }
         let module = self.next_atom()?;
         let (old_index, old_uniq) = (self.field()?, self.field()?);
-        Ok(FunId {
-            module,
-            arity,
-            num_free,
-            index,
-            uniq,
-            old_index,
-            old_uniq,
-        })
+        Ok(FunId { module, arity, num_free, index, uniq, old_index, old_uniq })
     }
 }
 

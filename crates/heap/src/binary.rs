@@ -41,9 +41,7 @@ impl BinRef {
         let l = layout(cap);
         // SAFETY: the layout is larger than the header.
         unsafe {
-            let Some(p) = NonNull::new(alloc(l) as *mut Binary) else {
-                handle_alloc_error(l)
-            };
+            let Some(p) = NonNull::new(alloc(l) as *mut Binary) else { handle_alloc_error(l) };
             p.write(Binary {
                 refs: AtomicUsize::new(1),
                 cap,
@@ -108,9 +106,7 @@ impl BinRef {
         // SAFETY: we hold the only count; the new bytes are zeroed.
         unsafe {
             let q = realloc(p.cast(), layout(old), layout(cap).size()) as *mut Binary;
-            let Some(q) = NonNull::new(q) else {
-                handle_alloc_error(layout(cap))
-            };
+            let Some(q) = NonNull::new(q) else { handle_alloc_error(layout(cap)) };
             (*q.as_ptr()).cap = cap;
             let b = BinRef(q);
             ptr::write_bytes(b.data().add(old), 0, cap - old);

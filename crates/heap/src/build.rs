@@ -41,11 +41,8 @@ impl Heap {
             for (i, t) in items.iter().enumerate() {
                 let c = p.add(2 * i);
                 *c = t.word();
-                *c.add(1) = if i + 1 < items.len() {
-                    c.add(2) as u64 + TAG_LIST
-                } else {
-                    tail.word()
-                };
+                *c.add(1) =
+                    if i + 1 < items.len() { c.add(2) as u64 + TAG_LIST } else { tail.word() };
             }
             Term::from_word(p as u64 + TAG_LIST)
         }
@@ -55,9 +52,7 @@ impl Heap {
     }
     /// A list of small integers: bytes or code points.
     pub fn charlist(&self, chars: impl DoubleEndedIterator<Item = u32>) -> Term<'_> {
-        chars
-            .rev()
-            .fold(Term::NIL, |tail, c| self.cons(Term::int(c as i32), tail))
+        chars.rev().fold(Term::NIL, |tail, c| self.cons(Term::int(c as i32), tail))
     }
     /// A string as a list of code points.
     pub fn string(&self, s: &str) -> Term<'_> {
@@ -97,11 +92,7 @@ impl Heap {
             _ => u64::MAX,
         };
         if magnitude <= SMALL_MAX as u64 + negative as u64 {
-            let i = if negative {
-                -(magnitude as i64)
-            } else {
-                magnitude as i64
-            };
+            let i = if negative { -(magnitude as i64) } else { magnitude as i64 };
             if let Some(t) = Term::small(i) {
                 return t;
             }
@@ -114,8 +105,7 @@ impl Heap {
         if bytes.len() > HEAP_BIN_LIMIT {
             return self.refc_binary(BinRef::from_bytes(bytes), bytes.len());
         }
-        self.binary_with(bytes.len(), |b| b.copy_from_slice(bytes))
-            .0
+        self.binary_with(bytes.len(), |b| b.copy_from_slice(bytes)).0
     }
     /// A binary of `len` bytes that `fill` writes (it finds zeros).
     pub fn binary_with<R>(&self, len: usize, fill: impl FnOnce(&mut [u8]) -> R) -> (Term<'_>, R) {
@@ -176,12 +166,7 @@ impl Heap {
             SUB_BIN => unsafe { (*p.add(1), small_value(*p.add(2)) as usize) },
             _ => (of.word(), 0),
         };
-        let words = [
-            orig,
-            small((base + off) as i64),
-            small(len as i64),
-            small(0),
-        ];
+        let words = [orig, small((base + off) as i64), small(len as i64), small(0)];
         Some(self.boxed(header(SUB_BIN, 4), &words))
     }
     /// The off-heap binary behind a binary term, with where it starts there in bits and how many
@@ -199,11 +184,7 @@ impl Heap {
                     let q = (*p.add(1) - TAG_BOXED) as *const u64;
                     (header_subtag(*q) == REFC_BIN).then(|| {
                         let b = BinRef::retain(*q.add(3) as *mut crate::binary::Binary);
-                        (
-                            b,
-                            small_value(*p.add(2)) as usize,
-                            small_value(*p.add(3)) as usize,
-                        )
+                        (b, small_value(*p.add(2)) as usize, small_value(*p.add(3)) as usize)
                     })
                 }
                 _ => None,
@@ -231,12 +212,7 @@ impl Heap {
         let [a, b] = ref_words(next_ref());
         let t = self.boxed(
             header(MAGIC_REF, 4),
-            &[
-                a,
-                b,
-                self.off_heap.get() as u64,
-                Box::into_raw(Box::new(r)) as u64,
-            ],
+            &[a, b, self.off_heap.get() as u64, Box::into_raw(Box::new(r)) as u64],
         );
         self.off_heap.set((t.word() - TAG_BOXED) as *mut u64);
         t
@@ -245,9 +221,9 @@ impl Heap {
     pub fn resource_of(&self, t: Term<'_>) -> Option<Resource> {
         match t.as_ref()? {
             // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
-            kvik_term::Ref::Local(r) => r
-                .resource()
-                .map(|p| unsafe { (*p.cast::<Resource>()).clone() }),
+            kvik_term::Ref::Local(r) => {
+                r.resource().map(|p| unsafe { (*p.cast::<Resource>()).clone() })
+            }
             kvik_term::Ref::External(_) => None,
         }
     }
@@ -343,10 +319,7 @@ mod tests {
     #[test]
     fn terms_survive_collections() {
         let h = Heap::new(64);
-        let mut x = [
-            deep(&h, 300).word(),
-            h.magic_ref(std::sync::Arc::new(7u32)).word(),
-        ];
+        let mut x = [deep(&h, 300).word(), h.magic_ref(std::sync::Arc::new(7u32)).word()];
         for round in 0..6 {
             // SAFETY: `x` is the only way in.
             unsafe {

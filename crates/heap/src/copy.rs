@@ -16,10 +16,7 @@ pub(crate) fn object_words(h: u64) -> usize {
 /// Does the collector look at the words after this header?
 #[inline(always)]
 pub(crate) fn has_terms(h: u64) -> bool {
-    matches!(
-        header_subtag(h),
-        TUPLE | FUN | EXPORT | SUB_BIN | FLAT_MAP | HAMT
-    )
+    matches!(header_subtag(h), TUPLE | FUN | EXPORT | SUB_BIN | FLAT_MAP | HAMT)
 }
 
 /// Words a copy of the term takes (`erts_debug:flat_size/1` without the literals).

@@ -32,15 +32,8 @@ impl Frag {
         // SAFETY: the layout has at least the header's size.
         unsafe {
             let p = alloc(layout) as *mut Frag;
-            let Some(p) = NonNull::new(p) else {
-                handle_alloc_error(layout)
-            };
-            p.write(Frag {
-                next: ptr::null_mut(),
-                cap,
-                used: 0,
-                off_heap: ptr::null_mut(),
-            });
+            let Some(p) = NonNull::new(p) else { handle_alloc_error(layout) };
+            p.write(Frag { next: ptr::null_mut(), cap, used: 0, off_heap: ptr::null_mut() });
             p
         }
     }
@@ -75,10 +68,7 @@ impl OwnedTerm {
     pub fn new(t: Term<'_>) -> OwnedTerm {
         let size = copy::size(t);
         if size == 0 {
-            return OwnedTerm {
-                root: t.word(),
-                frag: ptr::null_mut(),
-            };
+            return OwnedTerm { root: t.word(), frag: ptr::null_mut() };
         }
         let f = Frag::new(size).as_ptr();
         // SAFETY: the new fragment has room for `size` words and is ours alone.
@@ -91,10 +81,7 @@ impl OwnedTerm {
     }
     /// A term without memory.
     pub const fn immediate(t: Term<'static>) -> OwnedTerm {
-        OwnedTerm {
-            root: t.word(),
-            frag: ptr::null_mut(),
-        }
+        OwnedTerm { root: t.word(), frag: ptr::null_mut() }
     }
     #[inline]
     pub fn term(&self) -> Term<'_> {
@@ -132,9 +119,6 @@ impl Drop for OwnedTerm {
 
 impl Default for OwnedTerm {
     fn default() -> Self {
-        OwnedTerm {
-            root: NIL,
-            frag: ptr::null_mut(),
-        }
+        OwnedTerm { root: NIL, frag: ptr::null_mut() }
     }
 }

@@ -195,12 +195,8 @@ impl Heap {
             self.old_end.set(p.wrapping_add(n));
         }
         let worst = before - if minor { mature } else { 0 } + need + stack;
-        let cap = next_size(if worst < 1 << 20 {
-            worst * 2
-        } else {
-            worst + worst / 4
-        })
-        .max(self.min_words.get() as usize);
+        let cap = next_size(if worst < 1 << 20 { worst * 2 } else { worst + worst / 4 })
+            .max(self.min_words.get() as usize);
         let to = block(cap);
         let scan_old = self.old_top.get();
         let mut m = Mover {
@@ -236,8 +232,7 @@ impl Heap {
         unsafe { self.settle(to, cap, &m, stack, need, minor) };
         let grown = distance(scan_old, m.old_top);
         let live_now = survived + if minor { grown } else { 0 };
-        self.minor_count
-            .set(if minor { self.minor_count.get() + 1 } else { 0 });
+        self.minor_count.set(if minor { self.minor_count.get() + 1 } else { 0 });
         self.gc_count.set(self.gc_count.get().wrapping_add(1));
         self.gc_due.set(false);
         let total = survived + stack + distance(self.old_start.get(), self.old_top.get());

@@ -39,11 +39,7 @@ fn space() -> &'static Mutex<Space> {
                 0,
             )
         };
-        let free = if p as usize == BASE {
-            vec![(0, SIZE / 8)]
-        } else {
-            Vec::new()
-        };
+        let free = if p as usize == BASE { vec![(0, SIZE / 8)] } else { Vec::new() };
         Mutex::new(Space { free })
     })
 }
@@ -84,8 +80,7 @@ impl LiteralArea {
         let mut top = (BASE + area.offset * 8) as *mut u64;
         for t in terms {
             // SAFETY: the stretch has room for all of them and is ours alone.
-            area.roots
-                .push(unsafe { copy::copy(*t, &mut top, &mut area.off_heap) });
+            area.roots.push(unsafe { copy::copy(*t, &mut top, &mut area.off_heap) });
         }
         Some(area)
     }

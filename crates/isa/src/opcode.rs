@@ -83,9 +83,7 @@ impl Opcode {
 
     /// The opcode with this name (for tests and tools; a linear search).
     pub fn from_name(name: &str) -> Option<Opcode> {
-        INFO.iter()
-            .find(|info| info.name == name)
-            .map(|info| info.opcode)
+        INFO.iter().find(|info| info.name == name).map(|info| info.opcode)
     }
 
     /// What `ops.tab` says about it.

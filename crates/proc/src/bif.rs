@@ -29,12 +29,7 @@ pub struct BifEntry {
 #[macro_export]
 macro_rules! bif {
     ($module:literal, $name:literal, $arity:literal, $f:path) => {
-        $crate::BifEntry {
-            module: $module,
-            name: $name,
-            arity: $arity,
-            f: $f,
-        }
+        $crate::BifEntry { module: $module, name: $name, arity: $arity, f: $f }
     };
 }
 

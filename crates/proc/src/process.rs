@@ -17,11 +17,7 @@ pub struct Proc {
 
 impl Proc {
     pub fn new(pid: u32, heap_words: usize) -> Proc {
-        Proc {
-            heap: Heap::new(heap_words),
-            trap_to: Cell::new(None),
-            pid,
-        }
+        Proc { heap: Heap::new(heap_words), trap_to: Cell::new(None), pid }
     }
     /// Its pid as a term.
     pub fn self_pid(&self) -> Term<'static> {

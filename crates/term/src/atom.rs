@@ -103,11 +103,7 @@ impl Atom {
     }
 
     pub fn count() -> usize {
-        table()
-            .index
-            .read()
-            .unwrap_or_else(|e| e.into_inner())
-            .len()
+        table().index.read().unwrap_or_else(|e| e.into_inner()).len()
     }
 
     /// The atom as a term's word.

@@ -138,11 +138,7 @@ impl<'h> Bits<'h> {
         }
     }
     pub fn of_bytes(bytes: &'h [u8]) -> Bits<'h> {
-        Bits {
-            bytes,
-            skip: 0,
-            len: bytes.len() * 8,
-        }
+        Bits { bytes, skip: 0, len: bytes.len() * 8 }
     }
     /// A part, in bits from this one's start; cut where it would reach beyond the end.
     pub fn slice(self, off: usize, len: usize) -> Bits<'h> {
@@ -150,11 +146,7 @@ impl<'h> Bits<'h> {
         let len = len.min(self.len - off);
         let first = self.skip as usize + off;
         let bytes = &self.bytes[first / 8..(first + len).div_ceil(8).max(first / 8)];
-        Bits {
-            bytes,
-            skip: (first % 8) as u32,
-            len,
-        }
+        Bits { bytes, skip: (first % 8) as u32, len }
     }
     pub fn bit_len(self) -> usize {
         self.len
@@ -205,8 +197,7 @@ impl<'h> Fun<'h> {
     }
     pub fn export(self) -> Option<&'static Export> {
         // SAFETY: an EXPORT object's word is a pointer to an entry that is never freed.
-        self.is_export()
-            .then(|| unsafe { &*(self.at(1) as *const Export) })
+        self.is_export().then(|| unsafe { &*(self.at(1) as *const Export) })
     }
     /// A local fun's entry.
     pub fn entry(self) -> Option<&'static FunEntry> {
@@ -236,11 +227,7 @@ impl<'h> Fun<'h> {
 impl<'h> LocalRef<'h> {
     /// The three numbers, as printed from last to first.
     pub fn numbers(self) -> [u32; 3] {
-        [
-            self.at(1) as u32,
-            (self.at(1) >> 32) as u32,
-            self.at(2) as u32,
-        ]
+        [self.at(1) as u32, (self.at(1) >> 32) as u32, self.at(2) as u32]
     }
     /// The number of the process an alias stands for.
     pub fn alias_pid(self) -> Option<u32> {
@@ -283,9 +270,7 @@ impl<'h> Ext<'h> {
     }
     pub fn ref_numbers(self) -> Vec<u32> {
         let n = (header_own(self.at(0)) >> 2) as usize;
-        (0..n)
-            .map(|i| (self.at(3 + i / 2) >> (32 * (i % 2))) as u32)
-            .collect()
+        (0..n).map(|i| (self.at(3 + i / 2) >> (32 * (i % 2))) as u32).collect()
     }
 }
 

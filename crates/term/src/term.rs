@@ -63,11 +63,7 @@ impl<'h> Term<'h> {
     }
     #[inline(always)]
     pub const fn bool(b: bool) -> Term<'static> {
-        Term::atom(if b {
-            crate::am::true_
-        } else {
-            crate::am::false_
-        })
+        Term::atom(if b { crate::am::true_ } else { crate::am::false_ })
     }
     /// A local pid or port from its 28-bit number.
     pub const fn local_pid(data: u32) -> Term<'static> {
@@ -172,9 +168,7 @@ impl<'h> Term<'h> {
         }
     }
     fn of_subtag(self, subtag: u64) -> Option<*const u64> {
-        self.boxed()
-            .filter(|(h, _)| header_subtag(*h) == subtag)
-            .map(|(_, p)| p)
+        self.boxed().filter(|(h, _)| header_subtag(*h) == subtag).map(|(_, p)| p)
     }
     pub fn as_tuple(self) -> Option<Tuple<'h>> {
         // SAFETY: the subtag says it is a tuple.
@@ -186,8 +180,7 @@ impl<'h> Term<'h> {
     }
     pub fn as_float(self) -> Option<f64> {
         // SAFETY: a float's one word follows its header.
-        self.of_subtag(FLOAT)
-            .map(|p| f64::from_bits(unsafe { *p.add(1) }))
+        self.of_subtag(FLOAT).map(|p| f64::from_bits(unsafe { *p.add(1) }))
     }
     /// A binary or bit string (not a match context).
     pub fn as_bits(self) -> Option<Bits<'h>> {
