@@ -1,0 +1,95 @@
+//! The rules of the house that a program can check: who may use whom, where `unsafe` lives, how
+//! long a file may be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crates from the bottom up. A crate may use those before it.
+const LAYERS: &[&str] = &[
+    "term", "sync", "heap", "sys", "beam", "isa", "etf", "code", "meter", "proc", "jit", "ets",
+    "port", "trace", "bifs", "dist", "nif", "vm", "lab", "cli",
+];
+/// The crates that may hold `unsafe` code.
+const UNSAFE: &[&str] = &["term", "heap", "sync", "sys", "jit", "nif"];
+/// The most lines of a source file.
+const LINES: usize = 700;
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// Every breach, a line each.
+pub fn faults(root: &Path) -> Vec<String> {
+    let mut out = Vec::new();
+    for name in crates(root) {
+        let dir = root.join("crates").join(&name);
+        match LAYERS.iter().position(|l| *l == name) {
+            Some(layer) => layering(&dir, &name, layer, &mut out),
+            None => {
+                out.push(format!("crates/{name}: not in the list of layers (xtask/src/tidy.rs)"))
+            }
+        }
+        unsafe_homes(&dir, &name, &mut out);
+        lengths(root, &dir, &mut out);
+    }
+    out
+}
+
+fn crates(root: &Path) -> Vec<String> {
+    let Ok(dir) = fs::read_dir(root.join("crates")) else { return Vec::new() };
+    let mut names: Vec<String> =
+        dir.filter_map(|e| e.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    names
+}
+
+fn layering(dir: &Path, name: &str, layer: usize, out: &mut Vec<String>) {
+    let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap_or_default();
+    let manifest = manifest.split("[dev-dependencies]").next().unwrap_or_default();
+    for line in manifest.lines() {
+        let Some(used) = line.strip_prefix("kvik-").and_then(|l| l.split([' ', '.', '=']).next())
+        else {
+            continue;
+        };
+        if LAYERS.iter().position(|l| *l == used).is_none_or(|u| u >= layer) {
+            out.push(format!("crates/{name} uses {used}, which is not below it"));
+        }
+    }
+}
+
+fn unsafe_homes(dir: &Path, name: &str, out: &mut Vec<String>) {
+    if UNSAFE.contains(&name) {
+        return;
+    }
+    for top in ["src/lib.rs", "src/main.rs"] {
+        let Ok(text) = fs::read_to_string(dir.join(top)) else { continue };
+        if !text.contains("#![forbid(unsafe_code)]") {
+            out.push(format!("crates/{name}/{top}: lacks #![forbid(unsafe_code)]"));
+        }
+    }
+}
+
+fn lengths(root: &Path, dir: &Path, out: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for path in entries.filter_map(|e| Some(e.ok()?.path())) {
+        if path.is_dir() {
+            lengths(root, &path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let lines = fs::read_to_string(&path).map_or(0, |t| t.lines().count());
+            // A table of names is as long as it is.
+            if lines > LINES && !path.ends_with("term/src/atoms.rs") {
+                let short = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+                out.push(format!("{short}: {lines} lines, more than {LINES}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_house_is_tidy() {
+        let faults = super::faults(&super::root());
+        assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+    }
+}
