@@ -1,1 +1,13 @@
+//! System calls: files, polling, pipes, programs, terminals, signals. Everything here answers a
+//! `Result` with the system's error number; nothing here knows a term.
 
+pub mod errno;
+pub mod fd;
+pub mod file;
+pub mod path;
+pub mod poll;
+pub mod signal;
+pub mod spawn;
+pub mod tty;
+
+pub use errno::{Errno, Result};

@@ -1,0 +1,190 @@
+//! Reading and writing descriptors, pipes and their flags.
+
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use crate::errno::{check, check_size, retry, Errno, Result};
+
+/// The most slices one `writev` takes.
+const IOV_MAX: usize = 1024;
+
+/// A `read` into memory that need not be written before. Answers the part that was read.
+pub fn read(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
+    let n = retry(|| {
+        // SAFETY: the buffer is ours to write, for its length.
+        check_size(unsafe { libc::read(fd, buf.as_mut_ptr().cast(), buf.len()) })
+    })?;
+    // SAFETY: the system wrote `n` bytes.
+    Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), n) })
+}
+
+/// Reads until the buffer is full or the file ends.
+pub fn read_full(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
+    let mut done = 0;
+    while done < buf.len() {
+        match read(fd, &mut buf[done..])?.len() {
+            0 => break,
+            n => done += n,
+        }
+    }
+    // SAFETY: the calls above wrote the first `done` bytes.
+    Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), done) })
+}
+
+/// The same from a position, without moving the file's own.
+pub fn pread_full(fd: RawFd, buf: &mut [MaybeUninit<u8>], offset: i64) -> Result<&mut [u8]> {
+    let mut done = 0;
+    while done < buf.len() {
+        let rest = &mut buf[done..];
+        let at = offset.checked_add(done as i64).ok_or(Errno::INVAL)?;
+        let n = retry(|| {
+            // SAFETY: the buffer is ours to write, for its length.
+            check_size(unsafe { libc::pread(fd, rest.as_mut_ptr().cast(), rest.len(), at) })
+        })?;
+        match n {
+            0 => break,
+            n => done += n,
+        }
+    }
+    // SAFETY: the calls above wrote the first `done` bytes.
+    Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), done) })
+}
+
+/// A `read` into bytes that hold something already.
+pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
+    let mut v = [IoSliceMut::new(buf)];
+    retry(|| {
+        // SAFETY: an IoSliceMut is an iovec; its bytes are ours to write.
+        check_size(unsafe { libc::readv(fd, v.as_mut_ptr().cast(), 1) })
+    })
+}
+
+pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
+    // SAFETY: the bytes are readable.
+    retry(|| check_size(unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) }))
+}
+
+/// One `writev`; may write less than all.
+pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
+    let n = slices.len().min(IOV_MAX) as i32;
+    // SAFETY: an IoSlice is an iovec; its bytes are readable.
+    retry(|| check_size(unsafe { libc::writev(fd, slices.as_ptr().cast(), n) }))
+}
+
+/// Writes all the slices. Answers how many bytes that was.
+pub fn writev_full(fd: RawFd, mut slices: &mut [IoSlice<'_>]) -> Result<usize> {
+    let mut total = 0;
+    IoSlice::advance_slices(&mut slices, 0);
+    while !slices.is_empty() {
+        let n = writev(fd, slices)?;
+        total += n;
+        IoSlice::advance_slices(&mut slices, n);
+    }
+    Ok(total)
+}
+
+/// Writes all the slices at a position, without moving the file's own.
+pub fn pwritev_full(fd: RawFd, mut slices: &mut [IoSlice<'_>], offset: i64) -> Result<usize> {
+    let mut total = 0;
+    IoSlice::advance_slices(&mut slices, 0);
+    while !slices.is_empty() {
+        let at = offset.checked_add(total as i64).ok_or(Errno::INVAL)?;
+        let k = slices.len().min(IOV_MAX) as i32;
+        let n = retry(|| {
+            // SAFETY: an IoSlice is an iovec; its bytes are readable.
+            check_size(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), k, at) })
+        })?;
+        total += n;
+        IoSlice::advance_slices(&mut slices, n);
+    }
+    Ok(total)
+}
+
+/// A pipe, both ends closed on exec: read end, write end.
+pub fn pipe() -> Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: room for two descriptors, which are ours afterwards.
+    unsafe {
+        check(libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC))?;
+        Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
+    }
+}
+
+/// A pair of connected stream sockets, closed on exec.
+pub fn socket_pair() -> Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
+    // SAFETY: room for two descriptors, which are ours afterwards.
+    unsafe {
+        check(libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()))?;
+        Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
+    }
+}
+
+/// Sets or clears `O_NONBLOCK`. Answers whether it was set before.
+pub fn set_nonblocking(fd: RawFd, on: bool) -> Result<bool> {
+    // SAFETY: fcntl with these commands touches no memory of ours.
+    unsafe {
+        let flags = check(libc::fcntl(fd, libc::F_GETFL))?;
+        let was = flags & libc::O_NONBLOCK != 0;
+        if was != on {
+            check(libc::fcntl(fd, libc::F_SETFL, flags ^ libc::O_NONBLOCK))?;
+        }
+        Ok(was)
+    }
+}
+
+/// Is this an open descriptor?
+pub fn is_open(fd: RawFd) -> bool {
+    // SAFETY: F_GETFD touches no memory of ours.
+    unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
+}
+
+/// A descriptor of our own for the same open file.
+pub fn duplicate(fd: RawFd) -> Result<OwnedFd> {
+    // SAFETY: the new descriptor is ours.
+    unsafe {
+        let n = check(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?;
+        Ok(OwnedFd::from_raw_fd(n))
+    }
+}
+
+/// Takes over a descriptor that a program asked us to use by number (`{fd, In, Out}`,
+/// `file_desc_to_ref`). The number may be anything: that is why this checks that it is open.
+pub fn adopt(fd: RawFd) -> Result<OwnedFd> {
+    if fd < 0 || !is_open(fd) {
+        return Err(Errno::BADF);
+    }
+    // SAFETY: an open descriptor; whoever named it gives it to us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Closes, telling of an error that the close brings to light.
+pub fn close(fd: OwnedFd) -> Result<()> {
+    use std::os::fd::IntoRawFd;
+    // SAFETY: the descriptor is ours and gone afterwards, whatever the answer.
+    check(unsafe { libc::close(fd.into_raw_fd()) }).map(drop)
+}
+
+/// Waits for a descriptor to be readable or writable, at most `timeout_ms` (-1: for ever).
+pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
+    let events = if write { libc::POLLOUT } else { libc::POLLIN };
+    let mut p = libc::pollfd {
+        fd,
+        events,
+        revents: 0,
+    };
+    // SAFETY: one pollfd.
+    retry(|| check(unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
+}
+
+/// Bytes that a pipe, terminal or socket has ready.
+pub fn bytes_ready(fd: &OwnedFd) -> usize {
+    let mut n: i32 = 0;
+    // SAFETY: FIONREAD writes one int.
+    match check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut n) }) {
+        Ok(_) => n.max(0) as usize,
+        Err(_) => 0,
+    }
+}

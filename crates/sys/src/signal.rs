@@ -1,0 +1,111 @@
+//! Signals: a handler notes the number and makes an eventfd readable; whoever polls it takes the
+//! notes.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::OnceLock;
+
+use crate::errno::{check, Result};
+
+/// Signals that Erlang programs may ask about, by the names they use.
+pub const NAMES: &[(&str, i32)] = &[
+    ("sighup", libc::SIGHUP),
+    ("sigquit", libc::SIGQUIT),
+    ("sigabrt", libc::SIGABRT),
+    ("sigalrm", libc::SIGALRM),
+    ("sigterm", libc::SIGTERM),
+    ("sigusr1", libc::SIGUSR1),
+    ("sigusr2", libc::SIGUSR2),
+    ("sigchld", libc::SIGCHLD),
+    ("sigstop", libc::SIGSTOP),
+    ("sigtstp", libc::SIGTSTP),
+    ("sigcont", libc::SIGCONT),
+    ("sigwinch", libc::SIGWINCH),
+    ("sigint", libc::SIGINT),
+];
+
+static PENDING: AtomicU64 = AtomicU64::new(0);
+static NOTIFY: AtomicI32 = AtomicI32::new(-1);
+
+/// The eventfd that is readable while signals are pending.
+pub fn event_fd() -> Result<RawFd> {
+    static FD: OnceLock<OwnedFd> = OnceLock::new();
+    if let Some(fd) = FD.get() {
+        return Ok(fd.as_raw_fd());
+    }
+    let flags = libc::EFD_CLOEXEC | libc::EFD_NONBLOCK;
+    // SAFETY: the descriptor is ours.
+    let fd = unsafe { OwnedFd::from_raw_fd(check(libc::eventfd(0, flags))?) };
+    let fd = FD.get_or_init(|| fd).as_raw_fd();
+    NOTIFY.store(fd, Ordering::Release);
+    Ok(fd)
+}
+
+extern "C" fn note(signal: libc::c_int) {
+    PENDING.fetch_or(1 << (signal & 63), Ordering::AcqRel);
+    let fd = NOTIFY.load(Ordering::Acquire);
+    let one = 1u64;
+    // SAFETY: `write` may be called in a handler; errno is put back.
+    unsafe {
+        let errno = libc::__errno_location();
+        let saved = *errno;
+        libc::write(fd, (&one as *const u64).cast(), 8);
+        *errno = saved;
+    }
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    Default,
+    Ignore,
+    /// Note it for [`take`].
+    Handle,
+}
+
+pub fn set(signal: i32, action: Action) -> Result<()> {
+    if action == Action::Handle {
+        event_fd()?;
+    }
+    // SAFETY: the structure is filled before use; the handler is async-signal-safe.
+    unsafe {
+        let mut a: libc::sigaction = std::mem::zeroed();
+        a.sa_sigaction = match action {
+            Action::Default => libc::SIG_DFL,
+            Action::Ignore => libc::SIG_IGN,
+            Action::Handle => note as extern "C" fn(libc::c_int) as usize,
+        };
+        a.sa_flags = libc::SA_RESTART;
+        libc::sigemptyset(&mut a.sa_mask);
+        check(libc::sigaction(signal, &a, std::ptr::null_mut())).map(drop)
+    }
+}
+
+/// The signals noted since the last call.
+pub fn take() -> impl Iterator<Item = i32> {
+    let fd = NOTIFY.load(Ordering::Acquire);
+    let mut n = 0u64;
+    // SAFETY: eight bytes of our own; the descriptor does not block.
+    unsafe { libc::read(fd, (&mut n as *mut u64).cast(), 8) };
+    let bits = PENDING.swap(0, Ordering::AcqRel);
+    (0..64).filter(move |i| bits & 1 << i != 0)
+}
+
+/// Sends a signal to a process, for instance to ourselves.
+pub fn send(pid: i32, signal: i32) -> Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::kill(pid, signal) }).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_noted() {
+        set(libc::SIGUSR2, Action::Handle).unwrap();
+        send(std::process::id() as i32, libc::SIGUSR2).unwrap();
+        assert!(crate::fd::wait_ready(event_fd().unwrap(), false, 1000).unwrap());
+        assert_eq!(take().collect::<Vec<_>>(), [libc::SIGUSR2]);
+        assert_eq!(take().count(), 0);
+    }
+}

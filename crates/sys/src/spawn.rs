@@ -1,0 +1,231 @@
+//! Starting programs: `posix_spawn`, which shares memory with the child until it has become the
+//! new program, so that the cost depends neither on our size nor on `ulimit -n`.
+
+use std::ffi::{CStr, CString};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use crate::errno::{check, Errno, Result};
+
+extern "C" {
+    fn posix_spawn_file_actions_addclosefrom_np(
+        actions: *mut libc::posix_spawn_file_actions_t,
+        from: libc::c_int,
+    ) -> libc::c_int;
+    fn posix_spawn_file_actions_addchdir_np(
+        actions: *mut libc::posix_spawn_file_actions_t,
+        path: *const libc::c_char,
+    ) -> libc::c_int;
+}
+
+/// A program to start.
+pub struct Program<'a> {
+    pub path: &'a CStr,
+    pub args: &'a [CString],
+    /// `NAME=value`.
+    pub env: &'a [CString],
+    pub dir: Option<&'a CStr>,
+    /// Which descriptors of ours become which of the child's. All others are closed from
+    /// `close_from` on.
+    pub fds: &'a [(RawFd, RawFd)],
+    pub close_from: RawFd,
+}
+
+/// A program that was started. Dropping it neither ends nor reaps the program.
+#[derive(Debug)]
+pub struct Child {
+    pub pid: i32,
+    /// Readable when the program has ended.
+    pub pidfd: OwnedFd,
+}
+
+struct Actions(libc::posix_spawn_file_actions_t);
+impl Drop for Actions {
+    fn drop(&mut self) {
+        // SAFETY: initialised by `new`.
+        unsafe { libc::posix_spawn_file_actions_destroy(&mut self.0) };
+    }
+}
+struct Attributes(libc::posix_spawnattr_t);
+impl Drop for Attributes {
+    fn drop(&mut self) {
+        // SAFETY: initialised by `new`.
+        unsafe { libc::posix_spawnattr_destroy(&mut self.0) };
+    }
+}
+
+fn code(r: i32) -> Result<()> {
+    match r {
+        0 => Ok(()),
+        e => Err(Errno(e)),
+    }
+}
+
+impl Actions {
+    fn new(p: &Program<'_>, moved: &[(OwnedFd, RawFd)]) -> Result<Actions> {
+        let mut a = MaybeUninit::uninit();
+        // SAFETY: `init` fills the structure; the others work on one that is initialised.
+        unsafe {
+            code(libc::posix_spawn_file_actions_init(a.as_mut_ptr()))?;
+            let mut a = Actions(a.assume_init());
+            if let Some(dir) = p.dir {
+                code(posix_spawn_file_actions_addchdir_np(&mut a.0, dir.as_ptr()))?;
+            }
+            for (from, to) in moved {
+                let (from, to) = (from.as_raw_fd(), *to);
+                code(libc::posix_spawn_file_actions_adddup2(&mut a.0, from, to))?;
+            }
+            code(posix_spawn_file_actions_addclosefrom_np(
+                &mut a.0,
+                p.close_from,
+            ))?;
+            Ok(a)
+        }
+    }
+}
+
+impl Attributes {
+    /// No signal blocked, none ignored, a session of its own.
+    fn new() -> Result<Attributes> {
+        let mut a = MaybeUninit::uninit();
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: `init` fills the structures; the others work on ones that are initialised.
+        unsafe {
+            code(libc::posix_spawnattr_init(a.as_mut_ptr()))?;
+            let mut a = Attributes(a.assume_init());
+            libc::sigemptyset(set.as_mut_ptr());
+            code(libc::posix_spawnattr_setsigmask(&mut a.0, set.as_ptr()))?;
+            libc::sigfillset(set.as_mut_ptr());
+            libc::sigdelset(set.as_mut_ptr(), libc::SIGKILL);
+            libc::sigdelset(set.as_mut_ptr(), libc::SIGSTOP);
+            code(libc::posix_spawnattr_setsigdefault(&mut a.0, set.as_ptr()))?;
+            let flags = libc::POSIX_SPAWN_SETSIGMASK as i16
+                | libc::POSIX_SPAWN_SETSIGDEF as i16
+                | libc::POSIX_SPAWN_SETSID as i16;
+            code(libc::posix_spawnattr_setflags(&mut a.0, flags))?;
+            Ok(a)
+        }
+    }
+}
+
+fn pointers(v: &[CString]) -> Vec<*mut libc::c_char> {
+    v.iter()
+        .map(|s| s.as_ptr().cast_mut())
+        .chain([ptr::null_mut()])
+        .collect()
+}
+
+/// Starts a program. An error of the child before it is the new program comes back here.
+pub fn spawn(p: &Program<'_>) -> Result<Child> {
+    // Copies above all targets, so that no `dup2` overwrites what a later one needs.
+    let top = p
+        .fds
+        .iter()
+        .map(|(_, to)| to + 1)
+        .max()
+        .unwrap_or(0)
+        .max(p.close_from);
+    let moved = p
+        .fds
+        .iter()
+        .map(|&(from, to)| {
+            // SAFETY: the new descriptor is ours.
+            unsafe {
+                let fd = check(libc::fcntl(from, libc::F_DUPFD_CLOEXEC, top))?;
+                Ok((OwnedFd::from_raw_fd(fd), to))
+            }
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let actions = Actions::new(p, &moved)?;
+    let attributes = Attributes::new()?;
+    let (argv, envp) = (pointers(p.args), pointers(p.env));
+    let mut pid = 0;
+    // SAFETY: the vectors end in null and live, with their strings, for the call.
+    code(unsafe {
+        libc::posix_spawn(
+            &mut pid,
+            p.path.as_ptr(),
+            &actions.0,
+            &attributes.0,
+            argv.as_ptr(),
+            envp.as_ptr(),
+        )
+    })?;
+    // Nobody but us reaps the child: the number stays its own until `reap`.
+    // SAFETY: the descriptor is ours.
+    let pidfd = unsafe {
+        match check(libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32) {
+            Ok(fd) => OwnedFd::from_raw_fd(fd),
+            Err(e) => {
+                libc::kill(pid, libc::SIGKILL);
+                return Err(e);
+            }
+        }
+    };
+    Ok(Child { pid, pidfd })
+}
+
+/// How a program ended: its exit status, or 128 and the signal that killed it. `None` while it
+/// runs.
+pub fn reap(pid: i32) -> Option<i32> {
+    let mut status = 0;
+    // SAFETY: the status is ours to write.
+    match unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } {
+        0 => None,
+        n if n < 0 => Some(0),
+        _ if libc::WIFSIGNALED(status) => Some(128 + libc::WTERMSIG(status)),
+        _ => Some(libc::WEXITSTATUS(status)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fd;
+
+    fn c(s: &str) -> CString {
+        CString::new(s).unwrap()
+    }
+
+    fn run(script: &str, dir: Option<&CStr>) -> (String, i32) {
+        let (r, w) = fd::pipe().unwrap();
+        let sh = c("/bin/sh");
+        let child = spawn(&Program {
+            path: &sh,
+            args: &[c("sh"), c("-c"), c(script)],
+            env: &[c("HELLO=there"), c("PATH=/bin:/usr/bin")],
+            dir,
+            fds: &[(w.as_raw_fd(), 1)],
+            close_from: 3,
+        })
+        .unwrap();
+        drop(w);
+        let mut out = String::new();
+        std::io::Read::read_to_string(&mut std::fs::File::from(r), &mut out).unwrap();
+        fd::wait_ready(child.pidfd.as_raw_fd(), false, 5000).unwrap();
+        (out, reap(child.pid).unwrap())
+    }
+
+    #[test]
+    fn runs_programs() {
+        assert_eq!(run("echo $HELLO; exit 3", None), ("there\n".into(), 3));
+        assert_eq!(run("pwd", Some(c"/usr")), ("/usr\n".into(), 0));
+        assert_eq!(run("kill -9 $$", None), (String::new(), 137));
+        assert_eq!(run("ls /proc/$$/fd | wc -l", None).0.trim(), "3");
+    }
+
+    #[test]
+    fn errors_come_back() {
+        let p = c("/nonexistent/program");
+        let r = spawn(&Program {
+            path: &p,
+            args: &[p.clone()],
+            env: &[],
+            dir: None,
+            fds: &[],
+            close_from: 3,
+        });
+        assert_eq!(r.unwrap_err(), Errno::NOENT);
+    }
+}

@@ -1,0 +1,58 @@
+//! Terminals.
+
+use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
+
+use crate::errno::{check, Result};
+
+pub fn is_terminal(fd: RawFd) -> bool {
+    // SAFETY: no memory is involved.
+    unsafe { libc::isatty(fd) == 1 }
+}
+
+/// Columns and rows of a terminal.
+pub fn window_size(fd: RawFd) -> Option<(u32, u32)> {
+    let mut w = MaybeUninit::<libc::winsize>::zeroed();
+    // SAFETY: the call fills the structure; all zeros is a value of it too.
+    unsafe {
+        check(libc::ioctl(fd, libc::TIOCGWINSZ, w.as_mut_ptr())).ok()?;
+        let w = w.assume_init();
+        Some((w.ws_col as u32, w.ws_row as u32))
+    }
+}
+
+/// A terminal's settings, to be put back later.
+#[derive(Copy, Clone)]
+pub struct Settings(libc::termios);
+
+pub fn settings(fd: RawFd) -> Result<Settings> {
+    let mut t = MaybeUninit::uninit();
+    // SAFETY: the call fills the structure where it succeeds.
+    unsafe {
+        check(libc::tcgetattr(fd, t.as_mut_ptr()))?;
+        Ok(Settings(t.assume_init()))
+    }
+}
+pub fn restore(fd: RawFd, s: &Settings) -> Result<()> {
+    // SAFETY: the settings live for the call.
+    check(unsafe { libc::tcsetattr(fd, libc::TCSADRAIN, &s.0) }).map(drop)
+}
+
+impl Settings {
+    /// Each key at once and without echo; signals only where asked for.
+    pub fn raw(mut self, signals: bool) -> Settings {
+        let t = &mut self.0;
+        t.c_iflag &= !(libc::ISTRIP | libc::IXON);
+        t.c_lflag &= !(libc::ICANON | libc::ECHO | libc::ECHOE | libc::ECHOK | libc::ECHONL);
+        t.c_oflag |= libc::OPOST;
+        t.c_cc[libc::VMIN] = 1;
+        t.c_cc[libc::VTIME] = 0;
+        t.c_cc[libc::VSUSP] = 0;
+        if signals {
+            t.c_lflag |= libc::ISIG;
+        } else {
+            t.c_lflag &= !libc::ISIG;
+        }
+        self
+    }
+}
