@@ -37,7 +37,7 @@ fn layout(cap: usize) -> Layout {
 
 impl BinRef {
     /// Room for `cap` bytes, all zero where `zero`, else not to be read before they are written.
-    fn allocate(cap: usize, used: usize) -> BinRef {
+    pub(crate) fn allocate(cap: usize, used: usize) -> BinRef {
         let l = layout(cap);
         // SAFETY: the layout is larger than the header.
         unsafe {

@@ -123,6 +123,7 @@ unsafe fn copy_one(w: u64, top: &mut *mut u64, off_heap: &mut *mut u64) -> u64 {
                 REFC_BIN => {
                     BinRef::retain(*p.add(3) as *mut Binary).into_raw();
                     *q.add(2) = *off_heap as u64;
+                    *q.add(5) = 0;
                     *off_heap = q;
                 }
                 MAGIC_REF => {

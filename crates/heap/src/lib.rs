@@ -7,6 +7,8 @@
 
 pub mod alloc;
 pub mod binary;
+pub mod bits;
+pub mod bits_build;
 pub mod build;
 pub mod copy;
 pub mod frag;

@@ -1,0 +1,682 @@
+//! Building bit strings, for native code: `bs_create_bin` in one call, and the older `bs_init*`,
+//! `bs_append`, `bs_put_*` one by one.
+//!
+//! Appending: the first append to a binary copies it into storage with room to spare, held by a
+//! `REFC_BIN` whose flags say `WRITABLE` and named by one sub-binary whose flags say so too. The
+//! next append to that sub-binary writes behind it, where nobody else holds the storage.
+
+use kvik_term::word::*;
+use kvik_term::{am, Atom, Term};
+
+use crate::binary::{BinRef, Binary};
+use crate::bits::{copy_bits, is_little, WRITABLE};
+use crate::Heap;
+
+/// The longest bit string, in bits: more than any memory, less than what overflows sums.
+pub const MAX_BITS: usize = 1 << 43;
+
+/// Why a construction failed.
+#[derive(Copy, Clone, Debug)]
+pub struct BsFail {
+    /// `system_limit`, else `badarg`.
+    pub system_limit: bool,
+    /// Number of the segment, from 1.
+    pub segment: u32,
+    /// Its type: `binary`, `integer`, `float`, `utf8`, `utf16` or `utf32`.
+    pub op: Atom,
+    /// What is wrong: `type`, `size`, `unit`, `short`, `invalid` or `no_float`.
+    pub info: Atom,
+    /// The value that is wrong, as a word.
+    pub value: u64,
+}
+
+impl Heap {
+    /// The `error_info` map for a failed construction, from which `erl_erts_errors` explains it.
+    pub fn bs_fail_info(&self, f: &BsFail) -> Term<'_> {
+        // SAFETY: the value came from the instruction's operands or is a small integer.
+        let value = unsafe { Term::from_word(f.value) };
+        let cause = self.tuple(&[
+            Term::int(f.segment as i32),
+            f.op.into(),
+            f.info.into(),
+            value,
+        ]);
+        let keys = [am::cause, am::function, am::module].map(Term::atom);
+        let values = [cause, am::format_bs_fail.into(), am::erl_erts_errors.into()];
+        self.flat_map_sorted(self.tuple(&keys), &values)
+    }
+}
+
+/// Where the next bits go. Two words, so that native code can keep it in its scratch area.
+#[repr(C)]
+#[derive(Copy, Clone, Debug)]
+pub struct Build {
+    pub base: *mut u8,
+    /// In bits.
+    pub pos: usize,
+}
+
+/// Kinds of segments of `bs_create_bin`.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum SegKind {
+    Append,
+    PrivateAppend,
+    Binary,
+    Integer,
+    Float,
+    String,
+    Utf8,
+    Utf16,
+    Utf32,
+}
+
+impl SegKind {
+    /// By the atom that names it in the instruction.
+    pub fn from_atom(a: Atom) -> Option<SegKind> {
+        Some(match a {
+            am::append => SegKind::Append,
+            am::private_append => SegKind::PrivateAppend,
+            am::binary => SegKind::Binary,
+            am::integer => SegKind::Integer,
+            am::float => SegKind::Float,
+            am::string => SegKind::String,
+            am::utf8 => SegKind::Utf8,
+            am::utf16 => SegKind::Utf16,
+            am::utf32 => SegKind::Utf32,
+            _ => return None,
+        })
+    }
+    fn op(self) -> Atom {
+        match self {
+            SegKind::Integer => am::integer,
+            SegKind::Float => am::float,
+            SegKind::Utf8 => am::utf8,
+            SegKind::Utf16 => am::utf16,
+            SegKind::Utf32 => am::utf32,
+            _ => am::binary,
+        }
+    }
+}
+
+/// What an instruction says of a segment, known when it is loaded.
+#[derive(Copy, Clone, Debug)]
+pub struct Seg {
+    pub kind: SegKind,
+    pub number: u32,
+    pub unit: u32,
+    pub flags: u32,
+    /// A string segment's bytes; else null.
+    pub string: *const u8,
+}
+
+// SAFETY: the string belongs to the module's string table, which lives as long as the code.
+unsafe impl Send for Seg {}
+// SAFETY: as above; nothing writes to it.
+unsafe impl Sync for Seg {}
+
+impl Seg {
+    fn fail(&self, info: Atom, value: u64) -> BsFail {
+        BsFail {
+            system_limit: false,
+            segment: self.number,
+            op: self.kind.op(),
+            info,
+            value,
+        }
+    }
+    fn limit(&self, value: u64) -> BsFail {
+        BsFail {
+            system_limit: true,
+            ..self.fail(am::size, value)
+        }
+    }
+    fn is_append(&self) -> bool {
+        matches!(self.kind, SegKind::Append | SegKind::PrivateAppend)
+    }
+    /// Bits the segment will take.
+    fn bits(&self, value: u64, size: u64) -> Result<usize, BsFail> {
+        match self.kind {
+            SegKind::Append | SegKind::PrivateAppend => return Ok(0),
+            SegKind::Utf8 => return Ok(utf8_len(value) * 8),
+            SegKind::Utf16 => return Ok(if small_value(value) < 0x10000 { 16 } else { 32 }),
+            SegKind::Utf32 if is_char(value) => return Ok(32),
+            SegKind::Utf32 => return Err(self.fail(am::type_, value)),
+            _ => {}
+        }
+        if size == am::all.word() {
+            // SAFETY: a live term.
+            let bits = unsafe { Term::from_word(value) }.as_bits();
+            return match bits {
+                Some(b) => Ok(b.bit_len()),
+                None => Err(self.fail(am::type_, value)),
+            };
+        }
+        match segment_size(size, self.unit) {
+            Ok(n) => Ok(n),
+            Err(true) => Err(self.limit(size)),
+            Err(false) => Err(self.fail(am::size, size)),
+        }
+    }
+}
+
+/// `size * unit` bits. An error says whether it is a limit (else it is no size).
+pub fn segment_size(size: u64, unit: u32) -> Result<usize, bool> {
+    if is_small(size) {
+        let n = usize::try_from(small_value(size)).map_err(|_| false)?;
+        return n
+            .checked_mul(unit as usize)
+            .filter(|n| *n <= MAX_BITS)
+            .ok_or(true);
+    }
+    // SAFETY: a live term; a size that is a bignum is too large or negative.
+    let h = unsafe { Term::from_word(size) }
+        .boxed()
+        .map(|(h, _)| header_subtag(h));
+    Err(h == Some(BIG_POS))
+}
+
+fn is_char(w: u64) -> bool {
+    is_small(w) && u32::try_from(small_value(w)).is_ok_and(|c| char::from_u32(c).is_some())
+}
+/// Bytes a character takes in UTF-8 (4 for what is no character).
+pub fn utf8_len(w: u64) -> usize {
+    match small_value(w) {
+        _ if !is_small(w) => 4,
+        i64::MIN..0x80 => 1,
+        0x80..0x800 => 2,
+        0x800..0x10000 => 3,
+        _ => 4,
+    }
+}
+/// Bytes a character takes in UTF-16.
+pub fn utf16_len(w: u64) -> usize {
+    if is_small(w) && small_value(w) < 0x10000 {
+        2
+    } else {
+        4
+    }
+}
+
+impl Heap {
+    /// The whole of `bs_create_bin`: `args[i]` holds value and size of segment `i`.
+    ///
+    /// # Safety
+    /// The words are terms of this heap (a match context will not do); strings have their bytes.
+    pub unsafe fn bs_create_bin(&self, segs: &[Seg], args: &[[u64; 2]]) -> Result<u64, BsFail> {
+        let mut total = 0usize;
+        for (s, [value, size]) in segs.iter().zip(args) {
+            total = total.saturating_add(s.bits(*value, *size)?);
+            if total > MAX_BITS {
+                return Err(s.limit(*size));
+            }
+        }
+        // SAFETY: as the caller says.
+        unsafe {
+            let (result, mut b) = match (segs.first(), args.first()) {
+                (Some(s), Some([bin, _])) if s.is_append() => match s.kind {
+                    SegKind::Append => self.bs_append(*bin, total, s.unit as usize),
+                    _ => self.bs_private_append(*bin, total, s.unit as usize),
+                }
+                .map_err(|info| s.fail(info, *bin))?,
+                _ => self.bs_init_bits(total),
+            };
+            for (s, [value, size]) in segs.iter().zip(args) {
+                b.put(s, *value, *size)?;
+            }
+            self.bump_reductions((total >> 13) as i64);
+            Ok(result)
+        }
+    }
+
+    /// A new bit string of that many bits (checked by the caller against `MAX_BITS`), to be filled.
+    ///
+    /// # Safety
+    /// All bits are put before anybody looks at it.
+    pub unsafe fn bs_init_bits(&self, bits: usize) -> (u64, Build) {
+        let bytes = bits.div_ceil(8);
+        // SAFETY: `alloc` gives the words each object has.
+        unsafe {
+            let (word, base) = if bytes <= HEAP_BIN_LIMIT {
+                let words = 1 + bytes.div_ceil(8);
+                let q = self.alloc(1 + words);
+                *q = header(HEAP_BIN, words);
+                *q.add(1) = bytes as u64;
+                (q as u64 + TAG_BOXED, q.add(2).cast::<u8>())
+            } else {
+                let b = BinRef::allocate(bytes, bytes);
+                let base = b.data();
+                (self.refc_binary(b, bytes).word(), base)
+            };
+            let word = match bits % 8 {
+                0 => word,
+                _ => self.sub_bin_word(word, bits, 0),
+            };
+            (word, Build { base, pos: 0 })
+        }
+    }
+
+    fn sub_bin_word(&self, orig: u64, bits: usize, flags: i64) -> u64 {
+        let q = self.alloc(SUB_BIN_WORDS);
+        // SAFETY: `alloc` gave that many words.
+        unsafe {
+            *q = header(SUB_BIN, SUB_BIN_WORDS - 1);
+            *q.add(1) = orig;
+            *q.add(2) = small(0);
+            *q.add(3) = small(bits as i64);
+            *q.add(4) = small(flags);
+        }
+        q as u64 + TAG_BOXED
+    }
+
+    /// An empty binary that can be appended to, with room for `size` bytes (a word).
+    pub fn bs_init_writable(&self, size: u64) -> u64 {
+        let n = match is_small(size) {
+            true => usize::try_from(small_value(size)).unwrap_or(1024),
+            false => 1024,
+        };
+        self.new_writable(n.min(MAX_BITS / 8), 0).0
+    }
+    fn new_writable(&self, cap: usize, bits: usize) -> (u64, *mut u8) {
+        let used = bits.div_ceil(8);
+        let b = BinRef::allocate(cap.max(used), used);
+        let base = b.data();
+        let refc = self.refc_binary(b, used).word();
+        // SAFETY: a REFC_BIN of ours.
+        unsafe { *((refc - TAG_BOXED) as *mut u64).add(5) = WRITABLE };
+        (self.sub_bin_word(refc, bits, 1), base)
+    }
+
+    /// The bit string `bin` with room for `more` bits behind it. An error is what is wrong with it:
+    /// `type`, `unit` or `size` (a system limit).
+    ///
+    /// # Safety
+    /// `bin` is a term of this heap; the bits are put before anybody looks at the result.
+    pub unsafe fn bs_append(
+        &self,
+        bin: u64,
+        more: usize,
+        unit: usize,
+    ) -> Result<(u64, Build), Atom> {
+        // SAFETY: as the caller says.
+        let t = unsafe { Term::from_word(bin) };
+        let bits = t.as_bits().ok_or(am::type_)?;
+        let len = bits.bit_len();
+        if unit > 1 && !len.is_multiple_of(unit) {
+            return Err(am::unit);
+        }
+        let total = len.saturating_add(more);
+        if total > MAX_BITS {
+            return Err(am::size);
+        }
+        let nothing = std::ptr::null_mut();
+        if more == 0 {
+            return Ok((
+                bin,
+                Build {
+                    base: nothing,
+                    pos: len,
+                },
+            ));
+        }
+        // SAFETY: as the caller says.
+        if let Some((base, refc)) = unsafe { self.grow_in_place(bin, total) } {
+            // SAFETY: `grow_in_place` says it is a writable sub-binary; the right moves on.
+            unsafe { *((bin - TAG_BOXED) as *mut u64).add(4) = small(0) };
+            return Ok((self.sub_bin_word(refc, total, 1), Build { base, pos: len }));
+        }
+        let (word, base) = self.new_writable(spare(total.div_ceil(8)).max(256), total);
+        // SAFETY: the new storage has room for both.
+        unsafe {
+            let src = bits.storage().as_ptr();
+            copy_bits(base, 0, src, bits.bit_offset() as usize, len);
+        }
+        self.bump_reductions((len >> 13) as i64);
+        Ok((word, Build { base, pos: len }))
+    }
+
+    /// The same for a binary that nobody else sees: it grows itself.
+    ///
+    /// # Safety
+    /// As for `bs_append`.
+    pub unsafe fn bs_private_append(
+        &self,
+        bin: u64,
+        more: usize,
+        unit: usize,
+    ) -> Result<(u64, Build), Atom> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let len = Term::from_word(bin).as_bits().ok_or(am::type_)?.bit_len();
+            let total = len.saturating_add(more);
+            if total > MAX_BITS {
+                return Err(am::size);
+            }
+            match self.grow_in_place(bin, total) {
+                Some((base, _)) => {
+                    *((bin - TAG_BOXED) as *mut u64).add(3) = small(total as i64);
+                    Ok((bin, Build { base, pos: len }))
+                }
+                None => self.bs_append(bin, more, unit),
+            }
+        }
+    }
+
+    /// Makes the storage of a writable sub-binary have `total` bits. Gives its first byte and its
+    /// `REFC_BIN`; `None` where it is not writable.
+    ///
+    /// # Safety
+    /// `bin` is a term of this heap that is not shorter than what it will be.
+    unsafe fn grow_in_place(&self, bin: u64, total: usize) -> Option<(*mut u8, u64)> {
+        // SAFETY: the layouts of `word`; a writable sub-binary is not a literal, its original is a
+        // REFC_BIN of this heap.
+        unsafe {
+            let p = (bin - TAG_BOXED) as *mut u64;
+            if header_subtag(*p) != SUB_BIN || *p.add(4) != small(1) {
+                return None;
+            }
+            let q = (*p.add(1) - TAG_BOXED) as *mut u64;
+            if header_subtag(*q) != REFC_BIN || *q.add(5) & WRITABLE == 0 {
+                return None;
+            }
+            let mut b = BinRef::from_raw(*q.add(3) as *mut Binary);
+            let used = total.div_ceil(8);
+            if b.refs() != 1 {
+                *q.add(3) = b.into_raw() as u64;
+                return None;
+            }
+            if used > b.capacity() {
+                b = b.grow(spare(used)).unwrap_or_else(|same| same);
+                self.bump_reductions((used >> 10) as i64);
+            }
+            b.header()
+                .used
+                .store(used, std::sync::atomic::Ordering::Relaxed);
+            let (cap, base) = (b.capacity(), b.data());
+            *q.add(4) = base as u64;
+            *q.add(3) = b.into_raw() as u64;
+            if used > cap {
+                return None;
+            }
+            self.count_off_heap(used.saturating_sub(*q.add(1) as usize));
+            *q.add(1) = used as u64;
+            Some((base, *p.add(1)))
+        }
+    }
+}
+
+/// Room for what may be appended later: twice, beyond 16 MB a fifth more.
+fn spare(bytes: usize) -> usize {
+    if bytes > 1 << 24 {
+        bytes + bytes / 5
+    } else {
+        bytes * 2
+    }
+}
+
+impl Build {
+    /// # Safety
+    /// There is room for the segment's bits behind `pos`; the words are live terms. (So too below:
+    /// each `put` writes as many bits as the size said and moves on.)
+    unsafe fn put(&mut self, s: &Seg, value: u64, size: u64) -> Result<(), BsFail> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let ok = match s.kind {
+                SegKind::Append | SegKind::PrivateAppend => true,
+                SegKind::String => {
+                    self.put_bits(s.string, 0, s.bits(value, size)?);
+                    true
+                }
+                SegKind::Utf8 => self.put_utf8(value),
+                SegKind::Utf16 => self.put_utf16(value, s.flags),
+                SegKind::Utf32 => self.put_integer(value, 32, s.flags),
+                SegKind::Integer => self.put_integer(value, s.bits(value, size)?, s.flags),
+                SegKind::Float => {
+                    let n = s.bits(value, size)?;
+                    return self
+                        .put_float(value, n, s.flags)
+                        .map_err(|info| match info {
+                            am::invalid => s.fail(info, small(n as i64)),
+                            _ => s.fail(info, value),
+                        });
+                }
+                SegKind::Binary if size == am::all.word() => {
+                    return match self.put_binary_all(value, s.unit as usize) {
+                        true => Ok(()),
+                        false => Err(s.fail(am::unit, value)),
+                    }
+                }
+                SegKind::Binary => {
+                    let n = s.bits(value, size)?;
+                    return match self.put_binary(value, n) {
+                        true => Ok(()),
+                        false if Term::from_word(value).as_bits().is_some() => {
+                            Err(s.fail(am::short, value))
+                        }
+                        false => Err(s.fail(am::type_, value)),
+                    };
+                }
+            };
+            match ok {
+                true => Ok(()),
+                false => Err(s.fail(am::type_, value)),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for `put`; `src` has the bits.
+    pub unsafe fn put_bits(&mut self, src: *const u8, from: usize, n: usize) {
+        // SAFETY: as the caller says.
+        unsafe { copy_bits(self.base, self.pos, src, from, n) };
+        self.pos += n;
+    }
+
+    /// The first `n` bits of a bit string; false where it is none or shorter.
+    ///
+    /// # Safety
+    /// As for `put`.
+    pub unsafe fn put_binary(&mut self, value: u64, n: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe {
+            match Term::from_word(value).as_bits() {
+                Some(b) if b.bit_len() >= n => {
+                    self.put_bits(b.storage().as_ptr(), b.bit_offset() as usize, n);
+                    true
+                }
+                _ => false,
+            }
+        }
+    }
+    /// All of a bit string, which has to be a multiple of `unit` bits.
+    ///
+    /// # Safety
+    /// As for `put`.
+    pub unsafe fn put_binary_all(&mut self, value: u64, unit: usize) -> bool {
+        // SAFETY: as the caller says.
+        unsafe {
+            match Term::from_word(value).as_bits() {
+                Some(b) if b.bit_len().is_multiple_of(unit.max(1)) => {
+                    self.put_binary(value, b.bit_len())
+                }
+                _ => false,
+            }
+        }
+    }
+
+    /// The lowest `n` bits of an integer; false where it is none.
+    ///
+    /// # Safety
+    /// As for `put`.
+    pub unsafe fn put_integer(&mut self, value: u64, n: usize, flags: u32) -> bool {
+        // SAFETY: as the caller says.
+        unsafe {
+            if is_small(value) {
+                let v = small_value(value);
+                if n <= 64 && (n <= 8 || !is_little(flags)) {
+                    let bytes = if n == 0 { 0 } else { (v as u64) << (64 - n) }.to_be_bytes();
+                    self.put_bits(bytes.as_ptr(), 0, n);
+                } else {
+                    let fill = if v < 0 { !0 } else { 0 };
+                    self.put_number(&[v as u64], fill, n, flags);
+                }
+                return true;
+            }
+            let Some(kvik_term::View::Big(big)) = Some(Term::from_word(value).view()) else {
+                return false;
+            };
+            if !big.is_negative() {
+                self.put_number(big.digits(), 0, n, flags);
+                return true;
+            }
+            let mut carry = true;
+            let digits: Vec<u64> = big
+                .digits()
+                .iter()
+                .map(|d| {
+                    let (d, c) = (!d).overflowing_add(carry as u64);
+                    carry = c;
+                    d
+                })
+                .collect();
+            self.put_number(&digits, !0, n, flags);
+            true
+        }
+    }
+    /// The lowest `n` bits of a number in two's complement, with `fill` above its digits.
+    ///
+    /// # Safety
+    /// As for `put`.
+    unsafe fn put_number(&mut self, digits: &[u64], fill: u64, n: usize, flags: u32) {
+        let byte = |i: usize| {
+            let d = digits.get(i / 8).copied().unwrap_or(fill);
+            (d >> (8 * (i % 8))) as u8
+        };
+        let (whole, rest) = (n / 8, n % 8);
+        let mut bytes: Vec<u8> = (0..n.div_ceil(8)).map(byte).collect();
+        // SAFETY: as the caller says.
+        unsafe {
+            if is_little(flags) {
+                if let (true, Some(b)) = (rest > 0, bytes.get_mut(whole)) {
+                    *b <<= 8 - rest;
+                }
+                self.put_bits(bytes.as_ptr(), 0, n);
+            } else {
+                bytes.reverse();
+                let skip = if rest > 0 { 8 - rest } else { 0 };
+                self.put_bits(bytes.as_ptr(), skip, n);
+            }
+        }
+    }
+
+    /// A float (or integer) in `n` bits. An error is what is wrong: `invalid` size, `no_float` for
+    /// an integer beyond a float's range, `type`.
+    ///
+    /// # Safety
+    /// As for `put`.
+    pub unsafe fn put_float(&mut self, value: u64, n: usize, flags: u32) -> Result<(), Atom> {
+        use kvik_term::View;
+        if !matches!(n, 16 | 32 | 64) {
+            return Err(am::invalid);
+        }
+        // SAFETY: a live term.
+        let f = match unsafe { Term::from_word(value) }.view() {
+            View::Float(f) => f,
+            View::Small(i) => i as f64,
+            View::Big(b) => {
+                let f = b
+                    .digits()
+                    .iter()
+                    .rev()
+                    .fold(0.0, |f, d| f * 18_446_744_073_709_551_616.0 + *d as f64);
+                if !f.is_finite() {
+                    return Err(am::no_float);
+                }
+                if b.is_negative() {
+                    -f
+                } else {
+                    f
+                }
+            }
+            _ => return Err(am::type_),
+        };
+        let mut bytes = match n {
+            16 => (f32_to_half(f as f32) as u64) << 48,
+            32 => ((f as f32).to_bits() as u64) << 32,
+            _ => f.to_bits(),
+        }
+        .to_be_bytes();
+        if is_little(flags) {
+            bytes[..n / 8].reverse();
+        }
+        // SAFETY: as the caller says.
+        unsafe { self.put_bits(bytes.as_ptr(), 0, n) };
+        Ok(())
+    }
+
+    /// # Safety
+    /// As for `put`.
+    pub unsafe fn put_utf8(&mut self, value: u64) -> bool {
+        let Some(c) = char_of(value) else {
+            return false;
+        };
+        let mut buf = [0; 4];
+        let n = c.encode_utf8(&mut buf).len() * 8;
+        // SAFETY: as the caller says.
+        unsafe { self.put_bits(buf.as_ptr(), 0, n) };
+        true
+    }
+    /// # Safety
+    /// As for `put`.
+    pub unsafe fn put_utf16(&mut self, value: u64, flags: u32) -> bool {
+        let Some(c) = char_of(value) else {
+            return false;
+        };
+        let mut buf = [0; 2];
+        for u in c.encode_utf16(&mut buf) {
+            let b = match is_little(flags) {
+                true => u.to_le_bytes(),
+                false => u.to_be_bytes(),
+            };
+            // SAFETY: as the caller says.
+            unsafe { self.put_bits(b.as_ptr(), 0, 16) };
+        }
+        true
+    }
+    /// A character in 32 bits; false where it is none.
+    ///
+    /// # Safety
+    /// As for `put`.
+    pub unsafe fn put_utf32(&mut self, value: u64, flags: u32) -> bool {
+        // SAFETY: as the caller says.
+        is_char(value) && unsafe { self.put_integer(value, 32, flags) }
+    }
+}
+
+fn char_of(w: u64) -> Option<char> {
+    is_char(w).then(|| char::from_u32(small_value(w) as u32))?
+}
+
+/// To the nearest half, ties to even; too large becomes infinite.
+pub fn f32_to_half(f: f32) -> u16 {
+    let b = f.to_bits();
+    let sign = (b >> 16 & 0x8000) as u16;
+    let e = (b >> 23 & 255) as i32 - 127 + 15;
+    let m = b & 0x7F_FFFF;
+    if e >= 31 {
+        let nan = b & 0x7FFF_FFFF > 0x7F80_0000;
+        return sign | 0x7C00 | if nan { 0x200 } else { 0 };
+    }
+    if e < -10 {
+        return sign;
+    }
+    // A subnormal half shifts the hidden bit in.
+    let (m, shift) = if e <= 0 {
+        (m | 0x80_0000, 14 - e)
+    } else {
+        (m | (e as u32) << 23, 13)
+    };
+    let (q, rest) = (m >> shift, m & ((1 << shift) - 1));
+    let half = 1 << (shift - 1);
+    let up = rest > half || rest == half && q & 1 == 1;
+    sign | (q + up as u32) as u16
+}
