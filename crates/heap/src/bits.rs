@@ -130,9 +130,7 @@ pub fn segment_bits(size: u64, unit: u32) -> Option<usize> {
     if !is_small(size) {
         return None;
     }
-    usize::try_from(small_value(size))
-        .ok()?
-        .checked_mul(unit as usize)
+    usize::try_from(small_value(size)).ok()?.checked_mul(unit as usize)
 }
 
 /// What follows is for native code: contexts and terms as words, `NONE` where a match fails.
@@ -151,11 +149,9 @@ impl Heap {
             let p = (w - TAG_BOXED) as *const u64;
             let (orig, pos, len) = match header_subtag(*p) {
                 MATCH_CTX => return w,
-                SUB_BIN => (
-                    *p.add(1),
-                    small_value(*p.add(2)) as usize,
-                    small_value(*p.add(3)) as usize,
-                ),
+                SUB_BIN => {
+                    (*p.add(1), small_value(*p.add(2)) as usize, small_value(*p.add(3)) as usize)
+                }
                 REFC_BIN | HEAP_BIN => (w, 0, *p.add(1) as usize * 8),
                 _ => return NONE,
             };
@@ -226,10 +222,8 @@ impl Heap {
                 (*b, carry) = (!*b).overflowing_add(carry as u8);
             }
         }
-        let digits: Vec<u64> = bytes
-            .chunks(8)
-            .map(|c| c.iter().rev().fold(0, |d, b| d << 8 | *b as u64))
-            .collect();
+        let digits: Vec<u64> =
+            bytes.chunks(8).map(|c| c.iter().rev().fold(0, |d, b| d << 8 | *b as u64)).collect();
         self.big(negative, &digits).word()
     }
 
@@ -243,11 +237,7 @@ impl Heap {
         if n > m.left() || !matches!(n, 0 | 16 | 32 | 64) {
             return NONE;
         }
-        let v = if n > 8 && is_little(flags) {
-            little(m, n)
-        } else {
-            m.peek(n)
-        };
+        let v = if n > 8 && is_little(flags) { little(m, n) } else { m.peek(n) };
         let f = match n {
             16 => half_to_f64(v as u16),
             32 => f32::from_bits(v as u32) as f64,
@@ -543,11 +533,7 @@ pub unsafe fn bs_get_utf32(c: u64, flags: u32) -> u64 {
     let Some(b) = m.peek_bytes::<4>() else {
         return NONE;
     };
-    let v = if is_little(flags) {
-        u32::from_le_bytes(b)
-    } else {
-        u32::from_be_bytes(b)
-    };
+    let v = if is_little(flags) { u32::from_le_bytes(b) } else { u32::from_be_bytes(b) };
     if char::from_u32(v).is_none() {
         return NONE;
     }

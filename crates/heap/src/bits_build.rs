@@ -35,12 +35,7 @@ impl Heap {
     pub fn bs_fail_info(&self, f: &BsFail) -> Term<'_> {
         // SAFETY: the value came from the instruction's operands or is a small integer.
         let value = unsafe { Term::from_word(f.value) };
-        let cause = self.tuple(&[
-            Term::int(f.segment as i32),
-            f.op.into(),
-            f.info.into(),
-            value,
-        ]);
+        let cause = self.tuple(&[Term::int(f.segment as i32), f.op.into(), f.info.into(), value]);
         let keys = [am::cause, am::function, am::module].map(Term::atom);
         let values = [cause, am::format_bs_fail.into(), am::erl_erts_errors.into()];
         self.flat_map_sorted(self.tuple(&keys), &values)
@@ -116,19 +111,10 @@ unsafe impl Sync for Seg {}
 
 impl Seg {
     fn fail(&self, info: Atom, value: u64) -> BsFail {
-        BsFail {
-            system_limit: false,
-            segment: self.number,
-            op: self.kind.op(),
-            info,
-            value,
-        }
+        BsFail { system_limit: false, segment: self.number, op: self.kind.op(), info, value }
     }
     fn limit(&self, value: u64) -> BsFail {
-        BsFail {
-            system_limit: true,
-            ..self.fail(am::size, value)
-        }
+        BsFail { system_limit: true, ..self.fail(am::size, value) }
     }
     fn is_append(&self) -> bool {
         matches!(self.kind, SegKind::Append | SegKind::PrivateAppend)
@@ -163,15 +149,10 @@ impl Seg {
 pub fn segment_size(size: u64, unit: u32) -> Result<usize, bool> {
     if is_small(size) {
         let n = usize::try_from(small_value(size)).map_err(|_| false)?;
-        return n
-            .checked_mul(unit as usize)
-            .filter(|n| *n <= MAX_BITS)
-            .ok_or(true);
+        return n.checked_mul(unit as usize).filter(|n| *n <= MAX_BITS).ok_or(true);
     }
     // SAFETY: a live term; a size that is a bignum is too large or negative.
-    let h = unsafe { Term::from_word(size) }
-        .boxed()
-        .map(|(h, _)| header_subtag(h));
+    let h = unsafe { Term::from_word(size) }.boxed().map(|(h, _)| header_subtag(h));
     Err(h == Some(BIG_POS))
 }
 
@@ -310,13 +291,7 @@ impl Heap {
         }
         let nothing = std::ptr::null_mut();
         if more == 0 {
-            return Ok((
-                bin,
-                Build {
-                    base: nothing,
-                    pos: len,
-                },
-            ));
+            return Ok((bin, Build { base: nothing, pos: len }));
         }
         // SAFETY: as the caller says.
         if let Some((base, refc)) = unsafe { self.grow_in_place(bin, total) } {
@@ -388,9 +363,7 @@ impl Heap {
                 b = b.grow(spare(used)).unwrap_or_else(|same| same);
                 self.bump_reductions((used >> 10) as i64);
             }
-            b.header()
-                .used
-                .store(used, std::sync::atomic::Ordering::Relaxed);
+            b.header().used.store(used, std::sync::atomic::Ordering::Relaxed);
             let (cap, base) = (b.capacity(), b.data());
             *q.add(4) = base as u64;
             *q.add(3) = b.into_raw() as u64;
@@ -432,12 +405,10 @@ impl Build {
                 SegKind::Integer => self.put_integer(value, s.bits(value, size)?, s.flags),
                 SegKind::Float => {
                     let n = s.bits(value, size)?;
-                    return self
-                        .put_float(value, n, s.flags)
-                        .map_err(|info| match info {
-                            am::invalid => s.fail(info, small(n as i64)),
-                            _ => s.fail(info, value),
-                        });
+                    return self.put_float(value, n, s.flags).map_err(|info| match info {
+                        am::invalid => s.fail(info, small(n as i64)),
+                        _ => s.fail(info, value),
+                    });
                 }
                 SegKind::Binary if size == am::all.word() => {
                     return match self.put_binary_all(value, s.unit as usize) {
@@ -670,11 +641,7 @@ pub fn f32_to_half(f: f32) -> u16 {
         return sign;
     }
     // A subnormal half shifts the hidden bit in.
-    let (m, shift) = if e <= 0 {
-        (m | 0x80_0000, 14 - e)
-    } else {
-        (m | (e as u32) << 23, 13)
-    };
+    let (m, shift) = if e <= 0 { (m | 0x80_0000, 14 - e) } else { (m | (e as u32) << 23, 13) };
     let (q, rest) = (m >> shift, m & ((1 << shift) - 1));
     let half = 1 << (shift - 1);
     let up = rest > half || rest == half && q & 1 == 1;

@@ -14,6 +14,7 @@ pub mod copy;
 pub mod frag;
 pub mod gc;
 pub mod literal;
+pub mod map;
 pub mod regs;
 pub mod roots;
 

@@ -20,10 +20,7 @@ impl Rng {
 }
 
 fn bits_of(bytes: &[u8]) -> Vec<bool> {
-    bytes
-        .iter()
-        .flat_map(|b| (0..8).map(move |i| b >> (7 - i) & 1 == 1))
-        .collect()
+    bytes.iter().flat_map(|b| (0..8).map(move |i| b >> (7 - i) & 1 == 1)).collect()
 }
 fn bits_of_term(t: Term<'_>) -> Vec<bool> {
     let b = t.as_bits().unwrap();
@@ -77,9 +74,7 @@ fn integers_and_parts() {
         let bytes: Vec<u8> = (0..20 + r.below(80)).map(|_| r.next() as u8).collect();
         let all = bits_of(&bytes);
         let (off, cut) = (r.below(20), r.below(9));
-        let t = h
-            .sub_binary(h.binary(&bytes), off, all.len() - off - cut)
-            .unwrap();
+        let t = h.sub_binary(h.binary(&bytes), off, all.len() - off - cut).unwrap();
         let all = &all[off..all.len() - cut];
         // SAFETY: the words are of this heap.
         unsafe {
@@ -131,20 +126,12 @@ fn construction() {
                 let b = h.sub_binary(h.binary(&bytes), off, n).unwrap();
                 seg.kind = SegKind::Binary;
                 want.extend_from_slice(&bits_of(&bytes)[off..off + n]);
-                let size = if r.below(2) == 0 {
-                    am::all.word()
-                } else {
-                    small(n as i64)
-                };
+                let size = if r.below(2) == 0 { am::all.word() } else { small(n as i64) };
                 args.push([b.word(), size]);
             } else {
                 let bits: Vec<bool> = (0..n).map(|_| r.next() & 4096 != 0).collect();
                 let signed = value(&bits, seg.flags | SIGNED);
-                let v = if r.below(2) == 0 {
-                    signed
-                } else {
-                    value(&bits, seg.flags)
-                };
+                let v = if r.below(2) == 0 { signed } else { value(&bits, seg.flags) };
                 let m = v.unsigned_abs();
                 let t = h.big(v < 0, &[m as u64, (m >> 64) as u64]);
                 want.extend_from_slice(&bits);
@@ -161,13 +148,7 @@ fn construction() {
 #[test]
 fn appending_shares_and_copies() {
     let h = Heap::new(64);
-    let seg = |kind| Seg {
-        kind,
-        number: 1,
-        unit: 1,
-        flags: 0,
-        string: std::ptr::null(),
-    };
+    let seg = |kind| Seg { kind, number: 1, unit: 1, flags: 0, string: std::ptr::null() };
     let segs = [seg(SegKind::Append), seg(SegKind::Integer)];
     let push = |bin: u64, v: i64, n: i64| {
         let args = [[bin, am::all.word()], [small(v), small(n)]];
@@ -214,13 +195,7 @@ fn appending_shares_and_copies() {
 #[test]
 fn failures_say_why() {
     let h = Heap::new(64);
-    let seg = |kind, unit| Seg {
-        kind,
-        number: 3,
-        unit,
-        flags: 0,
-        string: std::ptr::null(),
-    };
+    let seg = |kind, unit| Seg { kind, number: 3, unit, flags: 0, string: std::ptr::null() };
     let fail = |kind, unit, value: Term<'_>, size: Term<'_>| {
         // SAFETY: the words are of this heap.
         let f = unsafe { h.bs_create_bin(&[seg(kind, unit)], &[[value.word(), size.word()]]) };
@@ -231,33 +206,15 @@ fn failures_say_why() {
     let (one, a, all) = (Term::int(1), Term::atom(am::ok), Term::atom(am::all));
     let huge = h.big(false, &[0, 1]);
     assert_eq!(fail(Integer, 1, a, one), (false, am::integer, am::type_));
-    assert_eq!(
-        fail(Integer, 1, one, Term::int(-1)),
-        (false, am::integer, am::size)
-    );
+    assert_eq!(fail(Integer, 1, one, Term::int(-1)), (false, am::integer, am::size));
     assert_eq!(fail(Integer, 8, one, huge), (true, am::integer, am::size));
-    assert_eq!(
-        fail(Float, 1, one, Term::int(63)),
-        (false, am::float, am::invalid)
-    );
+    assert_eq!(fail(Float, 1, one, Term::int(63)), (false, am::float, am::invalid));
     assert_eq!(fail(Binary, 8, a, all), (false, am::binary, am::type_));
-    assert_eq!(
-        fail(Binary, 8, h.bitstring(&[1], 3), all),
-        (false, am::binary, am::unit)
-    );
-    assert_eq!(
-        fail(Binary, 8, h.binary(b"a"), Term::int(2)),
-        (false, am::binary, am::short)
-    );
+    assert_eq!(fail(Binary, 8, h.bitstring(&[1], 3), all), (false, am::binary, am::unit));
+    assert_eq!(fail(Binary, 8, h.binary(b"a"), Term::int(2)), (false, am::binary, am::short));
     assert_eq!(fail(Append, 8, a, all), (false, am::binary, am::type_));
-    assert_eq!(
-        fail(Utf8, 0, Term::int(0xD800), one),
-        (false, am::utf8, am::type_)
-    );
-    assert_eq!(
-        fail(Utf32, 0, Term::int(0x110000), one),
-        (false, am::utf32, am::type_)
-    );
+    assert_eq!(fail(Utf8, 0, Term::int(0xD800), one), (false, am::utf8, am::type_));
+    assert_eq!(fail(Utf32, 0, Term::int(0x110000), one), (false, am::utf32, am::type_));
 }
 
 #[test]
@@ -292,23 +249,11 @@ fn characters_and_floats() {
             assert_eq!(bs_get_utf32(c, LITTLE), small(x as i64));
         }
         assert!(bs_test_tail(c, 0));
-        for bad in [
-            &b"\xC0\x80"[..],
-            b"\xED\xA0\x80",
-            b"\xF4\x90\x80\x80",
-            b"\xE2\x82",
-            b"\xFF",
-        ] {
+        for bad in [&b"\xC0\x80"[..], b"\xED\xA0\x80", b"\xF4\x90\x80\x80", b"\xE2\x82", b"\xFF"] {
             let c = h.bs_start_match(h.binary(bad).word());
             assert_eq!(bs_get_utf8(c), NONE);
         }
-        for (f, n) in [
-            (1.5, 16),
-            (65504.0, 16),
-            (6.0e-8, 16),
-            (-0.1, 32),
-            (1e300, 64),
-        ] {
+        for (f, n) in [(1.5, 16), (65504.0, 16), (6.0e-8, 16), (-0.1, 32), (1e300, 64)] {
             let s = Seg {
                 kind: SegKind::Float,
                 number: 1,
@@ -316,13 +261,9 @@ fn characters_and_floats() {
                 flags: 0,
                 string: std::ptr::null(),
             };
-            let b = h
-                .bs_create_bin(&[s], &[[h.float(f).word(), small(n)]])
-                .unwrap();
+            let b = h.bs_create_bin(&[s], &[[h.float(f).word(), small(n)]]).unwrap();
             let c = h.bs_start_match(b);
-            let g = word(&h, h.bs_get_float(c, n as usize, 0))
-                .as_float()
-                .unwrap();
+            let g = word(&h, h.bs_get_float(c, n as usize, 0)).as_float().unwrap();
             assert!((g - f).abs() <= f.abs() / 1000.0 + 1e-7, "{f} {g}");
         }
     }

@@ -6,7 +6,10 @@
 
 pub mod atom;
 mod atoms;
+pub mod cmp;
 pub mod entry;
+pub mod hash;
+pub mod map;
 pub mod object;
 pub mod term;
 pub mod word;

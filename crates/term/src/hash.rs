@@ -1,0 +1,190 @@
+//! The hash behind large maps. It is Jenkins' mix over a term's parts, with the words that OTP
+//! gives to small integers and `[]`, so that maps whose keys are numbers, strings and binaries list
+//! their keys in OTP's order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids
+//! hash by their number here, which is another than there.
+
+use crate::word::*;
+use crate::{map, Bits, Fun, Ref, Term, View};
+
+const K: u32 = 0x9e37_79b9;
+const SALT: u32 = 3_432_918_353;
+
+const fn k(n: u32) -> u32 {
+    K.wrapping_mul(n)
+}
+
+fn mix(mut a: u32, mut b: u32, mut c: u32) -> u32 {
+    let mut round = |x: u32, y: u32, z: u32| {
+        a = a.wrapping_sub(b).wrapping_sub(c) ^ (c >> x);
+        b = b.wrapping_sub(c).wrapping_sub(a) ^ (a << y);
+        c = c.wrapping_sub(a).wrapping_sub(b) ^ (b >> z);
+    };
+    round(13, 8, 13);
+    round(12, 16, 5);
+    round(3, 10, 15);
+    c
+}
+
+fn two(hash: u32, x: u32, y: u32, by: u32) -> u32 {
+    mix(by.wrapping_add(x), by.wrapping_add(y), hash)
+}
+
+/// Jenkins' hash of bytes.
+pub fn block(bytes: &[u8], initial: u32) -> u32 {
+    let (mut a, mut b, mut c) = (K, K, initial);
+    let word = |s: &[u8], i: usize| {
+        (0..4).map(|j| s.get(i + j).map_or(0, |b| (*b as u32) << (8 * j))).sum::<u32>()
+    };
+    let mut chunks = bytes.chunks_exact(12);
+    for s in &mut chunks {
+        a = a.wrapping_add(word(s, 0));
+        b = b.wrapping_add(word(s, 4));
+        c = c.wrapping_add(word(s, 8));
+        (a, b, c) = mix3(a, b, c);
+    }
+    let rest = chunks.remainder();
+    c = c.wrapping_add(bytes.len() as u32);
+    a = a.wrapping_add(word(rest, 0));
+    b = b.wrapping_add(word(rest, 4));
+    c = c.wrapping_add(word(rest, 8) << 8);
+    mix3(a, b, c).2
+}
+
+fn mix3(mut a: u32, mut b: u32, mut c: u32) -> (u32, u32, u32) {
+    for (x, y, z) in [(13, 8, 13), (12, 16, 5), (3, 10, 15)] {
+        a = a.wrapping_sub(b).wrapping_sub(c) ^ (c >> x);
+        b = b.wrapping_sub(c).wrapping_sub(a) ^ (a << y);
+        c = c.wrapping_sub(a).wrapping_sub(b) ^ (b >> z);
+    }
+    (a, b, c)
+}
+
+/// An immediate's word as OTP has it, as far as it is the same on every start.
+fn immediate_word(w: u64) -> u64 {
+    match w & 15 {
+        0 => w | 15,
+        TAG_ATOM => (w >> 4) << 6 | 0xB,
+        TAG_PID => (w >> 4) << 4 | 3,
+        TAG_PORT => (w >> 4) << 4 | 7,
+        _ => 0x3B,
+    }
+}
+
+enum Task<'h> {
+    Term(Term<'h>),
+    Cdr,
+}
+
+/// The hash of a map's key at a level of the tree (the salt changes every eight levels).
+pub fn internal(t: Term<'_>, salt: u32) -> u32 {
+    let mut hash = salt ^ SALT;
+    let mut todo = vec![Task::Term(t)];
+    while let Some(task) = todo.pop() {
+        hash = match task {
+            Task::Cdr => two(hash, 1, 0, k(18)),
+            Task::Term(t) => one(t, hash, &mut todo),
+        };
+    }
+    hash
+}
+
+fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+    if t.is_immediate() {
+        let w = immediate_word(t.word());
+        return two(hash, w as u32, (w >> 32) as u32, K);
+    }
+    match t.view() {
+        View::Cons(_) => list(t, hash, todo),
+        View::Tuple(e) => {
+            todo.extend(e.elements().iter().rev().map(|t| Task::Term(*t)));
+            two(hash, e.len() as u32, 0, k(9))
+        }
+        View::Map(m) => {
+            let pairs: Vec<_> = map::iter(m).collect();
+            todo.extend(pairs.iter().rev().flat_map(|(key, v)| [Task::Term(*v), Task::Term(*key)]));
+            two(hash, m.len() as u32, 0, k(16))
+        }
+        View::Bits(b) => bits(b, hash),
+        View::Big(b) => {
+            let by = k(if b.is_negative() { 10 } else { 11 });
+            b.digits().iter().fold(hash, |h, d| two(h, *d as u32, (*d >> 32) as u32, by))
+        }
+        View::Float(f) => {
+            let w = if f == 0.0 { 0 } else { f.to_bits() };
+            two(hash, w as u32, (w >> 32) as u32, k(12))
+        }
+        View::Fun(f) => fun(f, hash, todo),
+        View::Ref(Ref::Local(r)) => {
+            let n = r.numbers();
+            two(two(hash, n[0], 0, k(7)), n[1], n[2], k(8))
+        }
+        View::Ref(Ref::External(e)) => {
+            e.ref_numbers().iter().fold(hash, |h, n| two(h, *n, 0, k(7)))
+        }
+        View::Pid(crate::Pid::External(e)) | View::Port(crate::Port::External(e)) => two(
+            two(hash, e.node().index(), 0, k(5)),
+            e.data() as u32,
+            (e.data() >> 32) as u32,
+            k(5),
+        ),
+        _ => hash,
+    }
+}
+
+/// A list: runs of bytes four at a time, then element by element.
+fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+    let (mut t, mut run, mut n) = (t, 0u32, 0);
+    let cell = loop {
+        let Some(c) = t.as_cons() else { break None };
+        let Some(byte) = c.head().as_small().and_then(|i| u8::try_from(i).ok()) else {
+            break Some(c);
+        };
+        run = run << 8 | byte as u32;
+        n += 1;
+        if n == 4 {
+            hash = two(hash, run, 0, k(4));
+            (run, n) = (0, 0);
+        }
+        t = c.tail();
+    };
+    if n > 0 {
+        hash = two(hash, run, n, k(22));
+    }
+    match cell {
+        Some(c) => {
+            hash = two(hash, 1, 0, k(17));
+            todo.push(Task::Term(c.tail()));
+            if c.tail().as_cons().is_none() {
+                todo.push(Task::Cdr);
+            }
+            todo.push(Task::Term(c.head()));
+            hash
+        }
+        None => one(t, hash, todo),
+    }
+}
+
+fn bits(b: Bits<'_>, hash: u32) -> u32 {
+    let con = k(13).wrapping_add(hash);
+    if b.bit_len() == 0 {
+        return con;
+    }
+    let bytes = b.to_bytes();
+    let (whole, rest) = (b.bit_len() / 8, b.bit_len() % 8);
+    let h = block(&bytes[..whole], con);
+    if rest == 0 {
+        h
+    } else {
+        two(h, rest as u32, (bytes[whole] >> (8 - rest)) as u32, k(15))
+    }
+}
+
+fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+    if let Some(e) = f.entry() {
+        todo.extend(f.env().iter().rev().map(|t| Task::Term(*t)));
+        let h = two(hash, f.env().len() as u32, e.module.index(), k(20));
+        return two(h, e.index, e.old_uniq, k(21));
+    }
+    f.export()
+        .map_or(hash, |e| two(hash, e.module.index() ^ e.function.index() << 12, e.arity, k(14)))
+}
