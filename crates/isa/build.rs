@@ -66,7 +66,7 @@ fn parse_generic(line: &str, at: usize) -> Generic<'_> {
         return Generic { number, name, obsolete: true, arity, operands: vec![], meaning: "" };
     }
     // Operands and meaning are told apart by their column: two blanks end the operands.
-    let rest = line.splitn(2, name).nth(1).unwrap_or("").trim_start();
+    let rest = line.split_once(name).map_or("", |(_, rest)| rest.trim_start());
     let (kinds, text) = rest.split_once("  ").unwrap_or((rest, ""));
     let operands: Vec<&str> = kinds.split_whitespace().filter(|k| *k != ".").collect();
     if let Some(bad) = operands.iter().find(|k| k.len() != 1 || !KINDS.contains(**k)) {

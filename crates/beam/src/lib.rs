@@ -18,6 +18,7 @@ mod module;
 mod reader;
 mod tables;
 mod types;
+mod verify;
 
 pub use code::{AllocList, Arg, BigInt, Code, Op};
 pub use container::Container;
@@ -28,3 +29,4 @@ pub use lines::{Line, Lines};
 pub use module::{CodeChunk, Module};
 pub use tables::{Export, Import, Lambda, Literals};
 pub use types::{Type, Types};
+pub use verify::{verify, Proof};

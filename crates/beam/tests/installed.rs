@@ -1,11 +1,11 @@
-//! Every `.beam` file of the installed OTP is read in full.
+//! Every `.beam` file of the installed OTP is read in full and verified.
 
 mod common;
 
-use kvik_beam::{Code, Container, Module, Opcode};
+use kvik_beam::{verify, Code, Container, Module, Opcode};
 
 #[test]
-fn reads_every_installed_module() {
+fn reads_and_verifies_every_installed_module() {
     for path in common::installed() {
         let bytes = std::fs::read(&path).expect("readable file");
         let stem = path.file_stem().and_then(|s| s.to_str()).expect("a name");
@@ -15,6 +15,7 @@ fn reads_every_installed_module() {
         assert!(module.literals.iter().all(|l| l.first() == Some(&131)), "{stem}");
         let code = Code::decode(&module).unwrap_or_else(|e| panic!("{stem}: {e}"));
         assert_eq!(code.ops.last().map(|op| op.opcode), Some(Opcode::IntCodeEnd));
+        verify(&module, &code).unwrap_or_else(|e| panic!("{stem}: {e}"));
         for export in &module.exports {
             let known = code.functions.iter().any(|f| {
                 (f.name, f.arity, f.entry_label) == (export.function, export.arity, export.label)

@@ -1,0 +1,470 @@
+//! The second pass: follows every path with what is known of the registers.
+//!
+//! A function's instructions are walked in order. A label joins the state that falls into it with
+//! those that jumped to it; a jump back makes its label dirty, and the walk is repeated from there
+//! until no label is. Sets of types only grow and sizes are forgotten on the second join, so this
+//! ends soon; a budget stops code that was made to take long.
+
+use super::bifs::{self, Bif};
+use super::operands::Tables;
+use super::state::{Frame, Heap, LabelState, State, EXCEPTION, NORMAL, RAW_Y};
+use super::ty::{Ty, MAX_LABELS};
+use super::{Bits, Proof, What};
+use crate::code::{Arg, Op};
+use crate::functions::Function;
+use kvik_isa::Opcode;
+use std::collections::{BTreeSet, HashMap};
+
+/// Steps that may be taken for each instruction of the module, on average.
+const BUDGET: u64 = 200;
+
+/// The verifier at work: on one instruction, of one function.
+pub(crate) struct Flow<'a> {
+    pub(crate) tables: &'a Tables<'a>,
+    pub(crate) bifs: Vec<Bif>,
+    literals: Vec<Ty>,
+    /// The state before the instruction, changed to the one behind it.
+    pub(crate) st: State,
+    /// Whether the flow goes on behind the instruction.
+    pub(crate) alive: bool,
+    /// `set_tuple_element` is allowed: x0 is what `setelement/3` just made.
+    pub(crate) fresh_tuple: bool,
+    /// The index of the instruction.
+    at: usize,
+    pub(crate) function: &'a Function,
+    labels: Vec<LabelState>,
+    pool: Vec<Ty>,
+    /// Dirty labels that the walk has passed, by where they are.
+    dirty: BTreeSet<usize>,
+    visit: u32,
+    budget: u64,
+    /// What is in a frame just made: nothing, or `[]`.
+    pub(crate) fill: Ty,
+    /// Parameters that may be match contexts, by function and register.
+    contexts: HashMap<(usize, u16), ()>,
+    /// Functions to look at again, because they may now be passed a context.
+    again: BTreeSet<usize>,
+    proof: Proof,
+}
+
+type Stop = (usize, usize, What);
+
+impl<'a> Flow<'a> {
+    pub(crate) fn new(tables: &'a Tables<'a>) -> Self {
+        const NO_FUNCTION: &Function = &Function {
+            name: 0,
+            arity: 0,
+            info_label: 0,
+            entry_label: 0,
+            line: 0,
+            ops: 0..0,
+            entry: 0,
+        };
+        let count = tables.code.ops.len();
+        Flow {
+            tables,
+            bifs: bifs::resolve(tables.module),
+            literals: tables.module.literals.iter().map(Ty::of_literal).collect(),
+            st: State::default(),
+            alive: false,
+            fresh_tuple: false,
+            at: 0,
+            function: NO_FUNCTION,
+            labels: vec![LabelState::default(); tables.code.labels.len()],
+            pool: Vec::with_capacity(1024),
+            dirty: BTreeSet::new(),
+            visit: 0,
+            budget: BUDGET * (count as u64 + 1000),
+            fill: Ty::UNINIT,
+            contexts: HashMap::new(),
+            again: BTreeSet::new(),
+            proof: Proof {
+                zero: Bits::new(count),
+                checked: Bits::new(count),
+                visited: Bits::new(count),
+                trap: Bits::new(count),
+            },
+        }
+    }
+
+    pub(crate) fn into_proof(self) -> Proof {
+        self.proof
+    }
+
+    /// All functions, then those again whose parameters turned out to be contexts.
+    pub(crate) fn run(&mut self) -> Result<(), Stop> {
+        if self.labels.len() >= MAX_LABELS as usize {
+            return Err((0, 0, "too many labels"));
+        }
+        for index in 0..self.tables.code.functions.len() {
+            self.again.remove(&index);
+            self.run_function(index)?;
+        }
+        while let Some(index) = self.again.pop_first() {
+            self.run_function(index)?;
+        }
+        Ok(())
+    }
+
+    fn run_function(&mut self, index: usize) -> Result<(), Stop> {
+        self.fill = Ty::UNINIT;
+        self.visit_function(index)
+    }
+
+    fn visit_function(&mut self, index: usize) -> Result<(), Stop> {
+        let Some(function) = self.tables.code.functions.get(index) else {
+            return Ok(());
+        };
+        self.function = function;
+        self.visit += 1;
+        self.pool.clear();
+        self.dirty.clear();
+        self.begin(index);
+        let mut from = function.entry;
+        loop {
+            match self.walk(from) {
+                // Once more, with frames that are filled when they are made.
+                Err(RAW_Y) if self.fill == Ty::UNINIT => {
+                    self.fill = Ty::NIL;
+                    return self.visit_function(index);
+                }
+                Err(what) => return Err((index, self.at, what)),
+                Ok(()) => {}
+            }
+            match self.dirty.pop_first() {
+                Some(at) => from = at,
+                None => return Ok(()),
+            }
+            self.alive = false;
+        }
+    }
+
+    /// The state at a function's entry: its arguments and nothing else.
+    fn begin(&mut self, index: usize) {
+        self.st.leave();
+        self.st.heap = Heap::default();
+        self.st.how = NORMAL;
+        self.st.x.clear();
+        for x in 0..u16::from(self.function.arity) {
+            let context = self.contexts.contains_key(&(index, x));
+            self.st.x.push(if context { Ty::TERM.or(Ty::CONTEXT) } else { Ty::TERM });
+        }
+        self.alive = true;
+    }
+
+    /// From an instruction to the function's end, through all that can be reached that way.
+    fn walk(&mut self, from: usize) -> Result<(), What> {
+        let end = self.function.ops.end;
+        let code = self.tables.code;
+        self.at = from;
+        while self.at < end {
+            let Some(op) = code.ops.get(self.at) else {
+                break;
+            };
+            self.budget = self.budget.checked_sub(1).ok_or("too complex")?;
+            if op.opcode == Opcode::Label {
+                self.enter_label(code.args(op))?;
+            }
+            if !self.alive {
+                // Nothing leads here: on to the next label that something leads to.
+                self.at += 1;
+                continue;
+            }
+            self.proof.visited.set(self.at);
+            self.step(op)?;
+            self.at += 1;
+        }
+        if self.alive {
+            // The compiler knew that the last call never returns; we make sure.
+            self.at = end.saturating_sub(1);
+            self.stop_with_trap();
+        }
+        Ok(())
+    }
+
+    /// An ordinary path runs into a handler that only exceptions may reach: what is before it
+    /// never returns, the compiler knew.
+    fn runs_into_handler(&self, at: usize) -> bool {
+        let ops = self.tables.code.ops.get(at..).unwrap_or_default();
+        let next = ops.iter().find(|op| !matches!(op.opcode, Opcode::Label | Opcode::Line));
+        self.st.how == NORMAL && next.is_some_and(|op| op.opcode == Opcode::TryCase)
+    }
+
+    fn enter_label(&mut self, args: &[Arg]) -> Result<(), What> {
+        let [Arg::U(label)] = args else {
+            return Err("not a label");
+        };
+        if self.alive && self.runs_into_handler(self.at) {
+            self.stop_before();
+        }
+        if self.alive {
+            self.merge(*label as u32)?;
+        }
+        let Some(at) = self.labels.get_mut(*label as usize) else {
+            return Err("not a label");
+        };
+        self.alive = at.visit == self.visit && at.dirty;
+        if self.alive {
+            at.load(&self.pool, &mut self.st);
+            self.dirty.remove(&self.at);
+        }
+        Ok(())
+    }
+
+    /// The current state reaches a label.
+    fn merge(&mut self, label: u32) -> Result<(), What> {
+        let width = self.st.x.len() + self.st.y.len();
+        self.budget = self.budget.checked_sub(width as u64 / 8).ok_or("too complex")?;
+        let Some(slot) = self.labels.get_mut(label as usize) else {
+            return Err("not a label");
+        };
+        if slot.visit == self.visit {
+            slot.merge(&mut self.pool, &self.st)?;
+        } else {
+            slot.store(&mut self.pool, &self.st, self.visit);
+        }
+        Ok(())
+    }
+
+    /// The flow may go to a label of the function.
+    pub(crate) fn branch(&mut self, label: u32) -> Result<(), What> {
+        if label == self.function.info_label {
+            return self.no_clause();
+        }
+        self.merge(label)?;
+        let dirty = self.labels.get(label as usize).is_some_and(|l| l.dirty);
+        if dirty {
+            let at = self.tables.code.label(label).ok_or("a label that isn't placed")?;
+            // The walk comes to those ahead anyway.
+            if at <= self.at {
+                self.dirty.insert(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, with something else known of one register there.
+    pub(crate) fn branch_with(&mut self, label: u32, reg: Arg, ty: Ty) -> Result<(), What> {
+        if ty.is_none() {
+            return Ok(());
+        }
+        let before = self.read(reg)?;
+        self.refine(reg, ty);
+        self.branch(label)?;
+        self.refine(reg, before);
+        Ok(())
+    }
+
+    /// The flow may go to `func_info`, which makes an exception from the arguments.
+    fn no_clause(&mut self) -> Result<(), What> {
+        if self.st.frame != Frame::No {
+            return Err("no clause matches, and there is a frame");
+        }
+        self.proof.visited.set(self.function.entry.saturating_sub(1));
+        (0..u16::from(self.function.arity)).try_for_each(|x| self.term(Arg::X(x, 0)).map(drop))
+    }
+
+    /// Where a failing instruction goes: to its label, or to a handler.
+    pub(crate) fn fail(&mut self, label: Arg) -> Result<(), What> {
+        match label {
+            Arg::Label(0) => self.raise(),
+            Arg::Label(l) => self.branch(l),
+            _ => Err("not a label"),
+        }
+    }
+
+    /// An exception may occur: the innermost handler in the frame gets it, if there is one.
+    pub(crate) fn raise(&mut self) -> Result<(), What> {
+        self.st.check_y()?;
+        let Some((_, tag)) = self.st.innermost() else {
+            return Ok(());
+        };
+        let handler = tag.handler();
+        if handler == 0 || !(tag.is(Ty::CATCH) || tag.is(Ty::TRY)) {
+            return Err("it isn't certain which handler is the innermost");
+        }
+        let (how, heap) = (self.st.how, self.st.heap);
+        self.st.how = EXCEPTION;
+        self.st.heap = Heap::default();
+        let result = self.branch(handler);
+        self.st.how = how;
+        self.st.heap = heap;
+        result
+    }
+
+    /// The flow ends here.
+    pub(crate) fn stop(&mut self) {
+        self.alive = false;
+    }
+
+    /// What is before the instruction never returns.
+    fn stop_before(&mut self) {
+        self.proof.trap.set(self.at.saturating_sub(1));
+        self.alive = false;
+    }
+
+    /// `jump`.
+    pub(crate) fn jump(&mut self, label: Arg) -> Result<(), What> {
+        let Arg::Label(number) = label else {
+            return Err("not a label");
+        };
+        match self.tables.code.label(number) {
+            Some(at) if self.runs_into_handler(at) => self.stop_before(),
+            _ => {
+                self.branch(number)?;
+                self.stop();
+            }
+        }
+        Ok(())
+    }
+
+    /// The call never returns.
+    pub(crate) fn stop_with_trap(&mut self) {
+        self.proof.trap.set(self.at);
+        self.alive = false;
+    }
+
+    /// The frame that the instruction makes must be filled with `[]`.
+    pub(crate) fn fill_frame(&mut self) {
+        self.proof.zero.set(self.at);
+    }
+
+    /// Whether a label stands right before the instruction.
+    pub(crate) fn is_own_label(&self, label: u32) -> bool {
+        let ops = self.tables.code.ops.get(..self.at).unwrap_or_default();
+        let passed = ops.iter().rev();
+        let labels = passed.take_while(|op| matches!(op.opcode, Opcode::Label | Opcode::Line));
+        let first = self.at - labels.count();
+        self.tables.code.label(label).is_some_and(|at| (first..self.at).contains(&at))
+    }
+
+    /// The instruction relies on something; if that isn't proved a test is needed, whose failure
+    /// ends the process for good (so no handler need be told).
+    pub(crate) fn rely(&mut self, proved: bool) {
+        if !proved {
+            self.proof.checked.set(self.at);
+        }
+    }
+
+    /// A collection may happen here, with so many live x registers.
+    pub(crate) fn collect(&mut self, live: usize) -> Result<(), What> {
+        self.st.check_live(live)?;
+        self.st.check_y()?;
+        self.st.x.truncate(live);
+        self.st.heap = Heap::default();
+        Ok(())
+    }
+
+    /// What is in a register or constant; it may be anything that was written there.
+    #[inline]
+    pub(crate) fn read(&self, arg: Arg) -> Result<Ty, What> {
+        match arg {
+            Arg::X(x, _) => Ok(self.st.get_x(x)),
+            Arg::Y(y, _) => self.st.get_y(y),
+            Arg::Literal(l) => Ok(self.literals.get(l as usize).copied().unwrap_or(Ty::TERM)),
+            _ => Ty::of_constant(arg).ok_or("not a source"),
+        }
+    }
+
+    /// A term: initialised, no tag, no match context.
+    #[inline]
+    pub(crate) fn term(&self, arg: Arg) -> Result<Ty, What> {
+        let ty = self.read(arg)?;
+        if ty.is(Ty::TERM) {
+            Ok(ty)
+        } else if ty.has(Ty::UNINIT) {
+            Err("reads a register that isn't initialised")
+        } else if ty.has(Ty::TAG) {
+            Err("reads a catch tag")
+        } else {
+            Err("uses a match context as a term")
+        }
+    }
+
+    /// A term or a match context.
+    #[inline]
+    pub(crate) fn movable(&self, arg: Arg) -> Result<Ty, What> {
+        let ty = self.read(arg)?;
+        if ty.is(Ty::TERM.or(Ty::CONTEXT)) {
+            Ok(ty)
+        } else if ty.has(Ty::UNINIT) {
+            Err("reads a register that isn't initialised")
+        } else {
+            Err("reads a catch tag")
+        }
+    }
+
+    /// A match context, or perhaps one.
+    pub(crate) fn context(&mut self, arg: Arg) -> Result<(), What> {
+        let ty = self.movable(arg)?;
+        self.rely(ty.is(Ty::CONTEXT));
+        Ok(())
+    }
+
+    /// Writes a register.
+    #[inline]
+    pub(crate) fn write(&mut self, arg: Arg, ty: Ty) -> Result<(), What> {
+        match arg {
+            Arg::X(x, _) => self.st.set_x(x, ty),
+            Arg::Y(y, _) => {
+                if self.st.tags > 0 && self.st.get_y(y)?.has(Ty::TAG) {
+                    return Err("overwrites a catch tag");
+                }
+                // A handler learns of the new value at the next instruction that may raise.
+                self.st.put_y(y, ty)?;
+            }
+            _ => return Err("not a register"),
+        }
+        Ok(())
+    }
+
+    /// Something more is known of a register (nothing happens to it). Constants stay as they are.
+    #[inline]
+    pub(crate) fn refine(&mut self, arg: Arg, ty: Ty) {
+        match arg {
+            Arg::X(x, _) => self.st.set_x(x, ty),
+            Arg::Y(y, _) => {
+                let _ = self.st.put_y(y, ty);
+            }
+            _ => {}
+        }
+    }
+
+    /// What a test leaves: if nothing, the flow doesn't go on.
+    pub(crate) fn known(&mut self, arg: Arg, ty: Ty) {
+        if ty.is_none() {
+            self.stop();
+        } else {
+            self.refine(arg, ty);
+        }
+    }
+
+    /// A match context may be passed to a function of the module in this register.
+    pub(crate) fn pass_context(&mut self, function: usize, x: u16) {
+        if self.contexts.insert((function, x), ()).is_none() {
+            self.again.insert(function);
+        }
+    }
+
+    fn step(&mut self, op: &Op) -> Result<(), What> {
+        let code = self.tables.code;
+        let (args, list) = (code.args(op), code.list(op));
+        if self.st.how != NORMAL {
+            return self.arrive(op.opcode, args);
+        }
+        let fresh = std::mem::take(&mut self.fresh_tuple);
+        match op.opcode {
+            Opcode::GetTupleElement | Opcode::Line => self.fresh_tuple = fresh,
+            Opcode::SetTupleElement if !fresh => return Err("not right behind setelement/3"),
+            Opcode::SetTupleElement => self.fresh_tuple = true,
+            _ => {}
+        }
+        if let Some(done) = self.step_terms(op.opcode, args, list) {
+            return done;
+        }
+        if let Some(done) = self.step_control(op.opcode, args, list) {
+            return done;
+        }
+        self.step_binary(op.opcode, args, list).unwrap_or(Err("an instruction not known here"))
+    }
+}

@@ -1,0 +1,285 @@
+//! The first pass: every operand of every instruction, reachable or not, is of a kind that its
+//! place allows, every index is in its table, every label in its function.
+
+use super::What;
+use crate::code::{Arg, Code, Op};
+use crate::functions::Function;
+use crate::module::Module;
+use kvik_isa::{Kind, Opcode};
+
+/// The highest x register that code may name; the one above is the machine's.
+const MAX_X: u16 = 1022;
+/// The most live registers, and the largest frame.
+const MAX_LIVE: u64 = 1023;
+const MAX_FRAME: u64 = 1023;
+/// The most words that one instruction may reserve.
+const MAX_HEAP: u64 = 1 << 24;
+
+/// What the checks need to look up.
+pub(crate) struct Tables<'a> {
+    pub(crate) module: &'a Module<'a>,
+    pub(crate) code: &'a Code,
+    /// For each label the index of the function whose entry it is, or [`Code::NOWHERE`].
+    pub(crate) entries: Vec<u32>,
+}
+
+impl<'a> Tables<'a> {
+    pub(crate) fn new(module: &'a Module, code: &'a Code) -> Self {
+        let mut entries = vec![Code::NOWHERE; code.labels.len()];
+        for (index, function) in code.functions.iter().enumerate() {
+            if let Some(slot) = entries.get_mut(function.entry_label as usize) {
+                *slot = index as u32;
+            }
+        }
+        Tables { module, code, entries }
+    }
+
+    /// The function whose entry a label is.
+    pub(crate) fn function_at(&self, label: u32) -> Option<(usize, &'a Function)> {
+        let index = self.entries.get(label as usize).filter(|i| **i != Code::NOWHERE)?;
+        self.code.functions.get(*index as usize).map(|f| (*index as usize, f))
+    }
+
+    /// Exports and funs must name entries of functions with their arity.
+    pub(crate) fn check_tables(&self) -> Result<(), What> {
+        for export in &self.module.exports {
+            match self.function_at(export.label) {
+                Some((_, f)) if f.arity == export.arity && f.name == export.function => {}
+                _ => return Err("an export has no function"),
+            }
+        }
+        for lambda in &self.module.lambdas {
+            match self.function_at(lambda.label) {
+                Some((_, f)) if f.arity == lambda.arity => {}
+                _ => return Err("a fun has no function"),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_op(&self, function: &Function, op: &Op) -> Result<(), What> {
+        for (kind, arg) in op.opcode.info().kinds.iter().zip(self.code.args(op)) {
+            self.check_arg(function, *kind, *arg)?;
+        }
+        let list = self.code.list(op);
+        match op.opcode {
+            Opcode::SelectVal => self.pairs(list, |value, label| {
+                is_constant(value)?;
+                self.local(function, label)
+            }),
+            Opcode::SelectTupleArity => self.pairs(list, |value, label| match value {
+                Arg::U(_) => self.local(function, label),
+                _ => Err("a tuple size is not a number"),
+            }),
+            Opcode::PutTuple2 | Opcode::MakeFun3 | Opcode::HasMapFields => {
+                list.iter().try_for_each(|arg| source(*arg))
+            }
+            Opcode::PutMapAssoc | Opcode::PutMapExact => {
+                self.pairs(list, |key, value| source(key).and(source(value)))?;
+                self.unique_keys(list)
+            }
+            Opcode::GetMapElements => {
+                self.pairs(list, |key, to| source(key).and(register(to)))?;
+                self.unique_keys(list)
+            }
+            Opcode::InitYregs => list.iter().try_for_each(|arg| match arg {
+                Arg::Y(..) => Ok(()),
+                _ => Err("not a y register"),
+            }),
+            Opcode::BsCreateBin => self.segments(list),
+            Opcode::BsPutString | Opcode::BsMatchString => self.string(op),
+            Opcode::Line => self.line(op),
+            Opcode::BsTestUnit => match self.code.args(op) {
+                [_, _, Arg::U(1..=256)] => Ok(()),
+                _ => Err("a unit out of range"),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn check_arg(&self, function: &Function, kind: Kind, arg: Arg) -> Result<(), What> {
+        let ok = match (kind, arg) {
+            (Kind::X, Arg::X(..)) | (Kind::Y, Arg::Y(..)) => return register(arg),
+            (Kind::Reg | Kind::Dst, _) => return register(arg),
+            (Kind::Src, _) => return source(arg),
+            (Kind::FloatReg | Kind::FloatOrTerm, Arg::Float(_)) => true,
+            (Kind::FloatOrTerm, Arg::Literal(_)) => true,
+            (Kind::FloatOrTerm, _) => return register(arg),
+            (Kind::Atom, Arg::Atom(_)) => true,
+            (Kind::Import, Arg::U(n)) => n < self.module.imports.len() as u64,
+            (Kind::Lambda | Kind::FunTag, Arg::U(n)) => n < self.module.lambdas.len() as u64,
+            (Kind::FunTag, Arg::Atom(a)) => {
+                matches!(self.module.atom(a), Some("safe" | "unsafe"))
+            }
+            (Kind::Label, _) => return self.local(function, arg),
+            (Kind::Fail | Kind::MatchFail, Arg::Label(0)) => true,
+            (Kind::Fail | Kind::MatchFail, Arg::Label(_)) => return self.local(function, arg),
+            (Kind::MatchFail, Arg::Atom(a)) => {
+                matches!(self.module.atom(a), Some("no_fail" | "resume"))
+            }
+            (Kind::Entry, Arg::Label(l)) => self.function_at(l).is_some(),
+            (Kind::LabelDef, Arg::U(_)) | (Kind::StrOffset, Arg::U(_)) => true,
+            (Kind::Number, Arg::U(_)) => true,
+            (Kind::Frame, Arg::U(n)) => n <= MAX_FRAME,
+            (Kind::Live, Arg::U(n)) => n <= MAX_LIVE,
+            (Kind::HeapNeed, Arg::U(n)) => n <= MAX_HEAP,
+            (Kind::HeapNeed, Arg::Alloc(_)) => true,
+            (Kind::BitSize, Arg::U(_) | Arg::Overflow) => true,
+            (Kind::BitSize, _) => return source(arg),
+            (Kind::List, Arg::List(_)) => true,
+            _ => false,
+        };
+        ok.then_some(()).ok_or("an operand of the wrong kind")
+    }
+
+    /// A label of the same function, but not 0.
+    fn local(&self, function: &Function, arg: Arg) -> Result<(), What> {
+        match arg {
+            Arg::Label(l) if l != 0 => match self.code.label(l) {
+                Some(at) if function.ops.contains(&at) => Ok(()),
+                Some(_) => Err("a label of another function"),
+                None => Err("a label that isn't placed"),
+            },
+            _ => Err("not a label"),
+        }
+    }
+
+    fn pairs(
+        &self,
+        list: &[Arg],
+        check: impl Fn(Arg, Arg) -> Result<(), What>,
+    ) -> Result<(), What> {
+        let pairs = list.chunks_exact(2);
+        if !pairs.remainder().is_empty() {
+            return Err("a list of pairs has an odd length");
+        }
+        pairs.into_iter().try_for_each(|pair| match pair {
+            [a, b] => check(*a, *b),
+            _ => Ok(()),
+        })
+    }
+
+    /// With more than one key all must be constants, and no two the same.
+    fn unique_keys(&self, list: &[Arg]) -> Result<(), What> {
+        if list.is_empty() {
+            return Err("no keys");
+        }
+        if list.len() == 2 {
+            return Ok(());
+        }
+        let keys: Vec<Arg> = list.iter().step_by(2).copied().collect();
+        keys.iter().try_for_each(|key| is_constant(*key).map_err(|_| "a key is not a constant"))?;
+        let mut encoded: Vec<Key> = keys.iter().map(|key| self.encoded(*key)).collect();
+        encoded.sort_unstable();
+        let twice = encoded.windows(2).any(|w| w.first() == w.last());
+        if twice {
+            Err("the same key twice")
+        } else {
+            Ok(())
+        }
+    }
+
+    fn encoded(&self, key: Arg) -> Key<'a> {
+        match key {
+            Arg::Atom(a) => Key::Atom(a),
+            Arg::Int(n) => Key::Int(n),
+            Arg::Big(n) => match self.code.bigs.get(n as usize) {
+                Some(big) => Key::Big(big.negative, &big.digits),
+                None => Key::Nil,
+            },
+            Arg::Literal(l) => Key::Literal(self.module.literals.get(l).unwrap_or_default()),
+            _ => Key::Nil,
+        }
+    }
+
+    /// Six operands each: type, serial number, unit, flags, value, size.
+    fn segments(&self, list: &[Arg]) -> Result<(), What> {
+        let segments = list.chunks_exact(6);
+        if !segments.remainder().is_empty() {
+            return Err("a segment is cut off");
+        }
+        for segment in segments {
+            let [Arg::Atom(ty), Arg::U(_) | Arg::Int(_), Arg::U(unit), flags, value, size] =
+                segment
+            else {
+                return Err("an operand of a segment is of the wrong kind");
+            };
+            let ty = self.module.atom(*ty).unwrap_or_default();
+            let least = match ty {
+                "utf8" | "utf16" | "utf32" => 0,
+                "append" | "private_append" | "binary" | "float" | "integer" | "string" => 1,
+                _ => return Err("an unknown type of segment"),
+            };
+            if !(least..=256).contains(unit) {
+                return Err("a unit out of range");
+            }
+            if !matches!(flags, Arg::Nil | Arg::Literal(_)) {
+                return Err("flags of the wrong kind");
+            }
+            match (ty, value, size) {
+                ("string", Arg::U(offset), Arg::U(bytes)) => self.in_strings(*offset, *bytes)?,
+                ("string", Arg::U(offset), Arg::Int(bytes)) => {
+                    self.in_strings(*offset, u64::try_from(*bytes).unwrap_or(u64::MAX))?
+                }
+                ("string", ..) => return Err("a string segment of the wrong kind"),
+                _ => source(*value).and(source(*size))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn string(&self, op: &Op) -> Result<(), What> {
+        match (op.opcode, self.code.args(op)) {
+            (Opcode::BsPutString, [Arg::U(bytes), Arg::U(offset)]) => {
+                self.in_strings(*offset, *bytes)
+            }
+            (_, [_, _, Arg::U(bits), Arg::U(offset)]) => self.in_strings(*offset, bits.div_ceil(8)),
+            _ => Err("an operand of the wrong kind"),
+        }
+    }
+
+    fn in_strings(&self, offset: u64, bytes: u64) -> Result<(), What> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.module.strings.len() as u64 => Ok(()),
+            _ => Err("outside the string table"),
+        }
+    }
+
+    fn line(&self, op: &Op) -> Result<(), What> {
+        let items = self.module.lines.items.len() as u64;
+        match self.code.args(op) {
+            // Without a Line chunk (it may have been stripped) the index means nothing.
+            [Arg::U(n)] if *n < items || items == 0 => Ok(()),
+            _ => Err("no such line"),
+        }
+    }
+}
+
+/// A constant key of a map, for finding out whether two are the same.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Key<'a> {
+    Nil,
+    Atom(u32),
+    Int(i64),
+    Big(bool, &'a [u64]),
+    Literal(&'a [u8]),
+}
+
+fn register(arg: Arg) -> Result<(), What> {
+    match arg {
+        Arg::X(x, _) if x <= MAX_X => Ok(()),
+        Arg::Y(..) => Ok(()),
+        _ => Err("not a register"),
+    }
+}
+
+fn is_constant(arg: Arg) -> Result<(), What> {
+    match arg {
+        Arg::Nil | Arg::Atom(_) | Arg::Int(_) | Arg::Big(_) | Arg::Literal(_) => Ok(()),
+        _ => Err("not a constant"),
+    }
+}
+
+fn source(arg: Arg) -> Result<(), What> {
+    is_constant(arg).or_else(|_| register(arg)).map_err(|_| "not a source")
+}

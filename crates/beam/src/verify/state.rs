@@ -1,0 +1,248 @@
+//! What is known at one point of a function, and how two such states become one.
+
+use super::ty::Ty;
+use super::What;
+
+/// Whether there is a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Frame {
+    /// There is none.
+    #[default]
+    No,
+    /// There is one, of as many y registers as the state has (perhaps none).
+    Yes,
+    /// Paths with different frames met. All that such code may do is raise an exception; `y` is
+    /// what the paths have in common. No handler is open, all y registers are initialised.
+    Unsure,
+}
+
+/// Words reserved on the heap and not yet used.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Heap {
+    pub(crate) words: u32,
+    pub(crate) floats: u32,
+    pub(crate) funs: u32,
+}
+
+impl Heap {
+    pub(crate) fn least(self, other: Heap) -> Heap {
+        Heap {
+            words: self.words.min(other.words),
+            floats: self.floats.min(other.floats),
+            funs: self.funs.min(other.funs),
+        }
+    }
+}
+
+/// The reason that makes a function be looked at again, with filled frames.
+pub(crate) const RAW_Y: What = "a y register is not initialised";
+
+/// How a point was reached: by ordinary flow, by an exception, or by either.
+pub(crate) const NORMAL: u8 = 1;
+pub(crate) const EXCEPTION: u8 = 2;
+
+/// The state before an instruction.
+#[derive(Clone, Default)]
+pub(crate) struct State {
+    /// The x registers; those beyond the end are not initialised.
+    pub(crate) x: Vec<Ty>,
+    /// The y registers: as many as the frame has.
+    pub(crate) y: Vec<Ty>,
+    pub(crate) frame: Frame,
+    /// How many y registers are not initialised.
+    pub(crate) raw_y: usize,
+    /// How many y registers hold catch tags.
+    pub(crate) tags: usize,
+    pub(crate) heap: Heap,
+    pub(crate) how: u8,
+}
+
+impl State {
+    #[inline]
+    pub(crate) fn get_x(&self, reg: u16) -> Ty {
+        self.x.get(usize::from(reg)).copied().unwrap_or(Ty::UNINIT)
+    }
+
+    #[inline]
+    pub(crate) fn set_x(&mut self, reg: u16, ty: Ty) {
+        let reg = usize::from(reg);
+        if reg >= self.x.len() {
+            self.x.resize(reg + 1, Ty::UNINIT);
+        }
+        if let Some(slot) = self.x.get_mut(reg) {
+            *slot = ty;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get_y(&self, reg: u16) -> Result<Ty, What> {
+        self.y.get(usize::from(reg)).copied().ok_or("a y register outside the frame")
+    }
+
+    /// Writes a y register, whatever is in it.
+    #[inline]
+    pub(crate) fn put_y(&mut self, reg: u16, ty: Ty) -> Result<(), What> {
+        let slot = self.y.get_mut(usize::from(reg)).ok_or("a y register outside the frame")?;
+        let old = std::mem::replace(slot, ty);
+        self.raw_y =
+            self.raw_y + usize::from(ty.has(Ty::UNINIT)) - usize::from(old.has(Ty::UNINIT));
+        self.tags = self.tags + usize::from(ty.has(Ty::TAG)) - usize::from(old.has(Ty::TAG));
+        Ok(())
+    }
+
+    /// Makes a frame of so many y registers.
+    pub(crate) fn enter(&mut self, size: usize, ty: Ty) {
+        self.y.clear();
+        self.y.resize(size, ty);
+        self.frame = Frame::Yes;
+        self.count();
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.y.clear();
+        self.frame = Frame::No;
+        self.count();
+    }
+
+    /// Counts anew what is counted of the y registers.
+    pub(crate) fn count(&mut self) {
+        self.raw_y = self.y.iter().filter(|t| t.has(Ty::UNINIT)).count();
+        self.tags = self.y.iter().filter(|t| t.has(Ty::TAG)).count();
+    }
+
+    /// The first `live` x registers can be given to the collector.
+    #[inline]
+    pub(crate) fn check_live(&self, live: usize) -> Result<(), What> {
+        match self.x.get(..live) {
+            Some(x) if x.iter().all(|t| !t.has(Ty::UNINIT)) => Ok(()),
+            _ => Err("a live x register is not initialised"),
+        }
+    }
+
+    /// All y registers can be given to the collector, or to a search for a handler.
+    #[inline]
+    pub(crate) fn check_y(&self) -> Result<(), What> {
+        if self.raw_y == 0 {
+            Ok(())
+        } else {
+            Err(RAW_Y)
+        }
+    }
+
+    /// The innermost catch tag: the one in the lowest y register.
+    pub(crate) fn innermost(&self) -> Option<(usize, Ty)> {
+        if self.tags == 0 {
+            return None;
+        }
+        self.y.iter().copied().enumerate().find(|(_, t)| t.has(Ty::TAG))
+    }
+}
+
+/// The state at a label, kept in a pool that all labels of a function share.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct LabelState {
+    /// Which function (by the number of its visit) the rest belongs to; 0 for none.
+    pub(crate) visit: u32,
+    /// The code behind the label must be looked at (again).
+    pub(crate) dirty: bool,
+    /// It has been looked at before.
+    pub(crate) done: bool,
+    frame: Frame,
+    how: u8,
+    x: (u32, u32),
+    y: (u32, u32),
+    heap: Heap,
+}
+
+impl LabelState {
+    /// Stores the first state that arrives.
+    pub(crate) fn store(&mut self, pool: &mut Vec<Ty>, state: &State, visit: u32) {
+        *self = LabelState {
+            visit,
+            dirty: true,
+            done: false,
+            frame: state.frame,
+            how: state.how,
+            x: keep(pool, if state.how == EXCEPTION { &[] } else { &state.x }),
+            y: keep(pool, &state.y),
+            heap: state.heap,
+        };
+    }
+
+    /// Joins another state into it; true if that changed anything.
+    pub(crate) fn merge(&mut self, pool: &mut Vec<Ty>, state: &State) -> Result<bool, What> {
+        let mut changed = self.merge_frame(pool, state)?;
+        let heap = self.heap.least(state.heap);
+        changed |= heap != self.heap || self.how | state.how != self.how;
+        self.heap = heap;
+        // On the way of an exception x registers hold nothing that the code may see.
+        if state.how & NORMAL != 0 {
+            if self.how & NORMAL == 0 {
+                self.x = keep(pool, &state.x);
+                changed = true;
+            } else {
+                let kept = self.x.1.min(state.x.len() as u32);
+                changed |= kept != self.x.1;
+                self.x.1 = kept;
+                changed |= join(pool, self.x, &state.x, self.done);
+            }
+        }
+        self.how |= state.how;
+        changed |= join(pool, self.y, &state.y, self.done);
+        self.dirty |= changed;
+        Ok(changed)
+    }
+
+    /// Frames of different sizes may meet where the code is about to give up.
+    fn merge_frame(&mut self, pool: &[Ty], state: &State) -> Result<bool, What> {
+        let len = state.y.len() as u32;
+        if self.frame == state.frame && (self.y.1 == len || self.frame == Frame::Unsure) {
+            let shorter = len < self.y.1;
+            self.y.1 = self.y.1.min(len);
+            return Ok(shorter);
+        }
+        let settled = |y: &[Ty]| !y.iter().any(|t| t.has(Ty::TAG.or(Ty::UNINIT)));
+        if !settled(&state.y) || !settled(part(pool, self.y)) {
+            return Err("frames of different sizes meet");
+        }
+        let changed = self.frame != Frame::Unsure || len < self.y.1;
+        self.frame = Frame::Unsure;
+        self.y.1 = self.y.1.min(len);
+        Ok(changed)
+    }
+
+    /// Makes it the current state.
+    pub(crate) fn load(&mut self, pool: &[Ty], state: &mut State) {
+        self.dirty = false;
+        self.done = true;
+        state.x.clear();
+        state.x.extend_from_slice(part(pool, self.x));
+        state.y.clear();
+        state.y.extend_from_slice(part(pool, self.y));
+        state.frame = self.frame;
+        state.heap = self.heap;
+        state.how = self.how;
+        state.count();
+    }
+}
+
+fn keep(pool: &mut Vec<Ty>, from: &[Ty]) -> (u32, u32) {
+    let start = pool.len() as u32;
+    pool.extend_from_slice(from);
+    (start, from.len() as u32)
+}
+
+fn part(pool: &[Ty], (start, len): (u32, u32)) -> &[Ty] {
+    pool.get(start as usize..start as usize + len as usize).unwrap_or_default()
+}
+
+fn join(pool: &mut [Ty], (start, len): (u32, u32), with: &[Ty], widen: bool) -> bool {
+    let kept = pool.get_mut(start as usize..start as usize + len as usize).unwrap_or_default();
+    let mut changed = false;
+    for (old, new) in kept.iter_mut().zip(with) {
+        let joined = old.join(*new, widen);
+        changed |= joined != *old;
+        *old = joined;
+    }
+    changed
+}

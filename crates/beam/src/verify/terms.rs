@@ -1,0 +1,306 @@
+//! Instructions that move, test, build and take apart terms.
+
+use super::flow::Flow;
+use super::state::Heap;
+use super::ty::Ty;
+use super::What;
+use crate::code::Arg;
+use kvik_isa::Opcode;
+
+type Done = Option<Result<(), What>>;
+
+/// What a boxed float takes.
+const FLOAT_WORDS: u32 = 2;
+
+impl Flow<'_> {
+    pub(crate) fn step_terms(&mut self, op: Opcode, args: &[Arg], list: &[Arg]) -> Done {
+        Some(match (op, args) {
+            (Opcode::Label | Opcode::Line | Opcode::NifStart | Opcode::OnLoad, _) => Ok(()),
+            (Opcode::Move, [from, to]) => self.movable(*from).and_then(|ty| self.write(*to, ty)),
+            (Opcode::Swap, [a, b]) => self.swap(*a, *b),
+            (Opcode::GetTupleElement, [tuple, Arg::U(index), to]) => {
+                self.get_element(*tuple, *index, *to)
+            }
+            (Opcode::SetTupleElement, [value, tuple, Arg::U(index)]) => {
+                self.set_element(*value, *tuple, *index)
+            }
+            (Opcode::GetList, [cell, head, tail]) => self
+                .cell(*cell)
+                .and_then(|()| self.write(*head, Ty::TERM))
+                .and_then(|()| self.write(*tail, Ty::TERM)),
+            (Opcode::GetHd | Opcode::GetTl, [cell, to]) => {
+                self.cell(*cell).and_then(|()| self.write(*to, Ty::TERM))
+            }
+            (Opcode::PutList, [head, tail, to]) => self.put_list(*head, *tail, *to),
+            (Opcode::PutTuple2, [to, _]) => self.put_tuple(*to, list),
+            (Opcode::MakeFun3, [Arg::U(lambda), to, _]) => self.make_fun(*lambda, *to, list),
+            (Opcode::IsEqExact | Opcode::IsNeExact, [label, a, b]) => {
+                self.same(op == Opcode::IsEqExact, *label, *a, *b)
+            }
+            (Opcode::IsLt | Opcode::IsGe | Opcode::IsEq | Opcode::IsNe, [label, a, b]) => {
+                self.compare(*label, *a, *b)
+            }
+            (Opcode::IsFunction2, [label, fun, arity]) => {
+                self.term(*arity).and_then(|_| self.test(*label, *fun, Ty::FUN, false))
+            }
+            (Opcode::IsBinary, [label, s]) => self.test(*label, *s, Ty::BITSTRING, false),
+            (Opcode::IsBoolean, [label, s]) => self.test(*label, *s, Ty::ATOM, false),
+            (Opcode::IsTaggedTuple, [label, s, Arg::U(arity), _]) => {
+                self.test(*label, *s, Ty::tuple(*arity as usize), false)
+            }
+            (Opcode::TestArity, [label, s, Arg::U(arity)]) => self
+                .tuple(*s)
+                .and_then(|()| self.test(*label, *s, Ty::tuple(*arity as usize), false)),
+            (_, [label, s]) if Ty::of_test(op).is_some() => {
+                self.test(*label, *s, Ty::of_test(op).unwrap_or(Ty::TERM), true)
+            }
+            (Opcode::SelectVal, [s, fail, _]) => self.select(*s, *fail, list),
+            (Opcode::SelectTupleArity, [s, fail, _]) => self.select_arity(*s, *fail, list),
+            (Opcode::HasMapFields, [label, map, _]) => self.has_fields(*label, *map, list),
+            (Opcode::GetMapElements, [label, map, _]) => self.get_fields(*label, *map, list),
+            (Opcode::PutMapAssoc | Opcode::PutMapExact, [label, map, to, Arg::U(live), _]) => {
+                self.put_map(*label, *map, *to, *live, list)
+            }
+            (Opcode::Fmove, [from, to]) => self.fmove(*from, *to),
+            (Opcode::Fconv, [from, _]) => self.fconv(*from),
+            (Opcode::Fadd | Opcode::Fsub | Opcode::Fmul | Opcode::Fdiv, [fail, ..]) => {
+                self.fail(*fail)
+            }
+            (Opcode::Fnegate, [fail, ..]) => self.fail(*fail),
+            (Opcode::Fclearerror | Opcode::Fcheckerror, _) => Ok(()),
+            _ => return None,
+        })
+    }
+
+    fn swap(&mut self, a: Arg, b: Arg) -> Result<(), What> {
+        let (old_a, old_b) = (self.movable(a)?, self.movable(b)?);
+        self.write(a, old_b)?;
+        self.write(b, old_a)
+    }
+
+    /// The instruction relies on a list cell.
+    fn cell(&mut self, arg: Arg) -> Result<(), What> {
+        let ty = self.term(arg)?;
+        self.rely(ty.is(Ty::CONS));
+        self.known(arg, ty.meet(Ty::CONS));
+        Ok(())
+    }
+
+    /// The instruction relies on a tuple.
+    fn tuple(&mut self, arg: Arg) -> Result<(), What> {
+        let ty = self.term(arg)?;
+        self.rely(ty.is(Ty::TUPLE));
+        self.known(arg, ty.meet(Ty::TUPLE));
+        Ok(())
+    }
+
+    /// The instruction relies on a map. A wrong one raises, so what is proved lasts.
+    fn map(&mut self, arg: Arg) -> Result<(), What> {
+        let ty = self.term(arg)?;
+        self.rely(ty.is(Ty::MAP));
+        Ok(())
+    }
+
+    fn get_element(&mut self, tuple: Arg, index: u64, to: Arg) -> Result<(), What> {
+        let ty = self.term(tuple)?;
+        self.rely(ty.is_tuple_with(index));
+        // Whether proved or tested, behind it this is so.
+        self.known(tuple, ty.meet(Ty::tuple(index as usize + 1)));
+        self.write(to, Ty::TERM)
+    }
+
+    /// Only x0, which `setelement/3` has just made, may be changed in place.
+    fn set_element(&mut self, value: Arg, tuple: Arg, index: u64) -> Result<(), What> {
+        self.term(value)?;
+        let ty = self.term(tuple)?;
+        if !matches!(tuple, Arg::X(0, _)) || !ty.is(Ty::TUPLE) {
+            return Err("not the tuple that setelement/3 made");
+        }
+        self.rely(ty.is_tuple_with(index));
+        Ok(())
+    }
+
+    /// Takes words that were reserved.
+    fn take_words(&mut self, words: usize) -> Result<(), What> {
+        let words = u32::try_from(words).map_err(|_| "too large")?;
+        let left = self.st.heap.words.checked_sub(words);
+        self.st.heap.words = left.ok_or("builds a term without having reserved the words")?;
+        Ok(())
+    }
+
+    fn put_list(&mut self, head: Arg, tail: Arg, to: Arg) -> Result<(), What> {
+        self.term(head)?;
+        self.term(tail)?;
+        self.take_words(2)?;
+        self.write(to, Ty::CONS)
+    }
+
+    fn put_tuple(&mut self, to: Arg, list: &[Arg]) -> Result<(), What> {
+        list.iter().try_for_each(|arg| self.term(*arg).map(drop))?;
+        self.take_words(list.len() + 1)?;
+        self.write(to, Ty::tuple(list.len()))
+    }
+
+    fn make_fun(&mut self, lambda: u64, to: Arg, free: &[Arg]) -> Result<(), What> {
+        free.iter().try_for_each(|arg| self.term(*arg).map(drop))?;
+        let lambda = self.tables.module.lambdas.get(lambda as usize).ok_or("no such fun")?;
+        if usize::from(lambda.free) != free.len() {
+            return Err("the wrong number of free variables");
+        }
+        self.take_words(free.len())?;
+        let left = self.st.heap.funs.checked_sub(1);
+        self.st.heap.funs = left.ok_or("makes a fun without having reserved it")?;
+        self.write(to, Ty::FUN)
+    }
+
+    /// A type test. `exact`: when it fails, the source is certainly of another type.
+    fn test(&mut self, label: Arg, s: Arg, ty: Ty, exact: bool) -> Result<(), What> {
+        if !self.alive {
+            return Ok(());
+        }
+        let before = self.term(s)?;
+        let Arg::Label(label) = label else {
+            return Err("not a label");
+        };
+        self.branch_with(label, s, if exact { before.without(ty) } else { before })?;
+        self.known(s, before.meet(ty));
+        Ok(())
+    }
+
+    fn compare(&mut self, label: Arg, a: Arg, b: Arg) -> Result<(), What> {
+        let (a, b) = (self.term(a)?, self.term(b)?);
+        self.rely(a.is(Ty::SMALL) && b.is(Ty::SMALL));
+        self.fail(label)
+    }
+
+    /// `=:=` with a constant tells what a register is.
+    fn same(&mut self, equal: bool, label: Arg, a: Arg, b: Arg) -> Result<(), What> {
+        let Arg::Label(label) = label else {
+            return Err("not a label");
+        };
+        let (of_a, of_b) = (self.term(a)?, self.term(b)?);
+        let both = of_a.meet(of_b);
+        let (reg, other, constant) = match (a, b) {
+            (Arg::X(..) | Arg::Y(..), _) => (a, of_a, b),
+            _ => (b, of_b, a),
+        };
+        // Only `[]` has a type of its own, so only from it a difference tells the type.
+        let different = match constant {
+            Arg::Nil => other.without(Ty::NIL),
+            _ => other,
+        };
+        let (jump, stay) = if equal { (different, both) } else { (both, different) };
+        self.branch_with(label, reg, jump)?;
+        self.known(reg, stay);
+        Ok(())
+    }
+
+    fn select(&mut self, s: Arg, fail: Arg, list: &[Arg]) -> Result<(), What> {
+        let ty = self.term(s)?;
+        for pair in list.chunks_exact(2) {
+            let [value, Arg::Label(label)] = pair else {
+                return Err("not a label");
+            };
+            let ty = ty.meet(self.read(*value)?);
+            self.branch_with(*label, s, ty)?;
+        }
+        self.fail(fail)?;
+        self.stop();
+        Ok(())
+    }
+
+    fn select_arity(&mut self, s: Arg, fail: Arg, list: &[Arg]) -> Result<(), What> {
+        let ty = self.term(s)?;
+        self.rely(ty.is(Ty::TUPLE));
+        for pair in list.chunks_exact(2) {
+            let [Arg::U(arity), Arg::Label(label)] = pair else {
+                return Err("not a label");
+            };
+            self.branch_with(*label, s, ty.meet(Ty::tuple(*arity as usize)))?;
+        }
+        self.fail(fail)?;
+        self.stop();
+        Ok(())
+    }
+
+    fn has_fields(&mut self, label: Arg, map: Arg, keys: &[Arg]) -> Result<(), What> {
+        self.map(map)?;
+        keys.iter().try_for_each(|key| self.term(*key).map(drop))?;
+        self.fail(label)
+    }
+
+    /// When a key is missing, the values of those before it may have been written already.
+    fn get_fields(&mut self, label: Arg, map: Arg, list: &[Arg]) -> Result<(), What> {
+        self.map(map)?;
+        for pair in list.chunks_exact(2) {
+            let [key, _] = pair else { continue };
+            self.term(*key)?;
+        }
+        let targets = || list.iter().skip(1).step_by(2).copied();
+        for to in targets() {
+            if !self.read(to)?.has(Ty::UNINIT) {
+                self.write(to, Ty::TERM)?;
+            }
+        }
+        self.fail(label)?;
+        targets().try_for_each(|to| self.write(to, Ty::TERM))
+    }
+
+    fn put_map(
+        &mut self,
+        fail: Arg,
+        map: Arg,
+        to: Arg,
+        live: u64,
+        list: &[Arg],
+    ) -> Result<(), What> {
+        self.map(map)?;
+        list.iter().try_for_each(|arg| self.term(*arg).map(drop))?;
+        self.collect(live as usize)?;
+        self.fail(fail)?;
+        self.write(to, Ty::MAP)
+    }
+
+    fn fmove(&mut self, from: Arg, to: Arg) -> Result<(), What> {
+        match (from, to) {
+            (Arg::Float(_), Arg::X(..) | Arg::Y(..)) => {
+                if let Some(left) = self.st.heap.floats.checked_sub(1) {
+                    self.st.heap.floats = left;
+                } else {
+                    self.take_words(FLOAT_WORDS as usize)?;
+                }
+                self.write(to, Ty::FLOAT)
+            }
+            (Arg::Float(_), _) => Err("a float goes nowhere"),
+            (_, Arg::Float(_)) => {
+                let ty = self.term(from)?;
+                self.rely(ty.is(Ty::FLOAT));
+                match from {
+                    Arg::Literal(_) if !ty.is(Ty::FLOAT) => Err("a literal that is no float"),
+                    _ => Ok(()),
+                }
+            }
+            _ => Err("no float register"),
+        }
+    }
+
+    fn fconv(&mut self, from: Arg) -> Result<(), What> {
+        let ty = self.term(from)?;
+        self.raise()?;
+        self.known(from, ty.meet(Ty::NUMBER));
+        Ok(())
+    }
+
+    /// What an operand of kind `h` reserves.
+    pub(crate) fn reserve(&mut self, need: Arg) -> Result<(), What> {
+        self.st.heap = match need {
+            Arg::U(words) => {
+                let words = u32::try_from(words).map_err(|_| "too large")?;
+                Heap { words, floats: 0, funs: 0 }
+            }
+            Arg::Alloc(list) => Heap { words: list.words, floats: list.floats, funs: list.funs },
+            _ => return Err("not a heap need"),
+        };
+        Ok(())
+    }
+}
