@@ -1,1 +1,8 @@
+//! The functions the VM itself implements: one file for each Erlang module (or part of one), one
+//! line in a table for each function.
 #![forbid(unsafe_code)]
+
+pub mod buffer;
+pub mod file;
+pub mod filename;
+pub mod path;

@@ -4,6 +4,7 @@
 
 use std::alloc::{alloc, dealloc, handle_alloc_error, realloc, Layout};
 use std::any::Any;
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{fence, AtomicU32, AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -38,17 +39,26 @@ fn layout(cap: usize) -> Layout {
 impl BinRef {
     /// Room for `cap` bytes, all zero where `zero`, else not to be read before they are written.
     pub(crate) fn allocate(cap: usize, used: usize) -> BinRef {
-        let l = layout(cap);
+        let Some(b) = BinRef::try_allocate(cap) else {
+            handle_alloc_error(layout(cap))
+        };
+        b.header().used.store(used, Ordering::Relaxed);
+        b
+    }
+    /// The same, nothing in use; `None` where there is no memory.
+    fn try_allocate(cap: usize) -> Option<BinRef> {
+        let size = HEAD.checked_add(cap)?;
+        let l = Layout::from_size_align(size, 16).ok()?;
         // SAFETY: the layout is larger than the header.
         unsafe {
-            let Some(p) = NonNull::new(alloc(l) as *mut Binary) else { handle_alloc_error(l) };
+            let p = NonNull::new(alloc(l) as *mut Binary)?;
             p.write(Binary {
                 refs: AtomicUsize::new(1),
                 cap,
-                used: AtomicUsize::new(used),
+                used: AtomicUsize::new(0),
                 flags: AtomicU32::new(0),
             });
-            BinRef(p)
+            Some(BinRef(p))
         }
     }
     pub fn from_bytes(bytes: &[u8]) -> BinRef {
@@ -66,6 +76,30 @@ impl BinRef {
             fill(std::slice::from_raw_parts_mut(b.data(), len))
         };
         (b, r)
+    }
+    /// A binary of at most `cap` bytes. `fill` gets memory that was not written yet and answers the
+    /// part it has written, which is the binary if it begins where the memory begins (else the
+    /// binary is empty). `None` where there is no memory.
+    pub fn fill<E>(
+        cap: usize,
+        fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], E>,
+    ) -> Option<Result<BinRef, E>> {
+        let b = BinRef::try_allocate(cap)?;
+        // SAFETY: fresh memory of that many bytes, nobody else has it.
+        let room = unsafe { std::slice::from_raw_parts_mut(b.data().cast(), cap) };
+        Some(match fill(room) {
+            Ok(part) => {
+                // A reference to bytes at that place can only be to bytes that were written.
+                let n = if ptr::eq(part.as_ptr(), b.data()) {
+                    part.len().min(cap)
+                } else {
+                    0
+                };
+                b.header().used.store(n, Ordering::Relaxed);
+                Ok(b)
+            }
+            Err(e) => Err(e),
+        })
     }
     /// A binary with spare room behind `used` bytes, for appending (`bs_append` and its kin).
     pub fn with_capacity(cap: usize) -> BinRef {

@@ -1,0 +1,240 @@
+//! `prim_buffer`: a queue of bytes behind a magic reference. Large binaries are kept as they are,
+//! small writes are gathered.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use kvik_heap::BinRef;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("prim_buffer", "new", 0, new_0),
+    bif!("prim_buffer", "size", 1, size_1),
+    bif!("prim_buffer", "peek_head", 1, peek_head_1),
+    bif!("prim_buffer", "copying_read", 2, copying_read_2),
+    bif!("prim_buffer", "write", 2, write_2),
+    bif!("prim_buffer", "skip", 2, skip_2),
+    bif!("prim_buffer", "find_byte_index", 2, find_byte_index_2),
+    bif!("prim_buffer", "try_lock", 1, try_lock_1),
+    bif!("prim_buffer", "unlock", 1, unlock_1),
+];
+
+/// Writes below this are gathered into one piece.
+const GATHER: usize = 2048;
+
+enum Piece {
+    /// Part of a binary that somebody wrote: from, length.
+    Shared(BinRef, usize, usize),
+    /// Bytes of our own and how many of them were read.
+    Own(Vec<u8>, usize),
+}
+
+impl Piece {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Piece::Shared(b, from, n) => b.bytes().get(*from..from + n).unwrap_or(&[]),
+            Piece::Own(v, from) => &v[*from..],
+        }
+    }
+    fn advance(&mut self, k: usize) {
+        match self {
+            Piece::Shared(_, from, n) => {
+                *from += k;
+                *n -= k;
+            }
+            Piece::Own(_, from) => *from += k,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    pieces: VecDeque<Piece>,
+    size: usize,
+}
+
+impl Queue {
+    fn push(&mut self, p: &Proc, t: Term<'_>, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        self.size += bytes.len();
+        if bytes.len() < GATHER {
+            match self.pieces.back_mut() {
+                Some(Piece::Own(v, _)) if v.len() + bytes.len() <= 4 * GATHER => {
+                    v.extend_from_slice(bytes)
+                }
+                _ => self.pieces.push_back(Piece::Own(bytes.to_vec(), 0)),
+            }
+            return;
+        }
+        self.pieces.push_back(match p.heap.off_heap_of(t) {
+            Some((b, bit, _)) if bit % 8 == 0 && b.bytes().len() >= bit / 8 + bytes.len() => {
+                Piece::Shared(b, bit / 8, bytes.len())
+            }
+            _ => Piece::Own(bytes.to_vec(), 0),
+        });
+    }
+    /// Drops the first `n` bytes.
+    fn skip(&mut self, mut n: usize) {
+        self.size -= n;
+        while let Some(p) = self.pieces.front_mut() {
+            let len = p.bytes().len();
+            if n < len {
+                return p.advance(n);
+            }
+            n -= len;
+            self.pieces.pop_front();
+        }
+    }
+}
+
+#[derive(Default)]
+struct Buffer {
+    queue: Mutex<Queue>,
+    locked: AtomicBool,
+}
+
+fn buffer(p: &Proc, t: Term<'_>) -> Result<Arc<Buffer>, Raised> {
+    p.heap.resource_of(t).and_then(|r| r.downcast::<Buffer>().ok()).ok_or_else(|| p.badarg())
+}
+
+fn with<R>(p: &Proc, t: Term<'_>, f: impl FnOnce(&mut Queue) -> R) -> Result<R, Raised> {
+    let b = buffer(p, t)?;
+    let mut q = b.queue.lock().unwrap_or_else(|e| e.into_inner());
+    Ok(f(&mut q))
+}
+
+fn new_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.magic_ref(Arc::new(Buffer::default())))
+}
+
+fn size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    with(p, a[0], |q| p.heap.unsigned(q.size as u64))
+}
+
+fn peek_head_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    with(p, a[0], |q| {
+        let head = q.pieces.front_mut()?;
+        if let Piece::Own(v, from) = head {
+            // Given away: from now on it is shared.
+            let b = BinRef::from_bytes(&v[*from..]);
+            let n = b.bytes().len();
+            *head = Piece::Shared(b, 0, n);
+        }
+        match head {
+            Piece::Shared(b, from, n) if *n > 64 => {
+                let whole = p.heap.refc_binary(b.clone(), b.bytes().len());
+                p.heap.sub_binary(whole, *from * 8, *n * 8)
+            }
+            head => Some(p.heap.binary(head.bytes())),
+        }
+    })?
+    .ok_or_else(|| p.badarg())
+}
+
+fn size_in(p: &Proc, t: Term<'_>, q: &Queue) -> Result<usize, Raised> {
+    t.as_usize().filter(|n| *n <= q.size).ok_or_else(|| p.badarg())
+}
+
+fn copying_read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    with(p, a[0], |q| {
+        let n = size_in(p, a[1], q)?;
+        let (t, ()) = p.heap.binary_with(n, |to| {
+            let mut at = 0;
+            for piece in &q.pieces {
+                let b = piece.bytes();
+                let k = b.len().min(n - at);
+                to[at..at + k].copy_from_slice(&b[..k]);
+                at += k;
+                if at == n {
+                    break;
+                }
+            }
+        });
+        q.skip(n);
+        Ok(t)
+    })?
+}
+
+fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let items = a[1].list_to_vec().ok_or_else(|| p.badarg())?;
+    if !items.iter().all(|t| t.as_bits().is_some_and(|b| b.is_binary())) {
+        return Err(p.badarg());
+    }
+    with(p, a[0], |q| {
+        for t in items {
+            if let Some(b) = t.as_bits() {
+                q.push(p, t, &b.to_bytes());
+            }
+        }
+        am::ok.into()
+    })
+}
+
+fn skip_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    with(p, a[0], |q| {
+        let n = size_in(p, a[1], q)?;
+        q.skip(n);
+        Ok(am::ok.into())
+    })?
+}
+
+fn find_byte_index_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let byte = a[1].as_small().and_then(|n| u8::try_from(n).ok());
+    let byte = byte.ok_or_else(|| p.badarg())?;
+    with(p, a[0], |q| {
+        let mut before = 0;
+        for piece in &q.pieces {
+            let b = piece.bytes();
+            if let Some(i) = b.iter().position(|c| *c == byte) {
+                let i = p.heap.unsigned((before + i) as u64);
+                return p.heap.tuple(&[am::ok.into(), i]);
+            }
+            before += b.len();
+        }
+        p.heap.bump_reductions(before as i64 / 1024);
+        am::not_found.into()
+    })
+}
+
+fn try_lock_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let was = buffer(p, a[0])?.locked.swap(true, Ordering::AcqRel);
+    Ok(if was { am::busy } else { am::acquired }.into())
+}
+
+fn unlock_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if buffer(p, a[0])?.locked.swap(false, Ordering::AcqRel) {
+        Ok(am::ok.into())
+    } else {
+        Err(p.error(am::lock_order_violation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_out_as_they_went_in() {
+        let p = Proc::new(1, 1000);
+        let b = new_0(&p, &[]).unwrap();
+        let large = vec![b'x'; 5000];
+        let list =
+            p.heap.list(&[p.heap.binary(b"ab"), p.heap.binary(&large), p.heap.binary(b"\nz")]);
+        write_2(&p, &[b, list]).unwrap();
+        assert_eq!(size_1(&p, &[b]).unwrap().as_small(), Some(5004));
+        let i = find_byte_index_2(&p, &[b, Term::int(10)]).unwrap();
+        assert_eq!(i.as_tuple().unwrap().get(1).unwrap().as_small(), Some(5002));
+        let t = copying_read_2(&p, &[b, Term::int(3)]).unwrap();
+        assert_eq!(t.as_bytes().unwrap(), b"abx");
+        let t = peek_head_1(&p, &[b]).unwrap();
+        assert_eq!(t.as_bytes().unwrap(), &large[1..]);
+        skip_2(&p, &[b, Term::int(4999)]).unwrap();
+        let t = copying_read_2(&p, &[b, Term::int(2)]).unwrap();
+        assert_eq!(t.as_bytes().unwrap(), b"\nz");
+        assert!(copying_read_2(&p, &[b, Term::int(1)]).is_err());
+    }
+}
