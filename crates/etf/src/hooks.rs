@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use kvik_heap::Heap;
-use kvik_term::{am, Atom, Export, FunEntry, Term};
+use kvik_term::{am, Atom, Export, FunEntry, Map, Term};
 
 /// What a fun's external form says of its code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub struct Hooks {
     pub fun: fn(&FunId) -> Option<&'static FunEntry>,
     /// A map of these keys and values, in any order; `None` where a key comes twice.
     pub map: for<'h> fn(&'h Heap, &[Term<'h>], &[Term<'h>]) -> Option<Term<'h>>,
+    /// A map's keys and values as they are iterated over, or (`true`) in the order of the keys.
+    pub entries: for<'h> fn(Map<'h>, bool) -> Vec<(Term<'h>, Term<'h>)>,
     /// A reference of this node; a magic or alias one finds its resource or process again.
     pub local_ref: for<'h> fn(&'h Heap, [u32; 3]) -> Term<'h>,
 }
@@ -42,6 +44,7 @@ const DEFAULT: Hooks = Hooks {
     is_exported: |_, _, _| false,
     fun: |_| None,
     map: sorted_map,
+    entries: flat_entries,
     local_ref: |h, n| h.ref_of_numbers(n),
 };
 
@@ -51,10 +54,16 @@ fn sorted_map<'h>(h: &'h Heap, keys: &[Term<'h>], values: &[Term<'h>]) -> Option
         .then(|| h.flat_map_sorted(h.tuple(keys), values))
 }
 
+/// Without the hook: flat maps only, which are in order anyhow.
+fn flat_entries<'h>(m: Map<'h>, _sorted: bool) -> Vec<(Term<'h>, Term<'h>)> {
+    m.flat().map_or(Vec::new(), |(k, v)| k.iter().copied().zip(v.iter().copied()).collect())
+}
+
 /// False when they were set before.
 pub fn set_hooks(h: Hooks) -> bool {
     HOOKS.set(h).is_ok()
 }
-pub(crate) fn hooks() -> &'static Hooks {
+/// What was set, or defaults that know no code and no hashed maps.
+pub fn hooks() -> &'static Hooks {
     HOOKS.get().unwrap_or(&DEFAULT)
 }

@@ -6,12 +6,14 @@
 #![forbid(unsafe_code)]
 
 mod decode;
+mod encode;
 mod hooks;
 mod reader;
 pub mod tag;
 
 pub use decode::{decode, decode_term, inflate, DecodeOpts};
-pub use hooks::{set_hooks, FunId, Hooks};
+pub use encode::{encode, encode_term, EncodeOpts};
+pub use hooks::{hooks, set_hooks, FunId, Hooks};
 
 /// Why bytes are no term.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
