@@ -2,7 +2,13 @@
 //! line in a table for each function.
 #![forbid(unsafe_code)]
 
+pub mod binary;
 pub mod buffer;
+pub mod checksum;
+pub mod etf;
 pub mod file;
 pub mod filename;
+pub mod iolist;
+mod md5;
 pub mod path;
+pub mod unicode;

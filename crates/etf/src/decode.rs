@@ -193,9 +193,13 @@ impl<'h> Decoder<'_, 'h> {
             }
             Open::Tuple => self.heap.tuple(parts),
             Open::Map => {
-                let keys: Vec<_> = parts.iter().step_by(2).copied().collect();
-                let values: Vec<_> = parts.iter().skip(1).step_by(2).copied().collect();
-                (hooks().map)(self.heap, &keys, &values).ok_or(Error::Malformed)?
+                let pairs: Vec<_> =
+                    parts.as_chunks::<2>().0.iter().map(|[k, v]| (*k, *v)).collect();
+                let t = self.heap.map(&pairs);
+                if t.as_map().is_none_or(|m| m.len() != pairs.len()) {
+                    return Err(Error::Malformed);
+                }
+                t
             }
             Open::Fun(id) => {
                 let (creator, env) = parts.split_first().ok_or(Error::Malformed)?;

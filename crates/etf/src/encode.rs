@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use kvik_term::{Atom, Ext, Fun, Map, Pid, Port, Ref, Term, View};
+use kvik_term::{map, Atom, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 
 use crate::hooks::hooks;
 use crate::tag;
@@ -255,7 +255,10 @@ impl<'h> Encoder<'_, '_, 'h> {
     }
 
     fn map(&mut self, m: Map<'h>) {
-        let entries = (hooks().entries)(m, self.opts.deterministic);
+        let entries = match self.opts.deterministic {
+            true => map::sorted_pairs(m),
+            false => map::iter(m).collect(),
+        };
         self.u8(tag::MAP);
         self.u32(entries.len() as u32);
         self.todo.push(Todo::Pairs(entries.into_iter()));

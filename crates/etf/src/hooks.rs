@@ -1,9 +1,9 @@
-//! What decoding needs from crates above this one: the code tables, this node's name, maps.
+//! What decoding needs from crates above this one: the code tables, this node's name.
 
 use std::sync::OnceLock;
 
 use kvik_heap::Heap;
-use kvik_term::{am, Atom, Export, FunEntry, Map, Term};
+use kvik_term::{am, Atom, Export, FunEntry, Term};
 
 /// What a fun's external form says of its code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -28,10 +28,6 @@ pub struct Hooks {
     pub is_exported: fn(Atom, Atom, u8) -> bool,
     /// The fun entry, made where there is none yet.
     pub fun: fn(&FunId) -> Option<&'static FunEntry>,
-    /// A map of these keys and values, in any order; `None` where a key comes twice.
-    pub map: for<'h> fn(&'h Heap, &[Term<'h>], &[Term<'h>]) -> Option<Term<'h>>,
-    /// A map's keys and values as they are iterated over, or (`true`) in the order of the keys.
-    pub entries: for<'h> fn(Map<'h>, bool) -> Vec<(Term<'h>, Term<'h>)>,
     /// A reference of this node; a magic or alias one finds its resource or process again.
     pub local_ref: for<'h> fn(&'h Heap, [u32; 3]) -> Term<'h>,
 }
@@ -43,27 +39,14 @@ const DEFAULT: Hooks = Hooks {
     export: |_, _, _| None,
     is_exported: |_, _, _| false,
     fun: |_| None,
-    map: sorted_map,
-    entries: flat_entries,
     local_ref: |h, n| h.ref_of_numbers(n),
 };
-
-/// Without the hook: only maps whose keys come in order, as encoders write the small ones.
-fn sorted_map<'h>(h: &'h Heap, keys: &[Term<'h>], values: &[Term<'h>]) -> Option<Term<'h>> {
-    (keys.len() <= kvik_term::word::FLAT_MAP_LIMIT)
-        .then(|| h.flat_map_sorted(h.tuple(keys), values))
-}
-
-/// Without the hook: flat maps only, which are in order anyhow.
-fn flat_entries<'h>(m: Map<'h>, _sorted: bool) -> Vec<(Term<'h>, Term<'h>)> {
-    m.flat().map_or(Vec::new(), |(k, v)| k.iter().copied().zip(v.iter().copied()).collect())
-}
 
 /// False when they were set before.
 pub fn set_hooks(h: Hooks) -> bool {
     HOOKS.set(h).is_ok()
 }
-/// What was set, or defaults that know no code and no hashed maps.
+/// What was set, or defaults that know no code.
 pub fn hooks() -> &'static Hooks {
     HOOKS.get().unwrap_or(&DEFAULT)
 }

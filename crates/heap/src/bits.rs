@@ -545,3 +545,18 @@ pub unsafe fn bs_get_utf32(c: u64, flags: u32) -> u64 {
 pub fn is_context(t: Term<'_>) -> bool {
     matches!(t.boxed(), Some((h, _)) if header_subtag(h) == MATCH_CTX)
 }
+
+impl Heap {
+    /// Bytes of the storage that a bit string refers to; `None` where it has no other than itself.
+    pub fn referenced_bytes(&self, t: Term<'_>) -> Option<usize> {
+        let (h, p) = t.boxed()?;
+        if header_subtag(h) != SUB_BIN {
+            return None;
+        }
+        // SAFETY: a sub-binary's original is a binary, whose size is its second word.
+        unsafe {
+            let orig = (*p.add(1) - TAG_BOXED) as *const u64;
+            Some(*orig.add(1) as usize)
+        }
+    }
+}

@@ -191,24 +191,6 @@ impl<'h> Bits<'h> {
     }
 }
 
-impl<'h> Map<'h> {
-    /// A flat map's keys, in order, and values; `None` for a hashed one.
-    pub fn flat(self) -> Option<(&'h [Term<'h>], &'h [Term<'h>])> {
-        if header_subtag(self.at(0)) != FLAT_MAP {
-            return None;
-        }
-        let n = small_value(self.at(1)) as usize;
-        // SAFETY: the layout of FLAT_MAP: a tuple of n keys, then n values.
-        unsafe {
-            let keys = (self.at(2) - TAG_BOXED) as *const u64;
-            Some((
-                std::slice::from_raw_parts(keys.add(1).cast(), n),
-                std::slice::from_raw_parts(self.0.add(3).cast(), n),
-            ))
-        }
-    }
-}
-
 impl<'h> Fun<'h> {
     pub fn is_export(self) -> bool {
         header_subtag(self.at(0)) == EXPORT
