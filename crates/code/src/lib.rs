@@ -1,1 +1,15 @@
+//! What is loaded: exports, fun entries, modules in two versions, and which code lies where.
+//!
+//! Nothing here knows a machine: native code is an address and a length. The loader (`jit`) makes
+//! [`Instance`]s and commits them.
 #![forbid(unsafe_code)]
+
+pub mod export;
+pub mod fun;
+pub mod instance;
+pub mod module;
+
+pub use export::{export, find_export, find_export_by_code, set_undef_stub, undef_stub};
+pub use fun::{fun_entry, FunKey};
+pub use instance::{FuncRange, Instance, Location, Place};
+pub use module::{at, commit, current, delete, loaded, old, purge, CommitError};

@@ -15,6 +15,8 @@ use crate::roots::ROOTS;
 
 /// Words of a process's first block, heap and stack together.
 pub const FIRST_WORDS: usize = 48;
+/// Words kept free below the stack at all times: a call pushes its continuation without a check.
+pub const STACK_SLACK: usize = 2;
 /// A message of at most this many words is copied into the block when it is taken.
 const ADOPT_COPY: usize = 64;
 /// Bytes of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).
@@ -134,7 +136,8 @@ impl Heap {
     #[inline]
     pub fn alloc(&self, n: usize) -> *mut u64 {
         let p = self.htop.get();
-        if (self.stop.get() as usize).wrapping_sub(p as usize) >= n * 8 {
+        let room = (self.stop.get() as usize).wrapping_sub(p as usize) as isize;
+        if room >= ((n + STACK_SLACK) * 8) as isize {
             self.htop.set(p.wrapping_add(n));
             p
         } else {
@@ -173,9 +176,10 @@ impl Heap {
         }
     }
 
-    /// Words free between heap and stack.
+    /// Words free between heap and stack, without the slack below the stack.
     pub fn room(&self) -> usize {
-        (self.stop.get() as usize).saturating_sub(self.htop.get() as usize) / 8
+        ((self.stop.get() as usize).saturating_sub(self.htop.get() as usize) / 8)
+            .saturating_sub(STACK_SLACK)
     }
 
     /// A deep copy of a term of some other heap.

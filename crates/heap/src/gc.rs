@@ -167,6 +167,7 @@ impl Heap {
     /// `x` points to `live` terms of this heap; no other term of it is held anywhere but on its
     /// stack, in its roots and in the saved registers.
     pub unsafe fn collect(&self, x: *mut u64, live: usize, need: usize, full: bool) -> GcStats {
+        let need = need + crate::alloc::STACK_SLACK;
         let mature = distance(self.start.get(), self.high_water.get());
         let has_old = !self.old_start.get().is_null();
         let fits = !has_old || distance(self.old_top.get(), self.old_end.get()) >= mature;

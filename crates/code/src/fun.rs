@@ -1,0 +1,54 @@
+//! Fun entries: what local funs point to. Loads of the same module text share them.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{OnceLock, RwLock};
+
+use kvik_term::{Atom, FunEntry};
+
+/// What tells a fun from others.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct FunKey {
+    pub module: Atom,
+    pub uniq: [u8; 16],
+    pub index: u32,
+    pub old_uniq: u32,
+}
+
+type Map = HashMap<FunKey, &'static FunEntry>;
+
+fn table() -> &'static RwLock<Map> {
+    static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
+    TABLE.get_or_init(|| RwLock::new(HashMap::new()))
+}
+
+/// The entry of a fun; a new one has no code (`0`): the loader, or the stub for funs whose module
+/// isn't loaded, fills that in.
+pub fn fun_entry(
+    key: FunKey,
+    function: Atom,
+    arity: u32,
+    num_free: u32,
+    old_index: u32,
+    code: usize,
+) -> &'static FunEntry {
+    let mut t = table().write().unwrap_or_else(|e| e.into_inner());
+    t.entry(key).or_insert_with(|| {
+        Box::leak(Box::new(FunEntry {
+            code: AtomicUsize::new(code),
+            module: key.module,
+            arity,
+            num_free,
+            index: key.index,
+            old_uniq: key.old_uniq,
+            old_index,
+            uniq: key.uniq,
+            function,
+        }))
+    })
+}
+
+pub fn find_fun(key: &FunKey) -> Option<&'static FunEntry> {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    t.get(key).copied()
+}

@@ -1,0 +1,99 @@
+//! One loaded version of a module.
+
+use std::any::Any;
+
+use kvik_heap::LiteralArea;
+use kvik_term::{Atom, Export, FunEntry};
+
+/// A function's native code begins here, as an offset; it lasts until the next one begins.
+#[derive(Copy, Clone, Debug)]
+pub struct FuncRange {
+    pub start: u32,
+    pub function: Atom,
+    pub arity: u32,
+    /// The function's own place, an index of `lines`.
+    pub line: u32,
+}
+
+/// An address that may stand in a stack trace, and its place as an index of `lines`.
+#[derive(Copy, Clone, Debug)]
+pub struct Place {
+    pub offset: u32,
+    pub line: u32,
+}
+
+/// What a stack trace says of an address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    pub module: Atom,
+    pub function: Atom,
+    pub arity: u32,
+    /// File and line where they are known.
+    pub line: Option<(String, u32)>,
+}
+
+/// A version of a module: its code and all that belongs to it.
+pub struct Instance {
+    pub name: Atom,
+    pub md5: [u8; 16],
+    /// `module_info(attributes)` and `module_info(compile)` in external term format, or empty.
+    pub attributes: Vec<u8>,
+    pub compile: Vec<u8>,
+    pub start: usize,
+    pub size: usize,
+    /// Sorted by offset.
+    pub functions: Vec<FuncRange>,
+    pub places: Vec<Place>,
+    /// File number and line; entry 0 is "not known". File 0 is the module's own.
+    pub lines: Vec<(u32, u32)>,
+    pub files: Vec<String>,
+    /// Exported functions with the addresses to enter.
+    pub exports: Vec<(&'static Export, usize)>,
+    pub funs: Vec<(&'static FunEntry, usize)>,
+    /// The entry of the `-on_load` function.
+    pub on_load: Option<usize>,
+    pub literals: LiteralArea,
+    /// Functions with a `nif_start`, or those a NIF library took over.
+    pub nifs: Vec<(Atom, u32)>,
+    /// Keeps the code's memory.
+    pub memory: Box<dyn Any + Send + Sync>,
+}
+
+impl Instance {
+    pub fn contains(&self, address: usize) -> bool {
+        address.wrapping_sub(self.start) < self.size
+    }
+    /// The function an address lies in.
+    pub fn function_at(&self, address: usize) -> Option<&FuncRange> {
+        let offset = address.checked_sub(self.start)? as u32;
+        let i = self.functions.partition_point(|f| f.start <= offset);
+        self.functions.get(i.checked_sub(1)?)
+    }
+    /// Is this an address that a call comes back to or an exception comes from?
+    pub fn place_at(&self, address: usize) -> Option<&Place> {
+        let offset = address.checked_sub(self.start)? as u32;
+        let i = self.places.partition_point(|p| p.offset < offset);
+        self.places.get(i).filter(|p| p.offset == offset)
+    }
+    pub fn line(&self, index: u32) -> Option<(String, u32)> {
+        let (file, line) = *self.lines.get(index as usize).filter(|_| index > 0)?;
+        if line == 0 {
+            return None;
+        }
+        let name = match self.files.get(file as usize) {
+            Some(f) if file > 0 => f.clone(),
+            _ => format!("{}.erl", self.name.name()),
+        };
+        Some((name, line))
+    }
+    pub fn location(&self, address: usize) -> Option<Location> {
+        let place = self.place_at(address)?;
+        let f = self.function_at(address)?;
+        Some(Location {
+            module: self.name,
+            function: f.function,
+            arity: f.arity,
+            line: self.line(place.line),
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! The module table: the current and the old version of each module, and the ranges of their code.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, RwLock};
+
+use kvik_term::Atom;
+
+use crate::export::undef_stub;
+use crate::Instance;
+
+#[derive(Default)]
+struct Versions {
+    current: Option<Arc<Instance>>,
+    old: Option<Arc<Instance>>,
+}
+
+#[derive(Default)]
+struct Table {
+    modules: HashMap<Atom, Versions>,
+    ranges: BTreeMap<usize, Arc<Instance>>,
+}
+
+fn table() -> &'static RwLock<Table> {
+    static TABLE: OnceLock<RwLock<Table>> = OnceLock::new();
+    TABLE.get_or_init(Default::default)
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum CommitError {
+    /// The module has old code that was not purged.
+    NotPurged(Atom),
+}
+
+/// Puts new versions in place, all at once. Where one of the modules has old code nothing is done.
+pub fn commit(instances: Vec<Instance>) -> Result<(), CommitError> {
+    let mut t = table().write().unwrap_or_else(|e| e.into_inner());
+    for i in &instances {
+        if let Some(v) = t.modules.get(&i.name) {
+            if v.old.is_some() && v.current.is_some() {
+                return Err(CommitError::NotPurged(i.name));
+            }
+        }
+    }
+    for i in instances {
+        let i = Arc::new(i);
+        t.ranges.insert(i.start, i.clone());
+        let v = t.modules.entry(i.name).or_default();
+        if let Some(previous) = v.current.take() {
+            unlink(&previous, &i);
+            v.old = Some(previous);
+        }
+        for (e, address) in &i.funs {
+            e.code.store(*address, Ordering::Release);
+        }
+        if i.on_load.is_none() {
+            link(&i);
+        }
+        v.current = Some(i);
+    }
+    Ok(())
+}
+
+fn link(i: &Instance) {
+    for (e, address) in &i.exports {
+        e.code.store(*address, Ordering::Release);
+    }
+}
+
+/// Exports of the previous version that the next one doesn't have become undefined.
+fn unlink(previous: &Instance, next: &Instance) {
+    for (e, _) in &previous.exports {
+        if !next.exports.iter().any(|(n, _)| std::ptr::eq(*n, *e)) {
+            e.code.store(undef_stub(), Ordering::Release);
+        }
+    }
+}
+
+/// A module's `on_load` function has succeeded: its exports can be called.
+pub fn enable(module: Atom) {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    if let Some(i) = t.modules.get(&module).and_then(|v| v.current.as_ref()) {
+        link(i)
+    }
+}
+
+/// The current version becomes the old one. `false` where there is old code already.
+pub fn delete(module: Atom) -> Option<bool> {
+    let mut t = table().write().unwrap_or_else(|e| e.into_inner());
+    let v = t.modules.get_mut(&module)?;
+    v.current.as_ref()?;
+    if v.old.is_some() {
+        return Some(false);
+    }
+    let i = v.current.take()?;
+    for (e, _) in &i.exports {
+        e.code.store(undef_stub(), Ordering::Release);
+    }
+    v.old = Some(i);
+    Some(true)
+}
+
+/// Takes the old version out. The caller has made sure that no process uses it. Fun entries that
+/// still lead there get `no_fun`, the stub for funs without code.
+pub fn purge(module: Atom, no_fun: usize) -> Option<Arc<Instance>> {
+    let mut t = table().write().unwrap_or_else(|e| e.into_inner());
+    let old = t.modules.get_mut(&module)?.old.take()?;
+    for (e, address) in &old.funs {
+        let _ = e
+            .code
+            .compare_exchange(*address, no_fun, Ordering::AcqRel, Ordering::Relaxed);
+    }
+    t.ranges.remove(&old.start);
+    if let Some(v) = t.modules.get(&module) {
+        if v.current.is_none() {
+            t.modules.remove(&module);
+        }
+    }
+    Some(old)
+}
+
+/// The old version becomes the current one again (an `on_load` function that failed).
+pub fn restore_old(module: Atom) -> Option<Arc<Instance>> {
+    let mut t = table().write().unwrap_or_else(|e| e.into_inner());
+    let v = t.modules.get_mut(&module)?;
+    let failed = v.current.take()?;
+    v.current = v.old.take();
+    if let Some(i) = &v.current {
+        link(i);
+        for (e, address) in &i.funs {
+            e.code.store(*address, Ordering::Release);
+        }
+    } else {
+        t.modules.remove(&module);
+    }
+    t.ranges.remove(&failed.start);
+    Some(failed)
+}
+
+pub fn current(module: Atom) -> Option<Arc<Instance>> {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    t.modules.get(&module)?.current.clone()
+}
+pub fn old(module: Atom) -> Option<Arc<Instance>> {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    t.modules.get(&module)?.old.clone()
+}
+
+/// The modules that have current code.
+pub fn loaded() -> Vec<Atom> {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    let it = t.modules.iter().filter(|(_, v)| v.current.is_some());
+    it.map(|(m, _)| *m).collect()
+}
+/// The modules that have any code, with whether it is current.
+pub fn all_versions() -> Vec<Arc<Instance>> {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    t.ranges.values().cloned().collect()
+}
+
+/// The version whose code an address lies in.
+pub fn at(address: usize) -> Option<Arc<Instance>> {
+    let t = table().read().unwrap_or_else(|e| e.into_inner());
+    let (_, i) = t.ranges.range(..=address).next_back()?;
+    i.contains(address).then(|| i.clone())
+}

@@ -1,0 +1,127 @@
+//! Memory for native code: one region, mapped twice (writable here, executable there), from which
+//! each module takes a stretch.
+
+use std::sync::{Mutex, OnceLock};
+
+/// Bytes reserved. Pages cost nothing before they are used.
+const SIZE: usize = 256 << 20;
+
+struct Region {
+    exec: usize,
+    write: usize,
+    /// Free stretches (offset, length), by offset.
+    free: Mutex<Vec<(usize, usize)>>,
+}
+
+fn map(at: usize, prot: i32, fd: i32, fixed: bool) -> Option<usize> {
+    let flags = libc::MAP_SHARED | if fixed { libc::MAP_FIXED_NOREPLACE } else { 0 };
+    // SAFETY: a new mapping that replaces nothing.
+    let p = unsafe { libc::mmap(at as *mut libc::c_void, SIZE, prot, flags, fd, 0) };
+    if p == libc::MAP_FAILED {
+        return None;
+    }
+    if fixed && p as usize != at {
+        // SAFETY: the mapping just made.
+        unsafe { libc::munmap(p, SIZE) };
+        return None;
+    }
+    Some(p as usize)
+}
+
+fn region() -> Option<&'static Region> {
+    static REGION: OnceLock<Option<Region>> = OnceLock::new();
+    REGION.get_or_init(make).as_ref()
+}
+
+fn make() -> Option<Region> {
+    // SAFETY: plain system calls on a descriptor of our own.
+    let fd = unsafe { libc::memfd_create(c"kvik-code".as_ptr(), libc::MFD_CLOEXEC) };
+    // SAFETY: as above.
+    if fd < 0 || unsafe { libc::ftruncate(fd, SIZE as libc::off_t) } != 0 {
+        return None;
+    }
+    let rx = libc::PROT_READ | libc::PROT_EXEC;
+    // Near the program's own text, so that helpers are in reach of a rel32.
+    let text = make as *const () as usize & !0xFFF_FFFF;
+    let near = (1..7)
+        .map(|i| text.wrapping_sub(i << 28))
+        .chain((1..6).map(|i| text.wrapping_add(i << 28)))
+        .find_map(|at| map(at, rx, fd, true));
+    let exec = near.or_else(|| map(0, rx, fd, false))?;
+    let write = map(0, libc::PROT_READ | libc::PROT_WRITE, fd, false)?;
+    // SAFETY: the mappings keep the file.
+    unsafe { libc::close(fd) };
+    Some(Region {
+        exec,
+        write,
+        free: Mutex::new(vec![(0, SIZE)]),
+    })
+}
+
+/// A stretch of executable memory; given back when dropped.
+#[derive(Debug)]
+pub struct Code {
+    offset: usize,
+    len: usize,
+}
+
+impl Code {
+    /// Takes a stretch of that many bytes, 64-aligned.
+    pub fn alloc(len: usize) -> Option<Code> {
+        let len = len.div_ceil(64).max(1) * 64;
+        let r = region()?;
+        let mut free = r.free.lock().unwrap_or_else(|e| e.into_inner());
+        let i = free.iter().position(|(_, n)| *n >= len)?;
+        let offset = free[i].0;
+        free[i].0 += len;
+        free[i].1 -= len;
+        if free[i].1 == 0 {
+            free.remove(i);
+        }
+        Some(Code { offset, len })
+    }
+    pub fn address(&self) -> usize {
+        region().map_or(0, |r| r.exec) + self.offset
+    }
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    /// Writes bytes from the start on.
+    pub fn write(&self, bytes: &[u8]) {
+        self.write_at(0, bytes)
+    }
+    pub fn write_at(&self, at: usize, bytes: &[u8]) {
+        let Some(r) = region() else { return };
+        if at + bytes.len() > self.len {
+            return;
+        }
+        let p = (r.write + self.offset + at) as *mut u8;
+        // SAFETY: the stretch is ours and long enough; nothing runs in it yet.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), p, bytes.len()) }
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        // Traps if anything still jumps here.
+        let fill = vec![0xCCu8; self.len];
+        self.write(&fill);
+        let Some(r) = region() else { return };
+        let mut free = r.free.lock().unwrap_or_else(|e| e.into_inner());
+        let i = free.partition_point(|(o, _)| *o < self.offset);
+        free.insert(i, (self.offset, self.len));
+        if i + 1 < free.len() && free[i].0 + free[i].1 == free[i + 1].0 {
+            free[i].1 += free[i + 1].1;
+            free.remove(i + 1);
+        }
+        if i > 0 && free[i - 1].0 + free[i - 1].1 == free[i].0 {
+            free[i - 1].1 += free[i].1;
+            free.remove(i);
+        }
+    }
+}
+
+/// The whole executable region.
+pub fn range() -> std::ops::Range<usize> {
+    region().map_or(0..0, |r| r.exec..r.exec + SIZE)
+}
