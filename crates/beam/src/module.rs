@@ -118,8 +118,8 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     if opcodes > u32::from(MAX_OPCODE) {
         return Err(Error::TooNew(opcodes));
     }
-    // A label takes two bytes of code at least.
-    let most = bytes.len() / 2 + 1;
+    // A label takes two bytes of code at least (but not every number need be used).
+    let most = bytes.len();
     if version != 0 || labels as usize > most || functions as usize > most {
         return Err(damaged());
     }

@@ -118,6 +118,7 @@ impl Flow<'_> {
             (Opcode::Send, _) => self.terms(2).and_then(|()| self.called(Ty::TERM)),
             (Opcode::LoopRec, [label, to]) => self
                 .no_x()
+                .and_then(|()| self.st.check_y())
                 .and_then(|()| self.fail(*label))
                 .and_then(|()| self.write(*to, Ty::TERM)),
             (Opcode::LoopRecEnd | Opcode::Wait, [label]) => self

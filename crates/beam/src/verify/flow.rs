@@ -231,6 +231,9 @@ impl<'a> Flow<'a> {
         if label == self.function.info_label {
             return self.no_clause();
         }
+        if label == self.function.entry_label {
+            self.check_entry()?;
+        }
         self.merge(label)?;
         let dirty = self.labels.get(label as usize).is_some_and(|l| l.dirty);
         if dirty {
@@ -241,6 +244,14 @@ impl<'a> Flow<'a> {
             }
         }
         Ok(())
+    }
+
+    /// A jump to the entry: the process may yield there, as when the function is called.
+    fn check_entry(&self) -> Result<(), What> {
+        if self.st.frame != Frame::No {
+            return Err("jumps to the function's entry with a frame");
+        }
+        self.st.check_live(usize::from(self.function.arity))
     }
 
     /// The same, with something else known of one register there.

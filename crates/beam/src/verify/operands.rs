@@ -281,5 +281,5 @@ fn is_constant(arg: Arg) -> Result<(), What> {
 }
 
 fn source(arg: Arg) -> Result<(), What> {
-    is_constant(arg).or_else(|_| register(arg)).map_err(|_| "not a source")
+    is_constant(arg).or_else(|_| register(arg))
 }

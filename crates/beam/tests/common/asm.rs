@@ -1,0 +1,132 @@
+//! A small assembler: modules of one or two functions, for what no compiler would write.
+//!
+//! One instruction a line, operands as in `x0 y1 fr0 #5 (integer) 5 (number) @2 (atom) [] f3
+//! (label) q0 (literal) {...} (list)`. The functions are `f/1` (labels 1 and 2) and `g/2` (the
+//! last two labels), which just returns. Literal 0 is `{a}`.
+
+use kvik_beam::Opcode;
+
+/// Labels of `g/2`: its `func_info` and its entry.
+const G: (u32, u32) = (10, 11);
+/// Imports: 0 `erlang:error/1`, 1 `erlang:setelement/3`, 2 `erlang:self/0`, 3 `erlang:'+'/2`,
+/// 4 `m:h/1`, 5 `erlang:hd/1`.
+const ATOMS: [&str; 10] = ["m", "f", "g", "erlang", "error", "setelement", "self", "+", "h", "hd"];
+const IMPORTS: [(u32, u32, u32); 6] =
+    [(4, 5, 1), (4, 6, 3), (4, 7, 0), (4, 8, 2), (1, 9, 1), (4, 10, 1)];
+/// zlib of one literal, `{a}`, stored without compression.
+const LITERALS: &[u8] = &[
+    0, 0, 0, 14, 0x78, 0x01, 0x01, 14, 0, 0xf1, 0xff, 0, 0, 0, 1, 0, 0, 0, 6, 131, 104, 1, 119, 1,
+    97, 0x05, 0x4a, 0x01, 0xc3,
+];
+
+/// A file whose `f/1` has this body.
+pub fn module(body: &str) -> Vec<u8> {
+    let mut code = Vec::new();
+    let header = "label 1\nfunc_info @1 @2 1\nlabel 2\n";
+    let rest = format!("label {}\nfunc_info @1 @3 2\nlabel {}\nreturn\nint_code_end", G.0, G.1);
+    for line in [header, body, &rest].iter().flat_map(|text| text.split([';', '\n'])) {
+        instruction(line.trim(), &mut code);
+    }
+    let mut head = Vec::new();
+    for word in [16u32, 0, 180, 12, 2] {
+        head.extend(word.to_be_bytes());
+    }
+    head.extend(code);
+    let mut atoms = (ATOMS.len() as u32).to_be_bytes().to_vec();
+    for atom in ATOMS {
+        atoms.push(atom.len() as u8);
+        atoms.extend(atom.bytes());
+    }
+    let exports = table(&[(2, 1, 2)]);
+    let mut file = b"BEAM".to_vec();
+    let fun: Vec<u8> = [1u32, 3, 2, G.1, 0, 1, 0].iter().flat_map(|w| w.to_be_bytes()).collect();
+    chunk(&mut file, b"AtU8", &atoms);
+    chunk(&mut file, b"Code", &head);
+    chunk(&mut file, b"ImpT", &table(&IMPORTS));
+    chunk(&mut file, b"ExpT", &exports);
+    chunk(&mut file, b"FunT", &fun);
+    chunk(&mut file, b"LitT", &literals());
+    let mut out = b"FOR1".to_vec();
+    out.extend((file.len() as u32).to_be_bytes());
+    out.extend(file);
+    out
+}
+
+/// The literal chunk with its checksum put right.
+fn literals() -> Vec<u8> {
+    let mut chunk = LITERALS.to_vec();
+    let (mut a, mut b) = (1u32, 0u32);
+    for byte in &LITERALS[11..25] {
+        a = (a + u32::from(*byte)) % 65521;
+        b = (b + a) % 65521;
+    }
+    chunk[25..].copy_from_slice(&(b << 16 | a).to_be_bytes());
+    chunk
+}
+
+fn table(rows: &[(u32, u32, u32)]) -> Vec<u8> {
+    let mut out = (rows.len() as u32).to_be_bytes().to_vec();
+    for (a, b, c) in rows {
+        out.extend([*a, *b, *c].iter().flat_map(|w| w.to_be_bytes()));
+    }
+    out
+}
+
+fn chunk(file: &mut Vec<u8>, id: &[u8; 4], contents: &[u8]) {
+    file.extend(id);
+    file.extend((contents.len() as u32).to_be_bytes());
+    file.extend(contents);
+    file.resize(file.len().next_multiple_of(4), 0);
+}
+
+fn instruction(line: &str, code: &mut Vec<u8>) {
+    let mut words = line.split_whitespace();
+    let Some(name) = words.next() else { return };
+    let opcode = Opcode::from_name(name).unwrap_or_else(|| panic!("no instruction {name}"));
+    code.push(opcode as u8);
+    let words: Vec<&str> = words.collect();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if *word == "{" {
+            let end = at + words[at..].iter().position(|w| *w == "}").expect("the list's end");
+            code.push(0x17);
+            number(0, (end - at) as u32, code);
+            words[at..end].iter().for_each(|w| operand(w, code));
+            at = end + 1;
+        } else {
+            operand(word, code);
+        }
+    }
+}
+
+fn operand(word: &str, code: &mut Vec<u8>) {
+    let value = |from: usize| word[from..].parse().unwrap_or_else(|_| panic!("operand {word}"));
+    match word.as_bytes()[0] {
+        b'x' => number(3, value(1), code),
+        b'y' => number(4, value(1), code),
+        b'#' => number(1, value(1), code),
+        b'@' => number(2, value(1), code),
+        b'[' => number(2, 0, code),
+        b'q' => {
+            code.push(0x47);
+            number(0, value(1), code);
+        }
+        b'f' if word.starts_with("fr") => {
+            code.push(0x27);
+            number(0, value(2), code);
+        }
+        b'f' => number(5, value(1), code),
+        _ => number(0, value(0), code),
+    }
+}
+
+fn number(tag: u8, value: u32, code: &mut Vec<u8>) {
+    if value < 16 {
+        code.push((value as u8) << 4 | tag);
+    } else {
+        assert!(value < 2048);
+        code.push(((value >> 8) as u8) << 5 | 8 | tag);
+        code.push(value as u8);
+    }
+}
