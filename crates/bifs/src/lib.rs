@@ -2,13 +2,19 @@
 //! line in a table for each function.
 #![forbid(unsafe_code)]
 
+pub mod atomics;
 pub mod binary;
 pub mod buffer;
 pub mod checksum;
+pub mod counters;
 pub mod etf;
+pub mod ets;
 pub mod file;
 pub mod filename;
 pub mod iolist;
+pub mod match_spec;
 mod md5;
 pub mod path;
+pub mod persistent_term;
+pub mod system;
 pub mod unicode;

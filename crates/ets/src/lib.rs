@@ -1,1 +1,14 @@
+//! Tables (`ets`): hash tables, ordered sets, and the machine of match specifications, which
+//! tracing shares.
 #![forbid(unsafe_code)]
+
+pub mod hash;
+pub mod linear;
+pub mod ms;
+pub mod order;
+pub mod registry;
+pub mod table;
+pub mod tree;
+
+pub use registry::{find, process_exits, set_hooks, Found, Hooks};
+pub use table::{Access, Kind, Options, Protection, Refusal, State, Store, Table};

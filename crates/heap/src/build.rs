@@ -209,13 +209,25 @@ impl Heap {
     }
     /// A new reference that stands for a resource and keeps it alive.
     pub fn magic_ref(&self, r: Resource) -> Term<'_> {
-        let [a, b] = ref_words(next_ref());
+        self.magic_ref_of_numbers(next_ref(), r)
+    }
+    /// The same with the numbers given: one resource, many references that are equal.
+    pub fn magic_ref_of_numbers(&self, n: [u32; 3], r: Resource) -> Term<'_> {
+        let [a, b] = ref_words(n);
         let t = self.boxed(
             header(MAGIC_REF, 4),
             &[a, b, self.off_heap.get() as u64, Box::into_raw(Box::new(r)) as u64],
         );
         self.off_heap.set((t.word() - TAG_BOXED) as *mut u64);
         t
+    }
+    /// The resource a magic reference stands for, for as long as the reference is borrowed.
+    pub fn resource_ref(t: Term<'_>) -> Option<&Resource> {
+        match t.as_ref()? {
+            // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
+            kvik_term::Ref::Local(r) => r.resource().map(|p| unsafe { &*p.cast::<Resource>() }),
+            kvik_term::Ref::External(_) => None,
+        }
     }
     /// The resource a magic reference stands for.
     pub fn resource_of(&self, t: Term<'_>) -> Option<Resource> {

@@ -51,6 +51,7 @@ pub enum Class {
 impl Proc {
     fn raise<'h>(&'h self, class: Class, value: Term<'h>) -> Raised {
         self.heap.set_exc_class(class as u8);
+        self.cause.set(None);
         self.heap.set_root(Root::ExcValue, value);
         self.heap.set_root(Root::ExcTrace, Term::NIL);
         Raised(())
@@ -85,6 +86,13 @@ impl Proc {
     #[cold]
     pub fn badarg(&self) -> Raised {
         self.error(am::badarg)
+    }
+    /// `badarg` with the `cause` that `error_info` gives to the module that explains it.
+    #[cold]
+    pub fn badarg_because(&self, cause: kvik_term::Atom) -> Raised {
+        let r = self.badarg();
+        self.cause.set(Some(cause));
+        r
     }
     #[cold]
     pub fn badarith(&self) -> Raised {

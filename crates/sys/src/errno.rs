@@ -32,10 +32,7 @@ impl Errno {
     }
     /// Its name in small letters: `enoent`.
     pub fn name(self) -> &'static str {
-        NAMES
-            .iter()
-            .find(|(n, _)| *n == self.0)
-            .map_or("unknown", |(_, name)| name)
+        NAMES.iter().find(|(n, _)| *n == self.0).map_or("unknown", |(_, name)| name)
     }
 }
 

@@ -170,11 +170,7 @@ pub fn close(fd: OwnedFd) -> Result<()> {
 /// Waits for a descriptor to be readable or writable, at most `timeout_ms` (-1: for ever).
 pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
     let events = if write { libc::POLLOUT } else { libc::POLLIN };
-    let mut p = libc::pollfd {
-        fd,
-        events,
-        revents: 0,
-    };
+    let mut p = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one pollfd.
     retry(|| check(unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
 }

@@ -59,9 +59,7 @@ pub fn symlink(target: &CStr, at: &CStr) -> Result<()> {
     check(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) }).map(drop)
 }
 pub fn read_link(path: &CStr) -> Result<Vec<u8>> {
-    Ok(std::fs::read_link(as_path(path))?
-        .into_os_string()
-        .into_vec())
+    Ok(std::fs::read_link(as_path(path))?.into_os_string().into_vec())
 }
 pub fn set_permissions(path: &CStr, mode: u32) -> Result<()> {
     let mode = mode & 0o6777;
@@ -75,10 +73,7 @@ pub fn set_owner(path: &CStr, uid: u32, gid: u32) -> Result<()> {
     check(unsafe { libc::chown(path.as_ptr(), uid, gid) }).map(drop)
 }
 pub fn set_times(path: &CStr, accessed: i64, modified: i64) -> Result<()> {
-    let t = libc::utimbuf {
-        actime: accessed,
-        modtime: modified,
-    };
+    let t = libc::utimbuf { actime: accessed, modtime: modified };
     // SAFETY: the path ends in NUL, the times are read only.
     check(unsafe { libc::utime(path.as_ptr(), &t) }).map(drop)
 }

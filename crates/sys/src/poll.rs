@@ -47,10 +47,7 @@ pub struct Events {
 
 impl Default for Events {
     fn default() -> Self {
-        Events {
-            raw: [const { MaybeUninit::uninit() }; MAX_EVENTS],
-            len: 0,
-        }
+        Events { raw: [const { MaybeUninit::uninit() }; MAX_EVENTS], len: 0 }
     }
 }
 
@@ -98,20 +95,13 @@ impl Poller {
         };
         let p = Poller { epoll, wake };
         // Edge-triggered: a wake-up need not be read away.
-        let i = Interest {
-            read: true,
-            write: false,
-            edge: true,
-        };
+        let i = Interest { read: true, write: false, edge: true };
         p.control(libc::EPOLL_CTL_ADD, p.wake.as_raw_fd(), WAKE, i)?;
         Ok(p)
     }
 
     fn control(&self, op: i32, fd: RawFd, token: u64, i: Interest) -> Result<()> {
-        let mut e = libc::epoll_event {
-            events: bits(i),
-            u64: token,
-        };
+        let mut e = libc::epoll_event { events: bits(i), u64: token };
         // SAFETY: the event lives for the call.
         check(unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &mut e) }).map(drop)
     }
@@ -193,11 +183,7 @@ mod tests {
         let p = Poller::new().unwrap();
         let mut ev = Events::default();
         let (r, w) = fd::pipe().unwrap();
-        let i = Interest {
-            read: true,
-            edge: true,
-            ..Default::default()
-        };
+        let i = Interest { read: true, edge: true, ..Default::default() };
         p.add(r.as_raw_fd(), 7, i).unwrap();
         assert_eq!(p.wait(&mut ev, Some(Duration::ZERO)), Ok(0));
         fd::write(w.as_raw_fd(), b"x").unwrap();
@@ -218,10 +204,7 @@ mod tests {
     fn files_are_always_ready() {
         let p = Poller::new().unwrap();
         let f = std::fs::File::open("/proc/self/exe").unwrap();
-        let i = Interest {
-            read: true,
-            ..Default::default()
-        };
+        let i = Interest { read: true, ..Default::default() };
         assert_eq!(p.add(f.as_raw_fd(), 1, i), Err(Errno::PERM));
     }
 }

@@ -76,10 +76,7 @@ impl Actions {
                 let (from, to) = (from.as_raw_fd(), *to);
                 code(libc::posix_spawn_file_actions_adddup2(&mut a.0, from, to))?;
             }
-            code(posix_spawn_file_actions_addclosefrom_np(
-                &mut a.0,
-                p.close_from,
-            ))?;
+            code(posix_spawn_file_actions_addclosefrom_np(&mut a.0, p.close_from))?;
             Ok(a)
         }
     }
@@ -110,22 +107,13 @@ impl Attributes {
 }
 
 fn pointers(v: &[CString]) -> Vec<*mut libc::c_char> {
-    v.iter()
-        .map(|s| s.as_ptr().cast_mut())
-        .chain([ptr::null_mut()])
-        .collect()
+    v.iter().map(|s| s.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
 
 /// Starts a program. An error of the child before it is the new program comes back here.
 pub fn spawn(p: &Program<'_>) -> Result<Child> {
     // Copies above all targets, so that no `dup2` overwrites what a later one needs.
-    let top = p
-        .fds
-        .iter()
-        .map(|(_, to)| to + 1)
-        .max()
-        .unwrap_or(0)
-        .max(p.close_from);
+    let top = p.fds.iter().map(|(_, to)| to + 1).max().unwrap_or(0).max(p.close_from);
     let moved = p
         .fds
         .iter()

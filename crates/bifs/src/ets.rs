@@ -1,0 +1,186 @@
+//! Module `ets`: tables. Making and ending them is here; their objects, walks over them and what
+//! they tell of themselves are in the files of this folder.
+
+mod info;
+mod options;
+mod rows;
+mod select;
+mod update;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+
+use kvik_ets::{find, registry, Access, Found, Protection, State, Table};
+use kvik_heap::OwnedTerm;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[&[BifEntry]] = &[TABLES, info::BIFS, rows::BIFS, select::BIFS, update::BIFS];
+
+const TABLES: &[BifEntry] = &[
+    bif!("ets", "new", 2, new_2),
+    bif!("ets", "delete", 1, delete_1),
+    bif!("ets", "rename", 2, rename_2),
+    bif!("ets", "whereis", 1, whereis_1),
+    bif!("ets", "give_away", 3, give_away_3),
+    bif!("ets", "setopts", 2, setopts_2),
+    bif!("ets", "safe_fixtable", 2, safe_fixtable_2),
+    bif!("ets", "internal_request_all", 0, internal_request_all_0),
+    bif!("erts_internal", "ets_super_user", 1, super_user_1),
+];
+
+/// This process's number.
+fn me(p: &Proc) -> u32 {
+    p.self_pid().as_local_pid().unwrap_or(0)
+}
+fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<Found<'h>, Raised> {
+    find(t).map_err(|r| p.badarg_because(r.atom()))
+}
+fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockReadGuard<'t, State>, Raised> {
+    t.read(me(p), a).map_err(|r| p.badarg_because(r.atom()))
+}
+fn write<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockWriteGuard<'t, State>, Raised> {
+    t.write(me(p), a).map_err(|r| p.badarg_because(r.atom()))
+}
+
+fn new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [name, opts] = *a else { return Err(p.badarg()) };
+    let (Some(name), true) = (name.as_atom(), opts.is_list()) else {
+        return Err(p.badarg());
+    };
+    let o = options::parse(opts).ok_or_else(|| p.badarg())?;
+    let me = me(p);
+    let t = Table::new(o.options, name, me, o.protection);
+    if let (Some((pid, gift)), Ok(mut s)) = (o.heir, t.write(me, Access::Info)) {
+        s.heir = heir(me, pid, gift);
+    }
+    match registry::register(t, name, me) {
+        Some(t) if t.options.named => Ok(name.into()),
+        Some(t) => Ok(p.heap.magic_ref_of_numbers(t.id, t)),
+        None => Err(p.badarg_because(am::already_exists)),
+    }
+}
+
+/// A heir that is dead already is none.
+fn heir(me: u32, pid: u32, gift: Term<'_>) -> Option<(u32, OwnedTerm)> {
+    (pid == me || (registry::hooks().is_alive)(pid)).then(|| (pid, OwnedTerm::new(gift)))
+}
+
+fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    drop(write(p, &t, Access::Write)?);
+    registry::delete(&t);
+    Ok(Term::bool(true))
+}
+
+fn rename_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [id, name] = *a else { return Err(p.badarg()) };
+    let t = table(p, id)?;
+    let mut s = write(p, &t, Access::Write)?;
+    let name = name.as_atom().ok_or_else(|| p.badarg())?;
+    if !registry::rename(&t, s.name, name) {
+        return Err(p.badarg());
+    }
+    s.name = name;
+    Ok(if t.options.named { name.into() } else { id })
+}
+
+fn whereis_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let name = a.first().and_then(|t| t.as_atom()).ok_or_else(|| p.badarg())?;
+    Ok(match registry::by_name(name) {
+        Some(t) => p.heap.magic_ref_of_numbers(t.id, t),
+        None => am::undefined.into(),
+    })
+}
+
+fn give_away_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, to, gift] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let owner = write(p, &t, Access::Write)?.owner;
+    let alive = |n: &u32| *n == me(p) || (registry::hooks().is_alive)(*n);
+    let to = to.as_local_pid().filter(alive).ok_or_else(|| p.badarg())?;
+    if owner != me(p) {
+        return Err(p.badarg_because(am::not_owner));
+    }
+    if owner == to {
+        return Err(p.badarg_because(am::owner));
+    }
+    registry::transfer(&t, owner, to, gift);
+    Ok(Term::bool(true))
+}
+
+fn setopts_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, opts] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let mut s = write(p, &t, Access::Write)?;
+    let mut new_heir = None;
+    let mut protection = None;
+    let list = match opts.as_tuple() {
+        Some(_) => vec![opts],
+        None => opts.list_to_vec().ok_or_else(|| p.badarg())?,
+    };
+    for o in list {
+        let parts = o.as_tuple().map_or(&[][..], |t| t.elements());
+        match parts {
+            [k, v] if k.is_atom(am::heir) && v.is_atom(am::none) && new_heir.is_none() => {
+                new_heir = Some(None)
+            }
+            [k, pid, gift] if k.is_atom(am::heir) && new_heir.is_none() => {
+                let pid = pid.as_local_pid().ok_or_else(|| p.badarg())?;
+                new_heir = Some(heir(me(p), pid, *gift));
+            }
+            [k, v] if k.is_atom(am::protection) && protection.is_none() => {
+                let v = v.as_atom().and_then(Protection::of_atom);
+                protection = Some(v.ok_or_else(|| p.badarg())?);
+            }
+            _ => return Err(p.badarg()),
+        }
+    }
+    if s.owner != me(p) {
+        return Err(p.badarg());
+    }
+    if let Some(h) = new_heir {
+        s.heir = h;
+    }
+    if let Some(v) = protection {
+        s.protection = v;
+    }
+    Ok(Term::bool(true))
+}
+
+fn safe_fixtable_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, on] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    drop(read(p, &t, Access::Read)?);
+    match on.as_bool() {
+        Some(true) => registry::fix(&t, me(p)),
+        Some(false) => registry::unfix(&t, me(p)),
+        None => return Err(p.badarg()),
+    }
+    Ok(Term::bool(true))
+}
+
+/// One message from each scheduler; the first has them all.
+fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let r = p.heap.make_ref();
+    let mut ids: Vec<Term<'h>> = Vec::new();
+    for t in registry::all() {
+        if let Ok(s) = t.read(me(p), Access::Info) {
+            ids.push(registry::handle(&p.heap, &t, s.name));
+        }
+    }
+    let mut list = p.heap.list(&ids);
+    for _ in 0..crate::system::config().schedulers {
+        let message = OwnedTerm::new(p.heap.tuple(&[r, list]));
+        (registry::hooks().send)(me(p), message);
+        list = Term::NIL;
+    }
+    Ok(r)
+}
+
+fn super_user_1<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Err(p.notsup())
+}

@@ -1,0 +1,130 @@
+//! `ets:info/1,2`.
+
+use std::time::UNIX_EPOCH;
+
+use kvik_ets::{registry, Access, Kind, Refusal, State, Store, Table};
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Atom, Term};
+
+use super::me;
+
+pub const BIFS: &[BifEntry] = &[bif!("ets", "info", 1, info_1), bif!("ets", "info", 2, info_2)];
+
+/// What `ets:info/1` lists, in its order.
+const ITEMS: [Atom; 15] = [
+    am::id,
+    am::decentralized_counters,
+    am::read_concurrency,
+    am::write_concurrency,
+    am::compressed,
+    am::memory,
+    am::owner,
+    am::heir,
+    am::name,
+    am::size,
+    am::node,
+    am::named_table,
+    am::type_,
+    am::keypos,
+    am::protection,
+];
+
+/// `undefined` where there is no such table.
+fn with<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    f: impl FnOnce(&Table, &State) -> BifResult<'h>,
+) -> BifResult<'h> {
+    let found = match kvik_ets::find(t) {
+        Ok(t) => t,
+        Err(Refusal::Id) => return Ok(am::undefined.into()),
+        Err(r) => return Err(p.badarg_because(r.atom())),
+    };
+    let s = found.read(me(p), Access::Info);
+    match s {
+        Ok(s) => f(&found, &s),
+        Err(_) => Ok(am::undefined.into()),
+    }
+}
+
+fn info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t] = *a else { return Err(p.badarg()) };
+    with(p, t, |t, s| {
+        let items: Vec<_> = ITEMS
+            .iter()
+            .filter_map(|i| Some(p.heap.tuple(&[(*i).into(), item(p, t, s, *i)?])))
+            .collect();
+        Ok(p.heap.list(&items))
+    })
+}
+
+fn info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, what] = *a else { return Err(p.badarg()) };
+    with(p, t, |t, s| what.as_atom().and_then(|w| item(p, t, s, w)).ok_or_else(|| p.badarg()))
+}
+
+fn item<'h>(p: &'h Proc, t: &Table, s: &State, what: Atom) -> Option<Term<'h>> {
+    let o = &t.options;
+    let int = |n: usize| p.heap.integer(n as i64);
+    Some(match what {
+        am::id => registry::reference(&p.heap, t),
+        am::decentralized_counters => o.decentralized_counters.into(),
+        am::read_concurrency => o.read_concurrency.into(),
+        am::write_concurrency => o.write_concurrency.into(),
+        am::compressed => o.compressed.into(),
+        am::memory => int(t.memory(s)),
+        am::owner => Term::local_pid(s.owner),
+        am::heir => s.heir.as_ref().map_or(am::none.into(), |h| Term::local_pid(h.0)),
+        am::name => s.name.into(),
+        am::size => int(s.store.len()),
+        am::node => am::nonode_nohost.into(),
+        am::named_table => o.named.into(),
+        am::type_ => o.kind.atom().into(),
+        am::keypos => int(o.keypos),
+        am::protection => s.protection.atom().into(),
+        am::fixed => t.is_fixed().into(),
+        am::safe_fixed | am::safe_fixed_monotonic_time => fixed(p, t, what),
+        am::stats => stats(p, t, s),
+        _ => return None,
+    })
+}
+
+fn fixed<'h>(p: &'h Proc, t: &Table, what: Atom) -> Term<'h> {
+    let f = t.fixers();
+    let Some(since) = f.since.filter(|_| !f.holders.is_empty()) else {
+        return Term::bool(false);
+    };
+    let micros = since.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64);
+    let time = if what == am::safe_fixed {
+        let parts =
+            [micros / 1_000_000_000_000, micros / 1_000_000 % 1_000_000, micros % 1_000_000];
+        p.heap.tuple(&parts.map(|n| p.heap.integer(n)))
+    } else {
+        let ago = since.elapsed().map_or(0, |d| d.as_nanos() as i64);
+        p.heap.integer(crate::system::monotonic_now() - ago)
+    };
+    let holders: Vec<_> = f
+        .holders
+        .iter()
+        .map(|(pid, n)| p.heap.tuple(&[Term::local_pid(*pid), p.heap.integer(*n as i64)]))
+        .collect();
+    p.heap.tuple(&[time, p.heap.list(&holders)])
+}
+
+fn stats<'h>(p: &'h Proc, t: &Table, s: &State) -> Term<'h> {
+    let Store::Hash(h) = &s.store else {
+        return Term::bool(t.options.kind != Kind::OrderedSet);
+    };
+    let (avg, dev, expected, min, max, kept) = h.stats();
+    let int = |n: usize| p.heap.integer(n as i64);
+    p.heap.tuple(&[
+        int(h.active()),
+        p.heap.float(avg),
+        p.heap.float(dev),
+        p.heap.float(expected),
+        int(min),
+        int(max),
+        int(kept),
+        int(if t.options.write_concurrency == am::false_ { 1 } else { 64 }),
+    ])
+}

@@ -1,0 +1,229 @@
+//! Objects by key: insert, look up, delete, and walks from key to key.
+
+use kvik_ets::linear::key_of;
+use kvik_ets::{order, Access, Kind, Store};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, Term};
+
+use super::{read, table, write};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("ets", "insert", 2, insert_2),
+    bif!("ets", "insert_new", 2, insert_new_2),
+    bif!("ets", "lookup", 2, lookup_2),
+    bif!("ets", "lookup_element", 3, lookup_element_3),
+    bif!("ets", "member", 2, member_2),
+    bif!("ets", "take", 2, take_2),
+    bif!("ets", "delete", 2, delete_2),
+    bif!("ets", "delete_object", 2, delete_object_2),
+    bif!("ets", "internal_delete_all", 2, delete_all_2),
+    bif!("ets", "first", 1, first_1),
+    bif!("ets", "last", 1, last_1),
+    bif!("ets", "next", 2, next_2),
+    bif!("ets", "prev", 2, prev_2),
+    bif!("ets", "slot", 2, slot_2),
+    bif!("erts_internal", "ets_raw_first", 1, first_1),
+    bif!("erts_internal", "ets_raw_next", 2, next_2),
+    bif!("erts_internal", "ets_lookup_binary_info", 2, binary_info_2),
+];
+
+/// Is it an object this table can hold?
+pub(super) fn is_object(t: Term<'_>, keypos: usize) -> bool {
+    t.as_tuple().is_some_and(|t| t.len() >= keypos)
+}
+
+fn insert_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    insert(p, a, false)
+}
+fn insert_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    insert(p, a, true)
+}
+/// One object, or a list of them at once.
+fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
+    let [t, what] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let mut s = write(p, &t, Access::Write)?;
+    let (keypos, fixed) = (t.options.keypos, t.is_fixed());
+    if !what.is_list() {
+        if !is_object(what, keypos) {
+            return Err(p.badarg());
+        }
+        return Ok(Term::bool(s.store.put(what, only_new, fixed)));
+    }
+    let objects = what.list_to_vec().ok_or_else(|| p.badarg())?;
+    if !objects.iter().all(|o| is_object(*o, keypos)) {
+        return Err(p.badarg());
+    }
+    p.heap.bump_reductions(objects.len() as i64);
+    if only_new && objects.iter().any(|o| s.store.contains(key_of(*o, keypos))) {
+        return Ok(Term::bool(false));
+    }
+    for o in objects {
+        s.store.put(o, false, fixed);
+    }
+    Ok(Term::bool(true))
+}
+
+/// Copies of objects, as a list.
+fn copies<'h>(p: &'h Proc, objects: &[Term<'_>]) -> Term<'h> {
+    match objects {
+        [] => Term::NIL,
+        [one] => p.heap.cons(p.heap.copy(*one), Term::NIL),
+        _ => {
+            let ts: Vec<_> = objects.iter().map(|t| p.heap.copy(*t)).collect();
+            p.heap.list(&ts)
+        }
+    }
+}
+
+fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
+        return Ok(match s.store.get_one(key) {
+            Some(o) => p.heap.cons(p.heap.copy(o), Term::NIL),
+            None => Term::NIL,
+        });
+    }
+    Ok(copies(p, &s.store.get(key)))
+}
+
+fn lookup_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key, pos] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    let pos = pos.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?;
+    let element = |o: Term<'_>| -> Result<Term<'h>, Raised> {
+        let e = o.as_tuple().and_then(|t| t.get(pos - 1));
+        e.map(|e| p.heap.copy(e)).ok_or_else(|| p.badarg())
+    };
+    if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
+        return match s.store.get_one(key) {
+            Some(o) => element(o),
+            None => Err(p.badarg_because(am::badkey)),
+        };
+    }
+    let objects = s.store.get(key);
+    if objects.is_empty() {
+        return Err(p.badarg_because(am::badkey));
+    }
+    let es: Result<Vec<_>, _> = objects.into_iter().map(element).collect();
+    Ok(p.heap.list(&es?))
+}
+
+fn member_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    Ok(Term::bool(s.store.contains(key)))
+}
+
+fn take_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let mut s = write(p, &t, Access::Write)?;
+    let list = copies(p, &s.store.get(key));
+    s.store.erase(key, t.is_fixed());
+    Ok(list)
+}
+
+fn delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    write(p, &t, Access::Write)?.store.erase(key, t.is_fixed());
+    Ok(Term::bool(true))
+}
+
+fn delete_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, object] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let mut s = write(p, &t, Access::Write)?;
+    if !is_object(object, t.options.keypos) {
+        return Err(p.badarg());
+    }
+    s.store.erase_object(object, t.is_fixed());
+    Ok(Term::bool(true))
+}
+
+/// Says how many there were.
+fn delete_all_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, _] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let mut s = write(p, &t, Access::Write)?;
+    let n = s.store.len();
+    s.store.clear(t.is_fixed());
+    Ok(p.heap.integer(n as i64))
+}
+
+fn or_end<'h>(p: &'h Proc, key: Option<Term<'_>>) -> BifResult<'h> {
+    Ok(match key {
+        Some(k) => p.heap.copy(k),
+        None => am::dollar_end_of_table.into(),
+    })
+}
+fn first_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    match &s.store {
+        Store::Hash(h) => or_end(p, h.first()),
+        Store::Tree(t) => or_end(p, t.first()),
+    }
+}
+fn last_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    match &s.store {
+        Store::Hash(h) => or_end(p, h.first()),
+        Store::Tree(t) => or_end(p, t.last()),
+    }
+}
+fn step<'h>(p: &'h Proc, a: &[Term<'h>], back: bool) -> BifResult<'h> {
+    let [t, key] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    match &s.store {
+        Store::Hash(h) => match h.next(key) {
+            Some(k) => or_end(p, k),
+            None => Err(p.badarg()),
+        },
+        Store::Tree(t) => or_end(p, if back { t.prev(key) } else { t.next(key) }),
+    }
+}
+fn next_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    step(p, a, false)
+}
+fn prev_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    step(p, a, true)
+}
+
+fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, slot] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    let i = slot.as_usize().ok_or_else(|| p.badarg())?;
+    let (objects, end) = match &s.store {
+        Store::Hash(h) => {
+            (h.bucket(i).map(|rows| rows.rev().map(|r| r.object()).collect::<Vec<_>>()), h.active())
+        }
+        Store::Tree(t) => (t.nth(i).map(|o| vec![o]), t.len()),
+    };
+    match objects {
+        Some(o) => Ok(copies(p, &o)),
+        None if i == end => Ok(am::dollar_end_of_table.into()),
+        None => Err(p.badarg()),
+    }
+}
+
+/// The off-heap binaries of a key's objects: none are told apart here.
+fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    if !s.store.get(key).iter().any(|o| order::same(key_of(*o, t.options.keypos), key)) {
+        return Err(p.badarg());
+    }
+    Ok(Term::NIL)
+}

@@ -1,0 +1,170 @@
+//! Changing elements of an object in place: `update_counter/3,4` and `update_element/3`.
+
+use kvik_ets::{order, Access, Kind, State, Table};
+use kvik_heap::Heap;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, Term};
+
+use super::{table, write};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("ets", "update_counter", 3, update_counter_3),
+    bif!("ets", "update_counter", 4, update_counter_4),
+    bif!("ets", "update_element", 3, update_element_3),
+];
+
+fn needs_one_object(p: &Proc, t: &Table) -> Result<(), Raised> {
+    match t.options.kind {
+        Kind::Set | Kind::OrderedSet => Ok(()),
+        _ => Err(p.badarg_because(am::table_type)),
+    }
+}
+
+fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key, spec] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let mut s = write(p, &t, Access::Write)?;
+    needs_one_object(p, &t)?;
+    let heap = Heap::detached();
+    let Some(mut elements) = elements(&s, key, &heap) else {
+        return Ok(Term::bool(false));
+    };
+    let specs = match spec.as_tuple() {
+        Some(_) => vec![spec],
+        None => spec.list_to_vec().ok_or_else(|| p.badarg())?,
+    };
+    for spec in specs {
+        let [pos, value] = spec.as_tuple_n::<2>().ok_or_else(|| p.badarg())?;
+        let pos = pos.as_usize().ok_or_else(|| p.badarg())?;
+        if pos == t.options.keypos {
+            return Err(p.badarg_because(am::keypos));
+        }
+        let i = pos.checked_sub(1).ok_or_else(|| p.badarg())?;
+        *elements.get_mut(i).ok_or_else(|| p.badarg())? = heap.copy(value);
+    }
+    s.store.put(heap.tuple(&elements), false, t.is_fixed());
+    Ok(Term::bool(true))
+}
+
+/// The elements of a key's object, copied.
+fn elements<'t>(s: &State, key: Term<'_>, heap: &'t Heap) -> Option<Vec<Term<'t>>> {
+    let o = heap.copy(s.store.get_one(key)?);
+    Some(o.as_tuple()?.elements().to_vec())
+}
+
+fn update_counter_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key, ops] = *a else { return Err(p.badarg()) };
+    update_counter(p, t, key, ops, None)
+}
+fn update_counter_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key, ops, default] = *a else { return Err(p.badarg()) };
+    update_counter(p, t, key, ops, Some(default))
+}
+
+/// One step: which element, how much more, and where to go on when it leaves a bound.
+struct Op<'h> {
+    pos: usize,
+    incr: Term<'h>,
+    wrap: Option<(Term<'h>, Term<'h>)>,
+}
+
+fn update_counter<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    key: Term<'h>,
+    what: Term<'h>,
+    default: Option<Term<'h>>,
+) -> BifResult<'h> {
+    let t = table(p, t)?;
+    let mut s = write(p, &t, Access::Write)?;
+    if default.is_some_and(|d| d.as_tuple().is_none()) {
+        return Err(p.badarg());
+    }
+    needs_one_object(p, &t)?;
+    let keypos = t.options.keypos;
+    let heap = Heap::detached();
+    let mut object = match (elements(&s, key, &heap), default.and_then(|d| d.as_tuple())) {
+        (Some(e), _) => e,
+        (None, Some(d)) if d.len() >= keypos => {
+            let mut e: Vec<_> = d.elements().iter().map(|t| heap.copy(*t)).collect();
+            e[keypos - 1] = heap.copy(key);
+            e
+        }
+        (None, Some(_)) => return Err(p.badarg()),
+        (None, None) => return Err(p.badarg_because(am::badkey)),
+    };
+    let is_list = what.is_list();
+    let ops = parse(p, what, keypos, &object)?;
+    let mut results = Vec::with_capacity(ops.len());
+    for op in ops {
+        let old = p.heap.copy(object[op.pos - 1]);
+        let mut new = add(p, old, op.incr)?;
+        if let Some((bound, to)) = op.wrap {
+            let down = order::order(op.incr, Term::int(0)).is_lt();
+            let o = order::order(new, bound);
+            if if down { o.is_lt() } else { o.is_gt() } {
+                new = to;
+            }
+        }
+        object[op.pos - 1] = heap.copy(new);
+        results.push(new);
+    }
+    s.store.put(heap.tuple(&object), false, t.is_fixed());
+    match results.first() {
+        Some(one) if !is_list => Ok(*one),
+        _ => Ok(p.heap.list(&results)),
+    }
+}
+
+/// All steps are checked before the first is taken.
+fn parse<'h>(
+    p: &'h Proc,
+    what: Term<'h>,
+    keypos: usize,
+    object: &[Term<'_>],
+) -> Result<Vec<Op<'h>>, Raised> {
+    if what.is_integer() {
+        let op = p.heap.tuple(&[p.heap.integer(keypos as i64 + 1), what]);
+        return Ok(vec![one(p, op, keypos, object)?]);
+    }
+    if what.as_tuple().is_some() {
+        return Ok(vec![one(p, what, keypos, object)?]);
+    }
+    let list = what.list_to_vec().ok_or_else(|| p.badarg())?;
+    list.into_iter().map(|op| one(p, op, keypos, object)).collect()
+}
+fn one<'h>(
+    p: &'h Proc,
+    op: Term<'h>,
+    keypos: usize,
+    object: &[Term<'_>],
+) -> Result<Op<'h>, Raised> {
+    let (pos, incr, wrap) = match op.as_tuple().map(|t| t.elements()) {
+        Some(&[pos, incr]) => (pos, incr, None),
+        Some(&[pos, incr, bound, to]) if bound.is_integer() && to.is_integer() => {
+            (pos, incr, Some((bound, to)))
+        }
+        _ => return Err(p.badarg()),
+    };
+    let pos = pos.as_small().filter(|_| incr.is_integer()).ok_or_else(|| p.badarg())?;
+    if pos == keypos as i64 {
+        return Err(p.badarg_because(am::keypos));
+    }
+    let pos = usize::try_from(pos).unwrap_or(0);
+    match pos.checked_sub(1).and_then(|i| object.get(i)) {
+        None => Err(p.badarg_because(am::position)),
+        Some(old) if !old.is_integer() => Err(p.badarg()),
+        Some(_) => Ok(Op { pos, incr, wrap }),
+    }
+}
+fn add<'h>(p: &'h Proc, a: Term<'h>, b: Term<'h>) -> BifResult<'h> {
+    if let (Some(x), Some(y)) = (a.as_i64(), b.as_i64()) {
+        if let Some(n) = x.checked_add(y) {
+            return Ok(p.heap.integer(n));
+        }
+    }
+    match (kvik_ets::registry::hooks().guard_bif)("+", 2) {
+        Some(f) => f(p, &[a, b]),
+        None => Err(p.system_limit()),
+    }
+}

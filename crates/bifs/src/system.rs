@@ -1,0 +1,113 @@
+//! What the system says of itself and lets itself be told: `erlang:system_info/1`,
+//! `system_flag/2`, `memory/0,1`, `halt/2`, the node's name while it has none, and small natives
+//! of `erts_internal`. What it needs to know of other crates, `vm` tells through [`Config`] and
+//! [`Hooks`].
+
+mod flags;
+mod halt;
+mod info;
+mod internal;
+mod memory;
+mod seq_trace;
+
+pub use flags::{backtrace_depth, logger};
+pub use halt::Halt;
+pub use memory::Memory;
+
+use std::sync::OnceLock;
+
+use kvik_proc::BifEntry;
+
+pub const BIFS: &[&[BifEntry]] =
+    &[flags::BIFS, halt::BIFS, info::BIFS, internal::BIFS, memory::BIFS, seq_trace::BIFS];
+
+/// What the command line decided.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub schedulers: usize,
+    pub schedulers_online: usize,
+    pub dirty_cpu: usize,
+    pub dirty_cpu_online: usize,
+    pub dirty_io: usize,
+    pub async_threads: usize,
+    pub process_limit: usize,
+    pub port_limit: usize,
+    pub ets_limit: usize,
+    pub break_ignored: bool,
+    pub kernel_poll: bool,
+    pub dist_buf_busy_limit: usize,
+    /// `no_time_warp`, `single_time_warp`, `multi_time_warp`.
+    pub time_warp_mode: &'static str,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
+        Config {
+            schedulers: cpus,
+            schedulers_online: cpus,
+            dirty_cpu: cpus,
+            dirty_cpu_online: cpus,
+            dirty_io: 10,
+            async_threads: 1,
+            process_limit: 262_144,
+            port_limit: 65_536,
+            ets_limit: 8192,
+            break_ignored: false,
+            kernel_poll: true,
+            dist_buf_busy_limit: 1_048_576,
+            time_warp_mode: "no_time_warp",
+        }
+    }
+}
+
+static CONFIG: OnceLock<Config> = OnceLock::new();
+
+/// False when it was set (or asked for) before.
+pub fn set_config(c: Config) -> bool {
+    CONFIG.set(c).is_ok()
+}
+pub fn config() -> &'static Config {
+    CONFIG.get_or_init(Config::default)
+}
+
+/// What only other crates know.
+#[derive(Copy, Clone)]
+pub struct Hooks {
+    pub process_count: fn() -> usize,
+    pub port_count: fn() -> usize,
+    /// From 1; 0 where no scheduler runs us.
+    pub scheduler_id: fn() -> usize,
+    /// Erlang monotonic time in native units.
+    pub monotonic: fn() -> i64,
+    /// True for one of the system's own processes; `None` where there is none such.
+    pub is_system_process: fn(u32) -> Option<bool>,
+    pub memory: fn() -> Memory,
+    /// Ends the program.
+    pub halt: fn(Halt),
+    /// Writes the crash dump of a slogan.
+    pub crash_dump: fn(&str),
+}
+
+static HOOKS: OnceLock<Hooks> = OnceLock::new();
+const NO_HOOKS: Hooks = Hooks {
+    process_count: || 0,
+    port_count: || 0,
+    scheduler_id: || 1,
+    monotonic: || 0,
+    is_system_process: |_| None,
+    memory: memory::of_this_program,
+    halt: halt::at_once,
+    crash_dump: |_| {},
+};
+
+/// False when they were set before.
+pub fn set_hooks(h: Hooks) -> bool {
+    HOOKS.set(h).is_ok()
+}
+pub(crate) fn hooks() -> &'static Hooks {
+    HOOKS.get().unwrap_or(&NO_HOOKS)
+}
+pub(crate) fn monotonic_now() -> i64 {
+    (hooks().monotonic)()
+}

@@ -1,0 +1,172 @@
+//! `erlang:system_flag/2`, and the values it sets.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::Mutex;
+
+use kvik_heap::OwnedTerm;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "system_flag", 2, system_flag_2),
+    bif!("erts_internal", "scheduler_wall_time", 1, scheduler_wall_time_1),
+];
+
+/// A number that a flag sets: name, lowest, highest, value at start.
+pub(super) struct Number {
+    pub name: &'static str,
+    range: (i64, i64),
+    value: AtomicI64,
+}
+
+const fn number(name: &'static str, low: i64, high: i64, start: i64) -> Number {
+    Number { name, range: (low, high), value: AtomicI64::new(start) }
+}
+
+static NUMBERS: [Number; 6] = [
+    number("fullsweep_after", 0, 65_535, 65_535),
+    number("min_heap_size", 0, i64::MAX, 233),
+    number("min_bin_vheap_size", 0, i64::MAX, 46_422),
+    number("backtrace_depth", 0, 1024, 8),
+    number("trace_control_word", 0, u32::MAX as i64, 0),
+    number("outstanding_system_requests_limit", 1, (1 << 27) - 1, 0),
+];
+
+pub(super) fn get(name: &str) -> Option<i64> {
+    NUMBERS.iter().find(|n| n.name == name).map(|n| n.value.load(Relaxed))
+}
+/// Frames of a stack trace.
+pub fn backtrace_depth() -> usize {
+    usize::try_from(get("backtrace_depth").unwrap_or(8)).unwrap_or(8)
+}
+
+/// `max_heap_size`: words, and what to do beyond.
+static MAX_HEAP: AtomicU64 = AtomicU64::new(0);
+static MAX_HEAP_KILL: AtomicBool = AtomicBool::new(true);
+static MAX_HEAP_LOG: AtomicBool = AtomicBool::new(true);
+
+pub(super) fn max_heap_words() -> u64 {
+    MAX_HEAP.load(Relaxed)
+}
+pub(super) fn max_heap_size<'h>(p: &'h Proc) -> Term<'h> {
+    let keys = [am::error_logger, am::kill, am::size].map(Term::atom);
+    let values = [
+        Term::bool(MAX_HEAP_LOG.load(Relaxed)),
+        Term::bool(MAX_HEAP_KILL.load(Relaxed)),
+        p.heap.unsigned(MAX_HEAP.load(Relaxed)),
+    ];
+    p.heap.flat_map_sorted(p.heap.tuple(&keys), &values)
+}
+
+/// Who gets log events of the system itself: a pid, `logger` or `undefined`.
+static LOGGER: Mutex<Option<OwnedTerm>> = Mutex::new(None);
+
+pub fn logger() -> OwnedTerm {
+    let l = LOGGER.lock().unwrap_or_else(|e| e.into_inner());
+    l.clone().unwrap_or_else(|| OwnedTerm::new(am::logger.into()))
+}
+
+static WALL_TIME: AtomicBool = AtomicBool::new(false);
+static MICROSTATE: AtomicBool = AtomicBool::new(false);
+
+fn scheduler_wall_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    switch(p, a.first().copied(), &WALL_TIME)
+}
+fn switch<'h>(p: &'h Proc, on: Option<Term<'h>>, flag: &AtomicBool) -> BifResult<'h> {
+    let on = on.and_then(|t| t.as_bool()).ok_or_else(|| p.badarg())?;
+    Ok(Term::bool(flag.swap(on, Relaxed)))
+}
+
+fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [flag, value] = *a else { return Err(p.badarg()) };
+    let Some(flag) = flag.as_atom() else {
+        return Err(p.badarg_because(am::badopt));
+    };
+    let name = flag.name();
+    if let Some(n) = NUMBERS.iter().find(|n| n.name == name) {
+        return set_number(p, n, value);
+    }
+    let c = super::config();
+    let unchanged = |n: usize| match value.as_usize() {
+        // Threads are neither added nor stopped while we run.
+        Some(v) if v == n => Ok(p.heap.integer(n as i64)),
+        Some(_) => Err(p.notsup()),
+        None => Err(p.badarg()),
+    };
+    match name {
+        "schedulers_online" => unchanged(c.schedulers_online),
+        "dirty_cpu_schedulers_online" => unchanged(c.dirty_cpu_online),
+        "max_heap_size" => set_max_heap(p, value),
+        "scheduler_wall_time" => switch(p, Some(value), &WALL_TIME),
+        "microstate_accounting" => switch(p, Some(value), &MICROSTATE),
+        "system_logger" => set_logger(p, value),
+        "multi_scheduling" => match value.as_atom() {
+            Some(am::unblock | am::unblock_normal) => Ok(am::enabled.into()),
+            Some(am::block | am::block_normal) => Err(p.notsup()),
+            _ => Err(p.badarg()),
+        },
+        "time_offset" if value.as_atom().is_some_and(|v| v.name() == "finalize") => {
+            Ok(kvik_term::Atom::intern("final").map_err(|_| p.system_limit())?.into())
+        }
+        "scheduler_bind_type" if value.as_atom().is_some() => {
+            Ok(kvik_term::Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
+        }
+        "time_offset" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
+        "sequential_tracer" => match value.as_bool() {
+            Some(false) => Ok(Term::bool(false)),
+            _ => Err(p.notsup()),
+        },
+        "cpu_topology" | "internal_cpu_topology" => Err(p.notsup()),
+        _ => Err(p.badarg_because(am::badopt)),
+    }
+}
+
+fn set_number<'h>(p: &'h Proc, n: &Number, value: Term<'h>) -> BifResult<'h> {
+    let v = value.as_i64().filter(|v| *v >= n.range.0).ok_or_else(|| p.badarg())?;
+    if v > n.range.1 && n.name != "backtrace_depth" && n.name != "fullsweep_after" {
+        return Err(p.badarg());
+    }
+    let v = match n.name {
+        "min_heap_size" => super::info::heap_size_at_least(v),
+        _ => v.min(n.range.1),
+    };
+    Ok(p.heap.integer(n.value.swap(v, Relaxed)))
+}
+
+fn set_max_heap<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
+    let old = max_heap_size(p);
+    let (mut size, mut kill, mut log) = (value.as_u64(), None, None);
+    if let Some(m) = value.as_map() {
+        for (k, v) in kvik_ets::order::map_pairs(m) {
+            match k.as_atom() {
+                Some(am::size) => size = v.as_u64(),
+                Some(am::kill) => kill = Some(v.as_bool().ok_or_else(|| p.badarg())?),
+                Some(am::error_logger) => log = Some(v.as_bool().ok_or_else(|| p.badarg())?),
+                _ => {}
+            }
+        }
+    }
+    let size = size.ok_or_else(|| p.badarg())?;
+    if size != 0 && size < get("min_heap_size").unwrap_or(0) as u64 {
+        return Err(p.badarg());
+    }
+    MAX_HEAP.store(size, Relaxed);
+    if let Some(k) = kill {
+        MAX_HEAP_KILL.store(k, Relaxed);
+    }
+    if let Some(l) = log {
+        MAX_HEAP_LOG.store(l, Relaxed);
+    }
+    Ok(old)
+}
+
+fn set_logger<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
+    let ok =
+        value.as_local_pid().is_some() || value.is_atom(am::logger) || value.is_atom(am::undefined);
+    if !ok {
+        return Err(p.badarg());
+    }
+    let old = logger();
+    *LOGGER.lock().unwrap_or_else(|e| e.into_inner()) = Some(OwnedTerm::new(value));
+    Ok(p.heap.copy(old.term()))
+}

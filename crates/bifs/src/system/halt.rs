@@ -1,0 +1,63 @@
+//! `erlang:halt/2`.
+
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[bif!("erlang", "halt", 2, halt_2)];
+
+/// How the program is to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// With a code, after pending output where `flush`.
+    Code { code: i32, flush: bool },
+    /// With a core dump.
+    Abort,
+    /// With a crash dump.
+    Slogan(String),
+}
+
+/// What to do where nothing needs flushing.
+pub(super) fn at_once(h: Halt) {
+    use std::io::Write;
+    let _ = std::io::stdout().flush();
+    match h {
+        Halt::Code { code, .. } => std::process::exit(code),
+        Halt::Abort => std::process::abort(),
+        Halt::Slogan(s) => {
+            eprintln!("{s}");
+            (super::hooks().crash_dump)(&s);
+            std::process::exit(1)
+        }
+    }
+}
+
+/// Most characters of a slogan that are kept.
+const SLOGAN: usize = 1023;
+
+fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [status, options] = *a else { return Err(p.badarg()) };
+    let mut flush = true;
+    let Some(options) = options.list_to_vec() else {
+        return Err(p.badarg());
+    };
+    for o in options {
+        match o.as_tuple_n::<2>().map(|[k, v]| (k.as_atom(), v.as_bool())) {
+            Some((Some(am::flush), Some(v))) => flush = v,
+            _ => return Err(p.badarg_because(am::badopt)),
+        }
+    }
+    let h = if let Some(n) = status.as_u64() {
+        let code = (n & 0x7FFF_FFFF) as i32;
+        Halt::Code { code, flush }
+    } else if status.is_atom(am::abort) {
+        Halt::Abort
+    } else {
+        let text = |t: Term<'_>| -> Option<String> {
+            let chars = t.list_to_vec()?.into_iter().take(SLOGAN);
+            chars.map(|c| char::from_u32(u32::try_from(c.as_small()?).ok()?)).collect()
+        };
+        Halt::Slogan(text(status).ok_or_else(|| p.badarg())?)
+    };
+    (super::hooks().halt)(h);
+    Ok(am::undefined.into())
+}

@@ -1,0 +1,300 @@
+//! `erlang:system_info/1`.
+
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Atom, Term};
+
+use super::{config, flags, hooks};
+
+pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
+
+/// OTP's versions that we stand for.
+pub const OTP_RELEASE: &str = "25";
+pub const ERTS_VERSION: &str = "13.1.5";
+const NIF_VERSION: &str = "2.16";
+const DRIVER_VERSION: &str = "3.3";
+
+/// OTP's time range in native units, whose base is -2^59 in round nanoseconds.
+const START_TIME: i64 = -576_460_752_000_000_000;
+const END_TIME: i64 = 8_646_911_283_000_000_000;
+
+fn atom<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
+    match Atom::intern(name) {
+        Ok(a) => Ok(a.into()),
+        Err(_) => Err(p.system_limit()),
+    }
+}
+
+/// The sizes a heap grows through.
+fn heap_sizes() -> Vec<i64> {
+    let (mut a, mut b) = (12i64, 38i64);
+    let mut sizes = vec![a, b];
+    while b < 800_000 {
+        (a, b) = (b, a + b + 1);
+        sizes.push(b);
+    }
+    // From about a million words on they grow by a fifth.
+    while b <= i64::MAX / 5 * 4 && sizes.len() < 151 {
+        b += b / 5;
+        sizes.push(b);
+    }
+    sizes.retain(|s| *s <= 1 << 59);
+    sizes
+}
+pub(super) fn heap_size_at_least(n: i64) -> i64 {
+    heap_sizes().into_iter().find(|s| *s >= n).unwrap_or(n)
+}
+
+fn system_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [what] = *a else { return Err(p.badarg()) };
+    match what.as_atom() {
+        Some(a) => {
+            let name = a.name();
+            if let Some(n) = numbers(name) {
+                return Ok(p.heap.integer(n));
+            }
+            if let Some((_, s)) = STRINGS.iter().find(|s| s.0 == name) {
+                return Ok(p.heap.string(s));
+            }
+            if let Some((_, v)) = ATOMS.iter().find(|s| s.0 == name) {
+                return atom(p, v);
+            }
+            other(p, name)
+        }
+        None => pair(p, what),
+    }
+}
+
+fn numbers(name: &str) -> Option<i64> {
+    let c = config();
+    let cpus = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    let n = match name {
+        "schedulers" => c.schedulers,
+        "schedulers_online" => c.schedulers_online,
+        "dirty_cpu_schedulers" => c.dirty_cpu,
+        "dirty_cpu_schedulers_online" => c.dirty_cpu_online,
+        "dirty_io_schedulers" => c.dirty_io,
+        "thread_pool_size" => c.async_threads,
+        "scheduler_id" => (hooks().scheduler_id)(),
+        "process_count" => (hooks().process_count)(),
+        "process_limit" => c.process_limit,
+        "port_count" => (hooks().port_count)(),
+        "port_limit" => c.port_limit,
+        "atom_count" => Atom::count(),
+        "atom_limit" => kvik_term::atom::MAX_ATOMS,
+        "ets_count" => kvik_ets::registry::count(),
+        "ets_limit" => c.ets_limit,
+        "logical_processors" | "logical_processors_available" | "logical_processors_online" => {
+            cpus()
+        }
+        "wordsize" => 8,
+        "compat_rel" => 25,
+        "creation" => 0,
+        "delayed_node_table_gc" => 60,
+        "dist_buf_busy_limit" => c.dist_buf_busy_limit,
+        "outstanding_system_requests_limit" => {
+            match flags::get("outstanding_system_requests_limit") {
+                Some(n) if n > 0 => n as usize,
+                _ => 2 * c.schedulers,
+            }
+        }
+        "start_time" => return Some(START_TIME),
+        "end_time" => return Some(END_TIME),
+        "trace_control_word" => return flags::get(name),
+        _ => return None,
+    };
+    Some(n as i64)
+}
+
+const STRINGS: &[(&str, &str)] = &[
+    ("otp_release", OTP_RELEASE),
+    ("version", ERTS_VERSION),
+    ("nif_version", NIF_VERSION),
+    ("driver_version", DRIVER_VERSION),
+    ("machine", "BEAM"),
+    ("system_architecture", "x86_64-pc-linux-gnu"),
+];
+
+const ATOMS: &[(&str, &str)] = &[
+    ("build_type", "opt"),
+    ("emu_type", "opt"),
+    ("emu_flavor", "jit"),
+    ("debug_compiled", "false"),
+    ("lock_checking", "false"),
+    ("constant_pool_support", "true"),
+    ("eager_check_io", "true"),
+    ("dynamic_trace", "none"),
+    ("dynamic_trace_probes", "false"),
+    ("heap_type", "private"),
+    ("message_queue_data", "on_heap"),
+    ("modified_timing_level", "undefined"),
+    ("multi_scheduling", "enabled"),
+    ("port_parallelism", "false"),
+    ("scheduler_bind_type", "unbound"),
+    ("smp_support", "true"),
+    ("threads", "true"),
+    ("time_correction", "true"),
+    ("time_offset", "final"),
+    ("tolerant_timeofday", "enabled"),
+    ("update_cpu_info", "unchanged"),
+    ("hipe_architecture", "undefined"),
+    ("cpu_quota", "unknown"),
+];
+
+fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
+    let c = config();
+    let h = &p.heap;
+    let int = |n: usize| h.integer(n as i64);
+    Ok(match name {
+        "system_version" => h.string(&system_version()),
+        "break_ignored" => c.break_ignored.into(),
+        "kernel_poll" => c.kernel_poll.into(),
+        "time_warp_mode" => atom(p, c.time_warp_mode)?,
+        "fullsweep_after" | "min_heap_size" | "min_bin_vheap_size" => flag_pair(p, name)?,
+        "max_heap_size" => flags::max_heap_size(p),
+        "garbage_collection" => {
+            let first = h.tuple(&[am::max_heap_size.into(), h.unsigned(flags::max_heap_words())]);
+            let mut items = vec![first];
+            for n in ["min_bin_vheap_size", "min_heap_size", "fullsweep_after"] {
+                items.push(flag_pair(p, n)?);
+            }
+            h.list(&items)
+        }
+        "heap_sizes" => {
+            let sizes: Vec<_> = heap_sizes().into_iter().map(|n| h.integer(n)).collect();
+            h.list(&sizes)
+        }
+        "os_type" => h.tuple(&[atom(p, "unix")?, atom(p, "linux")?]),
+        "os_version" => os_version(p),
+        "schedulers_state" => {
+            h.tuple(&[int(c.schedulers), int(c.schedulers_online), int(c.schedulers_online)])
+        }
+        "all_schedulers_state" => {
+            let row = |kind: &str, n: usize, online: usize| -> BifResult<'h> {
+                Ok(h.tuple(&[atom(p, kind)?, int(n), int(online), int(online)]))
+            };
+            h.list(&[
+                row("normal", c.schedulers, c.schedulers_online)?,
+                row("dirty_cpu", c.dirty_cpu, c.dirty_cpu_online)?,
+                row("dirty_io", c.dirty_io, c.dirty_io)?,
+            ])
+        }
+        "scheduler_bindings" => {
+            let unbound = atom(p, "unbound")?;
+            h.tuple(&vec![unbound; c.schedulers])
+        }
+        "sequential_tracer" => h.tuple(&[am::sequential_tracer.into(), Term::bool(false)]),
+        "system_logger" => h.copy(flags::logger().term()),
+        "cpu_topology" => cpu_topology(p)?,
+        "alloc_util_allocators"
+        | "taints"
+        | "dist_ctrl"
+        | "snifs"
+        | "multi_scheduling_blockers"
+        | "normal_multi_scheduling_blockers"
+        | "check_io"
+        | "allocated_areas" => Term::NIL,
+        "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
+        "c_compiler_used" => h.tuple(&[am::undefined.into(), am::undefined.into()]),
+        "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", true)?,
+        "os_system_time_source" => time_source(p, "CLOCK_REALTIME", false)?,
+        "dist" => h.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
+        _ => return Err(p.badarg()),
+    })
+}
+
+fn flag_pair<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
+    let n = flags::get(name).unwrap_or(0);
+    Ok(p.heap.tuple(&[atom(p, name)?, p.heap.integer(n)]))
+}
+
+/// What `erl` says when it starts, with our name in it.
+fn system_version() -> String {
+    let c = config();
+    format!(
+        "Erlang/OTP {OTP_RELEASE} [erts-{ERTS_VERSION}] [kvik] [64-bit] [smp:{}:{}] [ds:{}:{}:{}] \
+         [async-threads:{}] [jit]\n",
+        c.schedulers,
+        c.schedulers_online,
+        c.dirty_cpu,
+        c.dirty_cpu_online,
+        c.dirty_io,
+        c.async_threads
+    )
+}
+
+fn os_version<'h>(p: &'h Proc) -> Term<'h> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let number = |s: &str| -> i64 {
+        let end = s.find(|c: char| !c.is_ascii_digit()).unwrap_or(s.len());
+        s[..end].parse().unwrap_or(0)
+    };
+    let mut parts = text.split('.').map(number).chain(std::iter::repeat(0));
+    let three: Vec<_> = parts.by_ref().take(3).map(|n| p.heap.integer(n)).collect();
+    p.heap.tuple(&three)
+}
+
+/// Each logical processor as a core of one processor.
+fn cpu_topology<'h>(p: &'h Proc) -> BifResult<'h> {
+    let h = &p.heap;
+    let n = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let (processor, core, logical) = (atom(p, "processor")?, atom(p, "core")?, atom(p, "logical")?);
+    let one = |i: usize| h.tuple(&[logical, h.integer(i as i64)]);
+    let inner = if n == 1 {
+        one(0)
+    } else {
+        let cores: Vec<_> = (0..n).map(|i| h.tuple(&[core, one(i)])).collect();
+        h.list(&cores)
+    };
+    Ok(h.list(&[h.tuple(&[processor, inner])]))
+}
+
+fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
+    let h = &p.heap;
+    let now = if monotonic {
+        super::monotonic_now() - START_TIME
+    } else {
+        let t = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        t.map_or(0, |d| d.as_nanos() as i64)
+    };
+    let mut items = vec![
+        ("function", atom(p, "clock_gettime")?),
+        ("clock_id", atom(p, clock)?),
+        ("resolution", h.integer(1_000_000_000)),
+    ];
+    if monotonic {
+        items.push(("extended", atom(p, "no")?));
+    }
+    items.push(("parallel", am::yes.into()));
+    items.push(("time", h.integer(now)));
+    let mut list = Vec::new();
+    for (k, v) in items {
+        list.push(h.tuple(&[atom(p, k)?, v]));
+    }
+    Ok(h.list(&list))
+}
+
+fn pair<'h>(p: &'h Proc, what: Term<'h>) -> BifResult<'h> {
+    let Some([k, v]) = what.as_tuple_n::<2>() else {
+        return Err(p.badarg());
+    };
+    match (k.as_atom().map(Atom::name), v.as_atom().map(Atom::name)) {
+        (Some("wordsize"), Some("internal" | "external")) => Ok(Term::int(8)),
+        (Some("cpu_topology"), Some("detected" | "used")) => cpu_topology(p),
+        (Some("cpu_topology"), Some("defined")) => Ok(am::undefined.into()),
+        (Some("allocator" | "allocator_sizes"), Some(_)) => Ok(Term::bool(false)),
+        _ => Err(p.badarg()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heap_sizes_are_otps() {
+        let s = heap_sizes();
+        assert_eq!(s[..8], [12, 38, 51, 90, 142, 233, 376, 610]);
+        assert!(s.contains(&833_026) && s.contains(&999_631) && s.contains(&1_199_557));
+        assert_eq!(heap_size_at_least(200), 233);
+    }
+}

@@ -1,0 +1,378 @@
+//! Linear hashing: `set`, `bag` and `duplicate_bag`.
+//!
+//! Buckets are split one by one as the table grows, so that no insertion pays for more than a few.
+//! The objects of one key stand together in their bucket, the newest first. While a table is
+//! fixed, an object that goes is only marked, so that whoever walks the table finds its place
+//! again; [`Linear::purge`] removes the marked ones later.
+
+use kvik_heap::OwnedTerm;
+use kvik_term::Term;
+
+use crate::{hash, order, Kind};
+
+/// Buckets of an empty table; the first segment.
+const FIRST: usize = 256;
+/// Buckets of each further segment: when tables shrink, they do so by segments.
+const SEGMENT: usize = 2048;
+/// Most buckets that one operation splits or joins.
+const STEPS: usize = 5;
+
+pub struct Row {
+    object: OwnedTerm,
+    hash: u32,
+    dead: bool,
+}
+
+impl Row {
+    pub fn object(&self) -> Term<'_> {
+        self.object.term()
+    }
+    pub fn words(&self) -> usize {
+        self.object.words()
+    }
+}
+
+pub struct Linear {
+    buckets: Vec<Vec<Row>>,
+    /// Slots in whole segments: what decides when to shrink.
+    slots: usize,
+    mask: u32,
+    kind: Kind,
+    keypos: usize,
+    items: usize,
+    /// Words of all objects.
+    words: usize,
+    /// Walks take every n-th bucket, as with OTP's n locks for `write_concurrency`.
+    stride: usize,
+    /// Some objects are marked dead.
+    dirty: bool,
+}
+
+/// The element a table goes by.
+pub fn key_of(object: Term<'_>, keypos: usize) -> Term<'_> {
+    object.as_tuple().and_then(|t| t.get(keypos - 1)).unwrap_or(Term::NIL)
+}
+
+impl Linear {
+    pub fn new(kind: Kind, keypos: usize, stride: usize) -> Linear {
+        Linear {
+            buckets: (0..FIRST).map(|_| Vec::new()).collect(),
+            slots: FIRST,
+            mask: FIRST as u32 - 1,
+            kind,
+            keypos,
+            items: 0,
+            words: 0,
+            stride,
+            dirty: false,
+        }
+    }
+    pub fn len(&self) -> usize {
+        self.items
+    }
+    pub fn words(&self) -> usize {
+        self.words
+    }
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+    pub fn active(&self) -> usize {
+        self.buckets.len()
+    }
+    fn index(&self, hash: u32) -> usize {
+        let i = (hash & self.mask) as usize;
+        if i < self.buckets.len() {
+            i
+        } else {
+            (hash & self.mask >> 1) as usize
+        }
+    }
+    fn has_key(&self, row: &Row, key: Term<'_>, hash: u32) -> bool {
+        row.hash == hash && order::same(key, key_of(row.object(), self.keypos))
+    }
+    /// Where the objects of a key stand in their bucket, dead ones too.
+    fn span(&self, key: Term<'_>) -> (usize, std::ops::Range<usize>) {
+        let hash = hash::of_key(key);
+        let b = self.index(hash);
+        let rows = &self.buckets[b];
+        let Some(from) = rows.iter().position(|r| self.has_key(r, key, hash)) else {
+            return (b, rows.len()..rows.len());
+        };
+        let mut to = from + 1;
+        if self.kind != Kind::Set {
+            while rows.get(to).is_some_and(|r| self.has_key(r, key, hash)) {
+                to += 1;
+            }
+        }
+        (b, from..to)
+    }
+    /// The live objects of a key, newest first.
+    pub fn get(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
+        let (b, span) = self.span(key);
+        self.buckets[b][span].iter().filter(|r| !r.dead)
+    }
+    pub fn contains(&self, key: Term<'_>) -> bool {
+        self.get(key).next().is_some()
+    }
+
+    /// False where `only_new` and there is an object of that key.
+    pub fn put(&mut self, object: Term<'_>, only_new: bool, fixed: bool) -> bool {
+        let key = key_of(object, self.keypos);
+        let (b, span) = self.span(key);
+        let live = self.buckets[b][span.clone()].iter().any(|r| !r.dead);
+        if only_new && live {
+            return false;
+        }
+        if self.kind == Kind::Bag && self.revive(b, &span, object) {
+            return true;
+        }
+        let row = Row { object: OwnedTerm::new(object), hash: hash::of_key(key), dead: false };
+        self.words += row.words();
+        if self.kind == Kind::Set && !span.is_empty() {
+            let old = std::mem::replace(&mut self.buckets[b][span.start], row);
+            self.words -= old.words();
+            self.items += old.dead as usize;
+            return true;
+        }
+        self.buckets[b].insert(span.start, row);
+        self.items += 1;
+        if !fixed {
+            self.grow();
+        }
+        true
+    }
+    /// A bag holds an object once: is it there already, perhaps marked dead?
+    fn revive(&mut self, b: usize, span: &std::ops::Range<usize>, object: Term<'_>) -> bool {
+        let rows = &mut self.buckets[b];
+        let Some(i) = span.clone().find(|i| order::same(rows[*i].object(), object)) else {
+            return false;
+        };
+        if rows[i].dead {
+            rows[i].dead = false;
+            self.items += 1;
+            rows[span.start..=i].rotate_right(1);
+        }
+        true
+    }
+
+    /// Removes the live objects of a key that are asked for; says how many.
+    fn remove(&mut self, key: Term<'_>, fixed: bool, which: impl Fn(&Row) -> bool) -> usize {
+        let (b, span) = self.span(key);
+        let mut n = 0;
+        let mut i = span.start;
+        for _ in span {
+            if self.buckets[b][i].dead || !which(&self.buckets[b][i]) {
+                i += 1;
+                continue;
+            }
+            n += 1;
+            if fixed {
+                self.buckets[b][i].dead = true;
+                self.dirty = true;
+                i += 1;
+            } else {
+                let row = self.buckets[b].remove(i);
+                self.words -= row.words();
+            }
+        }
+        self.items -= n;
+        if n > 0 && !fixed {
+            self.shrink();
+        }
+        n
+    }
+    pub fn erase(&mut self, key: Term<'_>, fixed: bool) {
+        self.remove(key, fixed, |_| true);
+    }
+    pub fn erase_object(&mut self, object: Term<'_>, fixed: bool) {
+        let key = key_of(object, self.keypos);
+        self.remove(key, fixed, |r| order::same(r.object(), object));
+    }
+    /// Puts another object of the same key in an object's place.
+    pub fn replace(&mut self, object: Term<'_>) {
+        let (b, span) = self.span(key_of(object, self.keypos));
+        if let Some(r) = self.buckets[b][span].first_mut() {
+            self.words -= r.words();
+            r.object = OwnedTerm::new(object);
+            self.words += r.words();
+        }
+    }
+
+    fn grow(&mut self) {
+        for _ in 0..STEPS {
+            let to = self.buckets.len();
+            if self.items <= to {
+                return;
+            }
+            if to == self.slots {
+                self.slots += SEGMENT;
+            }
+            let from = if to <= self.mask as usize {
+                to & (self.mask >> 1) as usize
+            } else {
+                self.mask = self.mask << 1 | 1;
+                0
+            };
+            let all = std::mem::take(&mut self.buckets[from]);
+            let mask = self.mask as usize;
+            let (go, stay) = all.into_iter().partition(|r| r.hash as usize & mask == to);
+            self.buckets[from] = stay;
+            self.buckets.push(go);
+        }
+    }
+    fn shrink(&mut self) {
+        for _ in 0..STEPS {
+            let limit =
+                if self.slots >= FIRST + 2 * SEGMENT { (self.slots - SEGMENT) / 2 } else { 0 };
+            if self.items >= limit || self.buckets.len() <= FIRST {
+                return;
+            }
+            let Some(mut top) = self.buckets.pop() else {
+                return;
+            };
+            let src = self.buckets.len();
+            let low = (self.mask >> 1) as usize;
+            let dst = src & low;
+            if dst == 0 {
+                self.mask = low as u32;
+            }
+            if self.slots - src >= SEGMENT {
+                self.slots -= SEGMENT;
+            }
+            top.append(&mut self.buckets[dst]);
+            self.buckets[dst] = top;
+        }
+    }
+
+    /// Removes what was marked while the table was fixed.
+    pub fn purge(&mut self) {
+        if !std::mem::take(&mut self.dirty) {
+            return;
+        }
+        for b in &mut self.buckets {
+            b.retain(|r| {
+                if r.dead {
+                    self.words -= r.words();
+                }
+                !r.dead
+            });
+        }
+    }
+    pub fn clear(&mut self, fixed: bool) {
+        if fixed {
+            self.buckets.iter_mut().flatten().for_each(|r| r.dead = true);
+            self.dirty = true;
+            self.items = 0;
+        } else {
+            *self = Linear::new(self.kind, self.keypos, self.stride);
+        }
+    }
+
+    /// The bucket a walk comes to after this one.
+    pub fn next_bucket(&self, i: usize) -> Option<usize> {
+        let n = i + self.stride;
+        if n < self.buckets.len() {
+            return Some(n);
+        }
+        let n = (n + 1) % self.stride;
+        (n != 0).then_some(n)
+    }
+    pub fn bucket(&self, i: usize) -> Option<impl DoubleEndedIterator<Item = &Row>> {
+        self.buckets.get(i).map(|b| b.iter().filter(|r| !r.dead))
+    }
+    pub fn bucket_of(&self, key: Term<'_>) -> usize {
+        self.index(hash::of_key(key))
+    }
+    fn first_from(&self, mut b: Option<usize>) -> Option<Term<'_>> {
+        while let Some(i) = b {
+            if let Some(r) = self.bucket(i).and_then(|mut rows| rows.next()) {
+                return Some(key_of(r.object(), self.keypos));
+            }
+            b = self.next_bucket(i);
+        }
+        None
+    }
+    pub fn first(&self) -> Option<Term<'_>> {
+        self.first_from(Some(0))
+    }
+    /// `None` where the key is not there, not even dead.
+    pub fn next(&self, key: Term<'_>) -> Option<Option<Term<'_>>> {
+        let (b, span) = self.span(key);
+        if span.is_empty() {
+            return None;
+        }
+        let after = self.buckets[b][span.end..].iter().find(|r| !r.dead);
+        Some(match after {
+            Some(r) => Some(key_of(r.object(), self.keypos)),
+            None => self.first_from(self.next_bucket(b)),
+        })
+    }
+
+    /// Lets `f` see the live objects of a bucket and say what becomes of each. Says how many it
+    /// changed.
+    pub fn edit_bucket(
+        &mut self,
+        i: usize,
+        fixed: bool,
+        mut f: impl FnMut(Term<'_>) -> Edit,
+    ) -> usize {
+        let Some(rows) = self.buckets.get_mut(i) else {
+            return 0;
+        };
+        let mut n = 0;
+        let (words, items, dirty) = (&mut self.words, &mut self.items, &mut self.dirty);
+        rows.retain_mut(|r| {
+            if r.dead {
+                return true;
+            }
+            match f(r.object()) {
+                Edit::Keep => true,
+                Edit::Replace(object) => {
+                    n += 1;
+                    *words -= r.words();
+                    r.object = object;
+                    *words += r.words();
+                    true
+                }
+                Edit::Delete => {
+                    n += 1;
+                    *items -= 1;
+                    r.dead = fixed;
+                    *dirty |= fixed;
+                    if !fixed {
+                        *words -= r.words();
+                    }
+                    fixed
+                }
+            }
+        });
+        n
+    }
+    /// After deletions of a walk.
+    pub fn settle(&mut self, fixed: bool) {
+        if !fixed {
+            self.shrink();
+        }
+    }
+    /// Chain lengths: average, deviation, expected deviation, least, most; objects kept though
+    /// dead.
+    pub fn stats(&self) -> (f64, f64, f64, usize, usize, usize) {
+        let lens: Vec<usize> = self.buckets.iter().map(Vec::len).collect();
+        let n = lens.len() as f64;
+        let kept: usize = lens.iter().sum();
+        let squares: usize = lens.iter().map(|l| l * l).sum();
+        let avg = kept as f64 / n;
+        let dev = ((squares as f64 - avg * kept as f64) / n).max(0.0).sqrt();
+        let expected = (avg * (1.0 - 1.0 / n)).sqrt();
+        let (min, max) =
+            (lens.iter().min().copied().unwrap_or(0), lens.iter().max().copied().unwrap_or(0));
+        (avg, dev, expected, min, max, kept - self.items)
+    }
+}
+
+/// What becomes of an object that a walk sees.
+pub enum Edit {
+    Keep,
+    Delete,
+    Replace(OwnedTerm),
+}

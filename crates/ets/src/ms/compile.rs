@@ -1,0 +1,413 @@
+//! From a match specification to a [`Program`].
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_term::{am, Atom, Term, View};
+
+use super::guards::native;
+use super::{Action, Clause, Dialect, Expr, Pat, Program};
+use crate::order::{self, wild, Wild};
+use crate::registry::hooks;
+
+/// How deep patterns and expressions may nest.
+const MAX_DEPTH: usize = 2000;
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Error {
+    /// What `ets:test_ms/2` reports of it.
+    Bad(Vec<String>),
+    TooDeep,
+}
+
+/// A special form of tracing: name, action, numbers of arguments, allowed in guards, at all
+/// places needing that calls (not sends) are traced.
+const ACTIONS: &[(Atom, Action, &[usize], bool)] = &[
+    (am::message, Action::Message, &[1], false),
+    (am::return_trace, Action::ReturnTrace, &[0], false),
+    (am::exception_trace, Action::ExceptionTrace, &[0], false),
+    (am::caller, Action::Caller, &[0], false),
+    (am::caller_line, Action::CallerLine, &[0], false),
+    (am::display, Action::Display, &[1], false),
+    (am::process_dump, Action::ProcessDump, &[0], false),
+    (am::enable_trace, Action::EnableTrace, &[1, 2], false),
+    (am::disable_trace, Action::DisableTrace, &[1, 2], false),
+    (am::trace, Action::Trace, &[2, 3], false),
+    (am::silent, Action::Silent, &[1], false),
+    (am::is_seq_trace, Action::IsSeqTrace, &[0], true),
+    (am::set_seq_token, Action::SetSeqToken, &[2], false),
+    (am::get_seq_token, Action::GetSeqToken, &[0], false),
+    (am::get_tcw, Action::GetTcw, &[0], true),
+    (am::set_tcw, Action::SetTcw, &[1], false),
+];
+
+/// Functions of module `erlang` that guards may call and that this crate leaves to `bifs`.
+const BIFS: &[(&str, &[usize])] = &[
+    ("abs", &[1]),
+    ("round", &[1]),
+    ("trunc", &[1]),
+    ("float", &[1]),
+    ("bit_size", &[1]),
+    ("byte_size", &[1]),
+    ("binary_part", &[2, 3]),
+    ("+", &[1, 2]),
+    ("-", &[1, 2]),
+    ("*", &[2]),
+    ("/", &[2]),
+    ("div", &[2]),
+    ("rem", &[2]),
+    ("band", &[2]),
+    ("bor", &[2]),
+    ("bxor", &[2]),
+    ("bnot", &[1]),
+    ("bsl", &[2]),
+    ("bsr", &[2]),
+];
+
+struct Compiler<'h> {
+    heap: &'h Heap,
+    dialect: Dialect,
+    vars: Vec<u32>,
+    in_guard: bool,
+    errors: Vec<String>,
+    too_deep: bool,
+}
+
+/// A match specification for a dialect.
+pub fn compile(spec: Term<'_>, dialect: Dialect) -> Result<Program, Error> {
+    let heap = Heap::detached();
+    let mut c = Compiler {
+        heap: &heap,
+        dialect,
+        vars: Vec::new(),
+        in_guard: false,
+        errors: Vec::new(),
+        too_deep: false,
+    };
+    let clauses = c.program(spec);
+    if c.too_deep {
+        return Err(Error::TooDeep);
+    }
+    match clauses {
+        Some(clauses) if c.errors.is_empty() => {
+            Ok(Program { clauses, dialect, source: OwnedTerm::new(spec) })
+        }
+        _ => Err(Error::Bad(c.errors)),
+    }
+}
+
+/// What is wrong with it, in `ets:test_ms/2`'s words.
+pub fn lint(spec: Term<'_>, dialect: Dialect) -> Vec<String> {
+    match compile(spec, dialect) {
+        Err(Error::Bad(e)) => e,
+        _ => Vec::new(),
+    }
+}
+
+fn name(t: Term<'_>) -> String {
+    match t.view() {
+        View::Atom(a) => a.name().to_owned(),
+        View::Small(i) => i.to_string(),
+        _ => "term".to_owned(),
+    }
+}
+
+impl<'h> Compiler<'h> {
+    fn bad<R>(&mut self, what: impl Into<String>) -> Option<R> {
+        self.errors.push(what.into());
+        None
+    }
+    fn depth(&mut self, d: usize) -> Option<usize> {
+        if d > MAX_DEPTH {
+            self.too_deep = true;
+            return None;
+        }
+        Some(d + 1)
+    }
+
+    fn program(&mut self, spec: Term<'h>) -> Option<Vec<Clause>> {
+        if spec.as_cons().is_none() {
+            return self.bad("Match programs are not in a list.");
+        }
+        let Some(items) = spec.list_to_vec() else {
+            return self.bad("Match programs are not in a proper list.");
+        };
+        let mut parts = Vec::new();
+        for t in items {
+            match t.as_tuple_n::<3>() {
+                Some(p) => parts.push(p),
+                None => return self.bad("Match program part is not a tuple of arity 3."),
+            }
+        }
+        let clauses: Vec<_> = parts.into_iter().map(|p| self.clause(p)).collect();
+        clauses.into_iter().collect()
+    }
+
+    fn clause(&mut self, [head, guards, body]: [Term<'h>; 3]) -> Option<Clause> {
+        self.vars.clear();
+        let head = self.head(head)?;
+        self.in_guard = true;
+        let guards = self.exprs(guards);
+        self.in_guard = false;
+        if self.dialect == Dialect::Table && body.as_cons().is_none() {
+            return self.bad("Body clause does not return anything.");
+        }
+        let body = self.exprs(body);
+        Some(Clause { head, guards: guards?, body: body?, vars: std::mem::take(&mut self.vars) })
+    }
+    fn head(&mut self, head: Term<'h>) -> Option<Pat> {
+        let head = match (self.dialect, head.list_to_vec()) {
+            (Dialect::Trace, Some(args)) => self.heap.tuple(&args),
+            (Dialect::Trace, None) if head.is_list() => {
+                return self
+                    .bad(format!("Match expression part {} is not a proper list.", name(head)))
+            }
+            (Dialect::Trace, None) if wild(head).is_none() && head.as_tuple().is_none() => {
+                return self.bad("Match head is invalid in this context.")
+            }
+            _ => head,
+        };
+        self.collect_vars(head);
+        let mut bound = vec![false; self.vars.len()];
+        self.pat(head, &mut bound, 0)
+    }
+    /// Slots go by the variables' numbers.
+    fn collect_vars(&mut self, head: Term<'h>) {
+        let mut todo = vec![head];
+        while let Some(mut t) = todo.pop() {
+            while let Some(c) = t.as_cons() {
+                todo.push(c.head());
+                t = c.tail();
+            }
+            match t.view() {
+                View::Atom(_) => self.vars.extend(order::variable(t)),
+                View::Tuple(u) => todo.extend_from_slice(u.elements()),
+                View::Map(m) => todo.extend(order::map_pairs(m).into_iter().map(|(_, v)| v)),
+                _ => {}
+            }
+        }
+        self.vars.sort_unstable();
+        self.vars.dedup();
+    }
+    fn pat(&mut self, t: Term<'h>, bound: &mut [bool], d: usize) -> Option<Pat> {
+        let d = self.depth(d)?;
+        match wild(t) {
+            Some(Wild::Any) => return Some(Pat::Any),
+            Some(Wild::Var(n)) => {
+                let slot = self.vars.binary_search(&n).ok()?;
+                let first = !std::mem::replace(bound.get_mut(slot)?, true);
+                return Some(if first { Pat::Bind(slot) } else { Pat::Same(slot) });
+            }
+            None => {}
+        }
+        match t.view() {
+            View::Tuple(u) => {
+                let ps: Option<Vec<_>> =
+                    u.elements().iter().map(|e| self.pat(*e, bound, d)).collect();
+                Some(simple_tuple(ps?, t))
+            }
+            View::Cons(_) => {
+                let mut items = t.list();
+                let ps: Option<Vec<_>> = items.by_ref().map(|e| self.pat(e, bound, d)).collect();
+                let (ps, tail) = (ps?, self.pat(items.rest, bound, d)?);
+                if ps.iter().all(is_const) && is_const(&tail) {
+                    return Some(Pat::Const(OwnedTerm::new(t)));
+                }
+                Some(Pat::List(ps, Box::new(tail)))
+            }
+            View::Map(m) => {
+                let mut ps = Vec::new();
+                for (k, v) in order::map_pairs(m) {
+                    match wild(k) {
+                        Some(Wild::Var(_)) => return self.bad("Variable found in map key."),
+                        Some(Wild::Any) => return self.bad("Underscore found in map key."),
+                        None => ps.push((OwnedTerm::new(k), self.pat(v, bound, d)?)),
+                    }
+                }
+                Some(Pat::Map(ps))
+            }
+            _ => Some(Pat::Const(OwnedTerm::new(t))),
+        }
+    }
+
+    fn exprs(&mut self, list: Term<'h>) -> Option<Vec<Expr>> {
+        if !list.is_list() {
+            return self.bad("Match expression is not a list.");
+        }
+        let mut it = list.list();
+        let es: Vec<_> = it.by_ref().map(|e| self.expr(e, 0)).collect();
+        if !it.rest.is_nil() {
+            return self.bad("Match expression is not a proper list.");
+        }
+        es.into_iter().collect()
+    }
+    /// All of them, so that each error is seen.
+    fn each(&mut self, ts: &[Term<'h>], d: usize) -> Option<Vec<Expr>> {
+        let es: Vec<_> = ts.iter().map(|t| self.expr(*t, d)).collect();
+        es.into_iter().collect()
+    }
+    fn expr(&mut self, t: Term<'h>, d: usize) -> Option<Expr> {
+        let d = self.depth(d)?;
+        match t.view() {
+            View::Cons(_) => {
+                let mut it = t.list();
+                let items: Vec<_> = it.by_ref().collect();
+                let (items, tail) = (self.each(&items, d), self.expr(it.rest, d));
+                Some(self.fold_list(items?, tail?))
+            }
+            View::Map(m) => {
+                let mut pairs = Vec::new();
+                for (k, v) in order::map_pairs(m) {
+                    let (k, v) = (self.expr(k, d), self.expr(v, d));
+                    pairs.push((k?, v?));
+                }
+                if pairs.iter().all(|(k, v)| is_plain(k) && is_plain(v)) {
+                    return Some(Expr::Const(OwnedTerm::new(t)));
+                }
+                Some(Expr::Map(pairs))
+            }
+            View::Tuple(u) => self.call(t, u.elements(), d),
+            View::Atom(a) => self.atom(t, a),
+            _ => Some(Expr::Const(OwnedTerm::new(t))),
+        }
+    }
+    fn atom(&mut self, t: Term<'h>, a: Atom) -> Option<Expr> {
+        if let Some(n) = order::variable(t) {
+            return match self.vars.binary_search(&n) {
+                Ok(slot) => Some(Expr::Var(slot)),
+                Err(_) => self.bad(format!("Variable ${n} is unbound.")),
+            };
+        }
+        Some(match a {
+            am::dollar_underscore => Expr::Whole,
+            am::dollar_dollar => Expr::Bindings,
+            _ => Expr::Const(OwnedTerm::new(t)),
+        })
+    }
+    fn fold_list(&self, items: Vec<Expr>, tail: Expr) -> Expr {
+        let consts: Option<Vec<_>> = items.iter().map(as_const).collect();
+        match (consts, as_const(&tail)) {
+            (Some(items), Some(tail)) => {
+                let heap = Heap::detached();
+                let items: Vec<_> = items.iter().map(|t| heap.copy(*t)).collect();
+                let tail = heap.copy(tail);
+                Expr::Const(OwnedTerm::new(heap.list_with_tail(&items, tail)))
+            }
+            _ => Expr::List(items, Box::new(tail)),
+        }
+    }
+
+    fn call(&mut self, t: Term<'h>, elements: &[Term<'h>], d: usize) -> Option<Expr> {
+        if let [one] = elements {
+            if let Some(u) = one.as_tuple() {
+                let es = self.each(u.elements(), d)?;
+                if es.iter().all(|e| matches!(e, Expr::Const(_))) {
+                    let heap = Heap::detached();
+                    let es: Vec<_> = es.iter().filter_map(as_const).map(|t| heap.copy(t)).collect();
+                    return Some(Expr::Const(OwnedTerm::new(heap.tuple(&es))));
+                }
+                return Some(Expr::Tuple(es));
+            }
+        }
+        let f = elements.first().copied();
+        match f.filter(|f| order::variable(*f).is_none()).and_then(Term::as_atom) {
+            Some(f) => self.function(f, &elements[1..], d),
+            None => self.bad(format!(
+                "{} is neither a function call, nor a tuple (tuples are written {{{{ ... }}}}).",
+                name(t)
+            )),
+        }
+    }
+    fn function(&mut self, f: Atom, args: &[Term<'h>], d: usize) -> Option<Expr> {
+        let n = args.len();
+        let junction: Option<fn(Vec<Expr>) -> Expr> = match f {
+            am::and => Some(Expr::And),
+            am::or => Some(Expr::Or),
+            am::andalso | am::andthen => Some(Expr::AndAlso),
+            am::orelse => Some(Expr::OrElse),
+            _ => None,
+        };
+        if let Some(make) = junction {
+            if n == 0 {
+                return self.bad(format!(
+                    "Special form '{0}' called without arguments in {{{0}}}.",
+                    f.name()
+                ));
+            }
+            return self.each(args, d).map(make);
+        }
+        match (f, args) {
+            (am::const_, [t]) => return Some(Expr::Const(OwnedTerm::new(*t))),
+            (am::const_, _) => {
+                return self.bad("Special form 'const' called with more than one argument.")
+            }
+            (am::self_, []) => return Some(Expr::Myself),
+            (am::self_, _) => return self.bad("Special form 'self' called with arguments."),
+            _ => {}
+        }
+        if let Some((_, action, arities, guard)) = ACTIONS.iter().find(|a| a.0 == f) {
+            return self.action(f, *action, arities, *guard, args, d);
+        }
+        if let Some(f) = native(f.name(), n) {
+            return self.each(args, d).map(|a| Expr::Native(f, a));
+        }
+        let known = BIFS.iter().any(|(name, arities)| *name == f.name() && arities.contains(&n));
+        if !known {
+            return self.bad(format!("Function {}/{n} does_not_exist.", f.name()));
+        }
+        let args = self.each(args, d)?;
+        match (hooks().guard_bif)(f.name(), n) {
+            Some(b) => Some(Expr::Bif(b, args)),
+            None => Some(Expr::Native(super::guards::small_arith(f.name(), n)?, args)),
+        }
+    }
+    fn action(
+        &mut self,
+        f: Atom,
+        action: Action,
+        arities: &[usize],
+        in_guard: bool,
+        args: &[Term<'h>],
+        d: usize,
+    ) -> Option<Expr> {
+        let n = args.len();
+        let f = f.name();
+        if matches!(action, Action::GetTcw | Action::SetTcw) && !arities.contains(&n) {
+            return self.bad(format!("Function {f}/{n} does_not_exist."));
+        }
+        if self.dialect != Dialect::Trace {
+            return self.bad(match action {
+                Action::GetTcw | Action::SetTcw => {
+                    format!("Function {f}/{n} cannot be called in this context.")
+                }
+                _ => format!("Special form '{f}' used in wrong dialect."),
+            });
+        }
+        if self.in_guard && !in_guard {
+            return self.bad(format!("Special form '{f}' called in guard context."));
+        }
+        if !arities.contains(&n) {
+            return self.bad(format!("Special form '{f}' called with wrong number of arguments."));
+        }
+        self.each(args, d).map(|a| Expr::Action(action, a))
+    }
+}
+
+fn is_const(p: &Pat) -> bool {
+    matches!(p, Pat::Const(_))
+}
+fn is_plain(e: &Expr) -> bool {
+    // A constant written as `{const, _}` or `{{_}}` is not what stands in the source.
+    matches!(e, Expr::Const(t) if t.term().as_tuple().is_none() && t.term().as_cons().is_none())
+}
+fn as_const(e: &Expr) -> Option<Term<'_>> {
+    match e {
+        Expr::Const(t) => Some(t.term()),
+        _ => None,
+    }
+}
+fn simple_tuple(ps: Vec<Pat>, t: Term<'_>) -> Pat {
+    if ps.iter().all(is_const) {
+        Pat::Const(OwnedTerm::new(t))
+    } else {
+        Pat::Tuple(ps)
+    }
+}

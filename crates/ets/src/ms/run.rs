@@ -1,0 +1,302 @@
+//! Running a [`Program`].
+//!
+//! Guards work on the terms where they are: a table's objects are not copied before it is known
+//! that they match. What calls build meanwhile lies on the process's heap as garbage. Only a
+//! body's value is copied.
+
+use kvik_heap::roots::Root;
+use kvik_proc::Proc;
+use kvik_term::{am, Term};
+
+use super::{Action, Clause, Expr, Pat, Program};
+use crate::order;
+
+/// What a program is matched against.
+#[derive(Copy, Clone)]
+pub enum Subject<'s> {
+    Term(Term<'s>),
+    /// A call's arguments.
+    Args(&'s [Term<'s>]),
+}
+
+/// What tracing does on a program's behalf.
+pub trait Effects {
+    /// The value of an action; `None` where it fails.
+    fn act<'h>(&self, p: &'h Proc, action: Action, args: &[Term<'h>]) -> Option<Term<'h>>;
+}
+
+/// Nothing is traced: actions fail.
+struct NoEffects;
+impl Effects for NoEffects {
+    fn act<'h>(&self, _: &'h Proc, _: Action, _: &[Term<'h>]) -> Option<Term<'h>> {
+        None
+    }
+}
+
+struct Run<'r> {
+    p: &'r Proc,
+    subject: Subject<'r>,
+    vars: Vec<Option<Term<'r>>>,
+    effects: &'r dyn Effects,
+    in_body: bool,
+    /// What `{message, M}` said.
+    message: std::cell::Cell<Option<Term<'r>>>,
+}
+
+impl Program {
+    /// The value of the first clause that matches, on the process's heap.
+    pub fn run<'h>(&self, p: &'h Proc, t: Term<'_>) -> Option<Term<'h>> {
+        self.with_match(p, Subject::Term(t), &NoEffects, |run, body| run.value(p, body))
+    }
+    /// Is it `true`?
+    pub fn is_true(&self, p: &Proc, t: Term<'_>) -> bool {
+        self.with_match(p, Subject::Term(t), &NoEffects, |run, body| {
+            run.body(body).is_atom(am::true_)
+        })
+        .unwrap_or(false)
+    }
+    /// For tracing: `None` without a match; else `true`, or what `{message, M}` said.
+    pub fn run_trace<'h>(
+        &self,
+        p: &'h Proc,
+        args: &[Term<'_>],
+        effects: &dyn Effects,
+    ) -> Option<Term<'h>> {
+        self.with_match(p, Subject::Args(args), effects, |run, body| {
+            run.body(body);
+            match run.message.get() {
+                Some(t) => p.heap.copy(t),
+                None => Term::bool(true),
+            }
+        })
+    }
+
+    fn with_match<'r, R>(
+        &'r self,
+        p: &'r Proc,
+        subject: Subject<'r>,
+        effects: &'r dyn Effects,
+        then: impl FnOnce(&Run<'r>, &'r [Expr]) -> R,
+    ) -> Option<R> {
+        let mut run = Run {
+            p,
+            subject,
+            vars: Vec::new(),
+            effects,
+            in_body: false,
+            message: std::cell::Cell::new(None),
+        };
+        let clause = self.clauses.iter().find(|c| run.enter(c))?;
+        run.in_body = true;
+        Some(then(&run, &clause.body))
+    }
+}
+
+/// A call failed.
+struct Failed;
+type Value<'r> = Result<Term<'r>, Failed>;
+
+impl<'r> Run<'r> {
+    fn enter(&mut self, c: &'r Clause) -> bool {
+        self.vars.clear();
+        self.vars.resize(c.vars.len(), None);
+        let matches = match self.subject {
+            Subject::Term(t) => fits(&c.head, t, &mut self.vars),
+            Subject::Args(args) => match &c.head {
+                Pat::Any => true,
+                Pat::Bind(slot) => {
+                    let list = self.p.heap.list(args);
+                    bind(&mut self.vars, *slot, list)
+                }
+                Pat::Tuple(ps) => all_fit(ps, args, &mut self.vars),
+                Pat::Const(t) => t.term().as_tuple().is_some_and(|t| {
+                    t.len() == args.len()
+                        && t.elements().iter().zip(args).all(|(a, b)| order::same(*a, *b))
+                }),
+                _ => false,
+            },
+        };
+        matches && c.guards.iter().all(|g| matches!(self.eval(g), Ok(t) if t.is_atom(am::true_)))
+    }
+
+    /// The last expression's value; those before it are for their effects.
+    fn body(&self, body: &'r [Expr]) -> Term<'r> {
+        body.iter().fold(Term::bool(true), |_, e| self.eval(e).unwrap_or(am::UP_EXIT.into()))
+    }
+    fn value<'h>(&self, p: &'h Proc, body: &'r [Expr]) -> Term<'h> {
+        match body.split_last() {
+            Some((last, before)) => {
+                self.body(before);
+                self.build(p, last)
+            }
+            None => Term::bool(true),
+        }
+    }
+    /// A value on the process's heap: what is made here is made there at once, what is found is
+    /// copied.
+    fn build<'h>(&self, p: &'h Proc, e: &'r Expr) -> Term<'h> {
+        let all =
+            |es: &'r [Expr]| -> Vec<Term<'h>> { es.iter().map(|e| self.build(p, e)).collect() };
+        match e {
+            Expr::Tuple(es) => p.heap.tuple(&all(es)),
+            Expr::List(es, tail) => p.heap.list_with_tail(&all(es), self.build(p, tail)),
+            _ => p.heap.copy(self.eval(e).unwrap_or(am::UP_EXIT.into())),
+        }
+    }
+
+    fn all(&self, es: &'r [Expr]) -> Result<Vec<Term<'r>>, Failed> {
+        es.iter().map(|e| self.eval(e)).collect()
+    }
+    /// In a body, a call that fails has the value `'EXIT'`.
+    fn settle(&self, v: Option<Term<'r>>) -> Value<'r> {
+        match v {
+            Some(t) => Ok(t),
+            None if self.in_body => Ok(am::UP_EXIT.into()),
+            None => Err(Failed),
+        }
+    }
+    fn eval(&self, e: &'r Expr) -> Value<'r> {
+        let heap = &self.p.heap;
+        Ok(match e {
+            Expr::Const(t) => t.term(),
+            Expr::Var(slot) => self.vars.get(*slot).copied().flatten().ok_or(Failed)?,
+            Expr::Whole => match self.subject {
+                Subject::Term(t) => t,
+                Subject::Args(a) => heap.list(a),
+            },
+            Expr::Bindings => heap.list(&self.vars.iter().copied().flatten().collect::<Vec<_>>()),
+            Expr::Tuple(es) => heap.tuple(&self.all(es)?),
+            Expr::List(es, tail) => heap.list_with_tail(&self.all(es)?, self.eval(tail)?),
+            Expr::Map(pairs) => {
+                let mut kvs = Vec::with_capacity(pairs.len());
+                for (k, v) in pairs {
+                    kvs.push((self.eval(k)?, self.eval(v)?));
+                }
+                order::make_map(heap, &kvs)
+            }
+            Expr::And(es) => return self.junction(es, true),
+            Expr::Or(es) => return self.junction(es, false),
+            Expr::AndAlso(es) => return self.short(es, true),
+            Expr::OrElse(es) => return self.short(es, false),
+            Expr::Myself => self.p.self_pid(),
+            Expr::Native(f, args) => return self.settle(f(self.p, &self.all(args)?)),
+            Expr::Bif(f, args) => return self.bif(*f, &self.all(args)?),
+            Expr::Action(a, args) => return self.action(*a, args),
+        })
+    }
+    fn bif(&self, f: kvik_proc::Bif, args: &[Term<'r>]) -> Value<'r> {
+        let v = f(self.p, args).ok();
+        if v.is_none() {
+            // The reason may hold a term of the table.
+            self.p.heap.set_root(Root::ExcValue, Term::NIL);
+        }
+        self.settle(v)
+    }
+    /// `and` and `or` look at all their arguments.
+    fn junction(&self, es: &'r [Expr], unit: bool) -> Value<'r> {
+        let mut value = Some(unit);
+        for v in self.all(es)? {
+            match v.as_bool() {
+                Some(b) if b != unit => value = value.map(|_| b),
+                Some(_) => {}
+                None => value = None,
+            }
+        }
+        self.settle(value.map(Term::bool))
+    }
+    /// `andalso` and `orelse` stop at the first that decides; the last one's value may be anything.
+    fn short(&self, es: &'r [Expr], unit: bool) -> Value<'r> {
+        let Some((last, before)) = es.split_last() else {
+            return Ok(Term::bool(unit));
+        };
+        for e in before {
+            match self.eval(e)?.as_bool() {
+                Some(b) if b == unit => {}
+                Some(b) => return Ok(Term::bool(b)),
+                None => return self.settle(None),
+            }
+        }
+        self.eval(last)
+    }
+    fn action(&self, a: Action, args: &'r [Expr]) -> Value<'r> {
+        let args = self.all(args)?;
+        if a == Action::Message {
+            self.message.set(args.first().copied());
+            return Ok(Term::bool(true));
+        }
+        self.settle(self.effects.act(self.p, a, &args))
+    }
+}
+
+fn bind<'r>(vars: &mut [Option<Term<'r>>], slot: usize, t: Term<'r>) -> bool {
+    match vars.get_mut(slot) {
+        Some(v) => {
+            *v = Some(t);
+            true
+        }
+        None => false,
+    }
+}
+fn all_fit<'r>(ps: &'r [Pat], ts: &[Term<'r>], vars: &mut [Option<Term<'r>>]) -> bool {
+    ps.len() == ts.len() && ps.iter().zip(ts).all(|(p, t)| fits(p, *t, vars))
+}
+
+/// Does a term match a pattern? Binds variables on the way.
+fn fits<'r>(p: &'r Pat, t: Term<'r>, vars: &mut [Option<Term<'r>>]) -> bool {
+    match p {
+        Pat::Any => true,
+        Pat::Bind(slot) => bind(vars, *slot, t),
+        Pat::Same(slot) => {
+            matches!(vars.get(*slot), Some(Some(v)) if order::same(*v, t))
+        }
+        Pat::Const(c) => order::same(c.term(), t),
+        Pat::Tuple(ps) => t.as_tuple().is_some_and(|t| all_fit(ps, t.elements(), vars)),
+        Pat::List(ps, tail) => {
+            let mut rest = t;
+            for p in ps {
+                match rest.as_cons() {
+                    Some(c) if fits(p, c.head(), vars) => rest = c.tail(),
+                    _ => return false,
+                }
+            }
+            fits(tail, rest, vars)
+        }
+        Pat::Map(ps) => t.as_map().is_some_and(|m| {
+            ps.iter().all(|(k, p)| order::map_get(m, k.term()).is_some_and(|v| fits(p, v, vars)))
+        }),
+    }
+}
+
+/// What actions give in `match_spec_test`: nothing is traced, so nothing happens.
+pub struct TestEffects;
+impl Effects for TestEffects {
+    fn act<'h>(&self, _: &'h Proc, action: Action, _: &[Term<'h>]) -> Option<Term<'h>> {
+        Some(match action {
+            Action::Caller | Action::CallerLine => am::undefined.into(),
+            Action::IsSeqTrace => Term::bool(false),
+            Action::GetSeqToken => Term::NIL,
+            Action::GetTcw | Action::SetTcw => Term::int(0),
+            Action::Display | Action::ProcessDump => return None,
+            _ => Term::bool(true),
+        })
+    }
+}
+
+impl Program {
+    /// What else a call that matches is traced for.
+    pub fn trace_flags(&self) -> Vec<kvik_term::Atom> {
+        let has = |action: Action| {
+            self.clauses
+                .iter()
+                .any(|c| c.body.iter().any(|e| matches!(e, Expr::Action(a, _) if *a == action)))
+        };
+        let mut flags = Vec::new();
+        if has(Action::ReturnTrace) {
+            flags.push(am::return_trace);
+        }
+        if has(Action::ExceptionTrace) {
+            flags.push(am::exception_trace);
+        }
+        flags
+    }
+}

@@ -1,0 +1,250 @@
+//! All tables: by name, by reference, by owner, and by who holds them fixed.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::Bif;
+use kvik_term::{am, Atom, Ref, Term};
+
+use crate::table::{Access, Refusal, Table};
+
+/// What tables need of crates above and of processes.
+#[derive(Copy, Clone)]
+pub struct Hooks {
+    /// Sends a message to a local process.
+    pub send: fn(to: u32, message: OwnedTerm),
+    pub is_alive: fn(pid: u32) -> bool,
+    /// The function of module `erlang` that a match specification calls.
+    pub guard_bif: fn(name: &str, arity: usize) -> Option<Bif>,
+}
+
+static HOOKS: OnceLock<Hooks> = OnceLock::new();
+const NO_HOOKS: Hooks = Hooks { send: |_, _| {}, is_alive: |_| true, guard_bif: |_, _| None };
+
+/// False when they were set before.
+pub fn set_hooks(h: Hooks) -> bool {
+    HOOKS.set(h).is_ok()
+}
+pub fn hooks() -> &'static Hooks {
+    HOOKS.get().unwrap_or(&NO_HOOKS)
+}
+
+const SHARDS: usize = 32;
+
+type ByPid = Mutex<HashMap<u32, Vec<Arc<Table>>>>;
+
+#[derive(Default)]
+struct Registry {
+    names: [RwLock<HashMap<Atom, Arc<Table>>>; SHARDS],
+    all: RwLock<HashMap<[u32; 3], Arc<Table>>>,
+    owned: ByPid,
+    fixed: ByPid,
+}
+
+fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(Registry::default)
+}
+fn names(name: Atom) -> &'static RwLock<HashMap<Atom, Arc<Table>>> {
+    &registry().names[name.index() as usize % SHARDS]
+}
+fn lock(m: &'static ByPid) -> MutexGuard<'static, HashMap<u32, Vec<Arc<Table>>>> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
+fn add(m: &'static ByPid, pid: u32, t: Arc<Table>) {
+    lock(m).entry(pid).or_default().push(t);
+}
+fn remove(m: &'static ByPid, pid: u32, id: [u32; 3]) {
+    let mut m = lock(m);
+    if let Some(v) = m.get_mut(&pid) {
+        v.retain(|t| t.id != id);
+        if v.is_empty() {
+            m.remove(&pid);
+        }
+    }
+}
+
+/// A table somebody named: held for the length of one operation.
+pub enum Found<'h> {
+    Borrowed(&'h Table),
+    Shared(Arc<Table>),
+}
+impl Deref for Found<'_> {
+    type Target = Table;
+    fn deref(&self) -> &Table {
+        match self {
+            Found::Borrowed(t) => t,
+            Found::Shared(t) => t,
+        }
+    }
+}
+
+/// The table a term stands for.
+pub fn find(t: Term<'_>) -> Result<Found<'_>, Refusal> {
+    if let Some(name) = t.as_atom() {
+        return by_name(name).map(Found::Shared).ok_or(Refusal::Id);
+    }
+    if let Some(r) = Heap::resource_ref(t) {
+        return match r.downcast_ref::<Table>() {
+            Some(t) => Ok(Found::Borrowed(t)),
+            None => Err(Refusal::Type),
+        };
+    }
+    match t.as_ref() {
+        Some(Ref::Local(r)) => by_id(r.numbers()).map(Found::Shared).ok_or(Refusal::Type),
+        _ => Err(Refusal::Type),
+    }
+}
+pub fn by_name(name: Atom) -> Option<Arc<Table>> {
+    let n = names(name).read().unwrap_or_else(|e| e.into_inner());
+    n.get(&name).cloned()
+}
+pub fn by_id(id: [u32; 3]) -> Option<Arc<Table>> {
+    let all = registry().all.read().unwrap_or_else(|e| e.into_inner());
+    all.get(&id).cloned()
+}
+pub fn all() -> Vec<Arc<Table>> {
+    let all = registry().all.read().unwrap_or_else(|e| e.into_inner());
+    all.values().cloned().collect()
+}
+pub fn count() -> usize {
+    let all = registry().all.read().unwrap_or_else(|e| e.into_inner());
+    all.len()
+}
+
+/// The reference of a table, on a heap.
+pub fn reference<'h>(heap: &'h Heap, t: &Table) -> Term<'h> {
+    match by_id(t.id) {
+        Some(shared) => heap.magic_ref_of_numbers(t.id, shared),
+        None => heap.ref_of_numbers(t.id),
+    }
+}
+/// What its users call it: its name, or its reference.
+pub fn handle<'h>(heap: &'h Heap, t: &Table, name: Atom) -> Term<'h> {
+    if t.options.named {
+        name.into()
+    } else {
+        reference(heap, t)
+    }
+}
+
+/// False where the name is taken.
+pub fn register(t: Table, name: Atom, owner: u32) -> Option<Arc<Table>> {
+    let t = Arc::new(t);
+    if t.options.named {
+        let mut n = names(name).write().unwrap_or_else(|e| e.into_inner());
+        if n.contains_key(&name) {
+            return None;
+        }
+        n.insert(name, t.clone());
+    }
+    let mut all = registry().all.write().unwrap_or_else(|e| e.into_inner());
+    all.insert(t.id, t.clone());
+    drop(all);
+    add(&registry().owned, owner, t.clone());
+    Some(t)
+}
+
+/// Another name. False where it is taken.
+pub fn rename(t: &Table, old: Atom, new: Atom) -> bool {
+    if !t.options.named {
+        return true;
+    }
+    let Some(shared) = by_id(t.id) else {
+        return false;
+    };
+    let mut n = names(new).write().unwrap_or_else(|e| e.into_inner());
+    if n.contains_key(&new) {
+        return false;
+    }
+    n.insert(new, shared);
+    drop(n);
+    forget_name(old);
+    true
+}
+fn forget_name(name: Atom) {
+    let mut n = names(name).write().unwrap_or_else(|e| e.into_inner());
+    n.remove(&name);
+}
+
+/// Ends a table. The caller may write to it.
+pub fn delete(t: &Table) {
+    let Ok(mut s) = t.write(0, Access::Info) else {
+        return;
+    };
+    s.alive = false;
+    let (owner, name) = (s.owner, s.name);
+    let old = std::mem::replace(
+        &mut s.store,
+        crate::table::Store::Tree(crate::tree::Tree::new(t.options.keypos)),
+    );
+    s.heir = None;
+    drop(s);
+    drop(old);
+    if t.options.named {
+        forget_name(name);
+    }
+    for (pid, _) in t.fixers().holders.drain(..) {
+        remove(&registry().fixed, pid, t.id);
+    }
+    remove(&registry().owned, owner, t.id);
+    let mut all = registry().all.write().unwrap_or_else(|e| e.into_inner());
+    all.remove(&t.id);
+}
+
+/// Gives a table to another process and tells it.
+pub fn transfer(t: &Table, from: u32, to: u32, gift: Term<'_>) {
+    let Ok(mut s) = t.write(from, Access::Info) else {
+        return;
+    };
+    s.owner = to;
+    let name = s.name;
+    drop(s);
+    remove(&registry().owned, from, t.id);
+    if let Some(shared) = by_id(t.id) {
+        add(&registry().owned, to, shared);
+    }
+    let heap = Heap::detached();
+    let message =
+        heap.tuple(&[am::ETS_TRANSFER.into(), handle(&heap, t, name), Term::local_pid(from), gift]);
+    (hooks().send)(to, OwnedTerm::new(message));
+}
+
+pub fn fix(t: &Table, me: u32) {
+    if t.fix(me) {
+        if let Some(shared) = by_id(t.id) {
+            add(&registry().fixed, me, shared);
+        }
+    }
+}
+pub fn unfix(t: &Table, me: u32) {
+    if t.unfix(me, false) {
+        remove(&registry().fixed, me, t.id);
+    }
+}
+
+/// A process ends: its tables go to their heirs or end too, and it holds none fixed any more.
+pub fn process_exits(pid: u32) {
+    let owned = lock(&registry().owned).remove(&pid).unwrap_or_default();
+    for t in owned {
+        let heir = match t.write(pid, Access::Info) {
+            Ok(mut s) if s.owner == pid => s.heir.take(),
+            _ => continue,
+        };
+        match heir {
+            Some((to, gift)) if to != pid && (hooks().is_alive)(to) => {
+                if let Ok(mut s) = t.write(pid, Access::Info) {
+                    s.heir = Some((to, gift.clone()));
+                }
+                transfer(&t, pid, to, gift.term());
+            }
+            _ => delete(&t),
+        }
+    }
+    let fixed = lock(&registry().fixed).remove(&pid).unwrap_or_default();
+    for t in fixed {
+        t.unfix(pid, true);
+    }
+}

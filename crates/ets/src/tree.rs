@@ -1,0 +1,223 @@
+//! `ordered_set`: objects by the standard order of their keys, in which `1 == 1.0`.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use kvik_heap::OwnedTerm;
+use kvik_term::Term;
+
+use crate::linear::{key_of, Edit};
+use crate::order;
+
+pub struct TreeRow {
+    object: OwnedTerm,
+    keypos: usize,
+}
+
+impl TreeRow {
+    pub fn object(&self) -> Term<'_> {
+        self.object.term()
+    }
+    pub fn key(&self) -> Term<'_> {
+        key_of(self.object(), self.keypos)
+    }
+}
+
+/// What a set of rows may be asked for: a key, or the place before or behind all keys that a
+/// partly bound pattern may match.
+#[derive(Copy, Clone)]
+pub enum Place<'a> {
+    Key(Term<'a>),
+    Before(Term<'a>),
+    Behind(Term<'a>),
+}
+
+pub trait Placed {
+    fn place(&self) -> Place<'_>;
+}
+impl Placed for TreeRow {
+    fn place(&self) -> Place<'_> {
+        Place::Key(self.key())
+    }
+}
+impl Placed for Place<'_> {
+    fn place(&self) -> Place<'_> {
+        *self
+    }
+}
+
+impl Ord for dyn Placed + '_ {
+    fn cmp(&self, other: &Self) -> Ordering {
+        use Place::*;
+        match (self.place(), other.place()) {
+            (Key(a), Key(b)) => order::order(a, b),
+            (Before(p), Key(k)) => order::partial(p, k).then(Ordering::Less),
+            (Behind(p), Key(k)) => order::partial(p, k).then(Ordering::Greater),
+            (Key(k), Before(p)) => order::partial(p, k).then(Ordering::Less).reverse(),
+            (Key(k), Behind(p)) => order::partial(p, k).then(Ordering::Greater).reverse(),
+            (Before(_), Behind(_)) => Ordering::Less,
+            (Behind(_), Before(_)) => Ordering::Greater,
+            _ => Ordering::Equal,
+        }
+    }
+}
+impl PartialOrd for dyn Placed + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for dyn Placed + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for dyn Placed + '_ {}
+
+impl Ord for TreeRow {
+    fn cmp(&self, other: &Self) -> Ordering {
+        order::order(self.key(), other.key())
+    }
+}
+impl PartialOrd for TreeRow {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for TreeRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for TreeRow {}
+impl<'a> Borrow<dyn Placed + 'a> for TreeRow {
+    fn borrow(&self) -> &(dyn Placed + 'a) {
+        self
+    }
+}
+
+pub struct Tree {
+    rows: BTreeSet<TreeRow>,
+    keypos: usize,
+    words: usize,
+}
+
+impl Tree {
+    pub fn new(keypos: usize) -> Tree {
+        Tree { rows: BTreeSet::new(), keypos, words: 0 }
+    }
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+    pub fn words(&self) -> usize {
+        self.words
+    }
+    fn row(&self, key: Term<'_>) -> Option<&TreeRow> {
+        let place = Place::Key(key);
+        self.rows.get::<dyn Placed + '_>(&place)
+    }
+    pub fn get(&self, key: Term<'_>) -> Option<Term<'_>> {
+        self.row(key).map(TreeRow::object)
+    }
+    pub fn put(&mut self, object: Term<'_>, only_new: bool) -> bool {
+        if only_new && self.row(key_of(object, self.keypos)).is_some() {
+            return false;
+        }
+        self.put_owned(OwnedTerm::new(object));
+        true
+    }
+    fn put_owned(&mut self, object: OwnedTerm) {
+        self.words += object.words();
+        let row = TreeRow { object, keypos: self.keypos };
+        if let Some(old) = self.rows.replace(row) {
+            self.words -= old.object.words();
+        }
+    }
+    pub fn take(&mut self, key: Term<'_>) -> Option<OwnedTerm> {
+        let place = Place::Key(key);
+        let row = self.rows.take::<dyn Placed + '_>(&place)?;
+        self.words -= row.object.words();
+        Some(row.object)
+    }
+    pub fn erase_object(&mut self, object: Term<'_>) {
+        let key = key_of(object, self.keypos);
+        if self.get(key).is_some_and(|o| order::same(o, object)) {
+            self.take(key);
+        }
+    }
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.words = 0;
+    }
+    pub fn first(&self) -> Option<Term<'_>> {
+        self.rows.first().map(TreeRow::key)
+    }
+    pub fn last(&self) -> Option<Term<'_>> {
+        self.rows.last().map(TreeRow::key)
+    }
+    pub fn next(&self, key: Term<'_>) -> Option<Term<'_>> {
+        let place = Place::Key(key);
+        self.between(Bound::Excluded(place), Bound::Unbounded).next().map(TreeRow::key)
+    }
+    pub fn prev(&self, key: Term<'_>) -> Option<Term<'_>> {
+        let place = Place::Key(key);
+        self.between(Bound::Unbounded, Bound::Excluded(place)).next_back().map(TreeRow::key)
+    }
+    pub fn nth(&self, n: usize) -> Option<Term<'_>> {
+        self.rows.iter().nth(n).map(TreeRow::object)
+    }
+    /// The rows between two places, in order.
+    pub fn between<'t, 'k>(
+        &'t self,
+        from: Bound<Place<'k>>,
+        to: Bound<Place<'k>>,
+    ) -> std::collections::btree_set::Range<'t, TreeRow> {
+        if let (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) =
+            (&from, &to)
+        {
+            let (a, b): (&dyn Placed, &dyn Placed) = (a, b);
+            // An empty range would panic.
+            if a >= b {
+                return self.rows.range::<TreeRow, _>((
+                    Bound::Unbounded,
+                    self.rows.first().map_or(Bound::Unbounded, Bound::Excluded),
+                ));
+            }
+        }
+        fn as_dyn<'a, 'k>(b: &'a Bound<Place<'k>>) -> Bound<&'a (dyn Placed + 'k)> {
+            match b {
+                Bound::Included(p) => Bound::Included(p),
+                Bound::Excluded(p) => Bound::Excluded(p),
+                Bound::Unbounded => Bound::Unbounded,
+            }
+        }
+        self.rows.range::<dyn Placed + 'k, _>((as_dyn(&from), as_dyn(&to)))
+    }
+    /// Lets `f` see the objects between two places and say what becomes of each.
+    pub fn edit(
+        &mut self,
+        from: Bound<Place<'_>>,
+        to: Bound<Place<'_>>,
+        mut f: impl FnMut(Term<'_>) -> Edit,
+    ) -> usize {
+        let mut changes = Vec::new();
+        for row in self.between(from, to) {
+            match f(row.object()) {
+                Edit::Keep => {}
+                Edit::Delete => changes.push((OwnedTerm::new(row.key()), None)),
+                Edit::Replace(o) => changes.push((OwnedTerm::new(row.key()), Some(o))),
+            }
+        }
+        let n = changes.len();
+        for (key, object) in changes {
+            match object {
+                Some(o) => self.put_owned(o),
+                None => {
+                    self.take(key.term());
+                }
+            }
+        }
+        n
+    }
+}
