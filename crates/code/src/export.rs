@@ -20,9 +20,7 @@ static UNDEF: AtomicUsize = AtomicUsize::new(0);
 pub fn set_undef_stub(address: usize) {
     UNDEF.store(address, Ordering::Release);
     for e in all() {
-        let _ = e
-            .code
-            .compare_exchange(0, address, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = e.code.compare_exchange(0, address, Ordering::AcqRel, Ordering::Relaxed);
     }
 }
 pub fn undef_stub() -> usize {

@@ -106,9 +106,7 @@ pub fn purge(module: Atom, no_fun: usize) -> Option<Arc<Instance>> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     let old = t.modules.get_mut(&module)?.old.take()?;
     for (e, address) in &old.funs {
-        let _ = e
-            .code
-            .compare_exchange(*address, no_fun, Ordering::AcqRel, Ordering::Relaxed);
+        let _ = e.code.compare_exchange(*address, no_fun, Ordering::AcqRel, Ordering::Relaxed);
     }
     t.ranges.remove(&old.start);
     if let Some(v) = t.modules.get(&module) {

@@ -39,9 +39,7 @@ fn layout(cap: usize) -> Layout {
 impl BinRef {
     /// Room for `cap` bytes, all zero where `zero`, else not to be read before they are written.
     pub(crate) fn allocate(cap: usize, used: usize) -> BinRef {
-        let Some(b) = BinRef::try_allocate(cap) else {
-            handle_alloc_error(layout(cap))
-        };
+        let Some(b) = BinRef::try_allocate(cap) else { handle_alloc_error(layout(cap)) };
         b.header().used.store(used, Ordering::Relaxed);
         b
     }
@@ -90,11 +88,7 @@ impl BinRef {
         Some(match fill(room) {
             Ok(part) => {
                 // A reference to bytes at that place can only be to bytes that were written.
-                let n = if ptr::eq(part.as_ptr(), b.data()) {
-                    part.len().min(cap)
-                } else {
-                    0
-                };
+                let n = if ptr::eq(part.as_ptr(), b.data()) { part.len().min(cap) } else { 0 };
                 b.header().used.store(n, Ordering::Relaxed);
                 Ok(b)
             }

@@ -120,8 +120,19 @@ fn hash_tables_list_in_otps_order() {
     );
     let tab = new(&p, "[]");
     for k in [
-        "a", "b", "\"abc\"", "<<\"xyz\">>", "1.5", "foo", "bar", "{1,2}", "[1,2,3]",
-        "\"hello world\"", "kernel", "stdlib", "{}",
+        "a",
+        "b",
+        "\"abc\"",
+        "<<\"xyz\">>",
+        "1.5",
+        "foo",
+        "bar",
+        "{1,2}",
+        "[1,2,3]",
+        "\"hello world\"",
+        "kernel",
+        "stdlib",
+        "{}",
     ] {
         call(&p, "insert", &[tab, t(&p, &format!("{{{k},1}}"))]);
     }
@@ -143,7 +154,10 @@ fn tables_grow_and_shrink() {
     same(&p, call(&p, "info", &[tab, am::size.into()]), "20000");
     for i in 0..20_000 {
         let row = call(&p, "lookup", &[tab, Term::int(i)]);
-        assert_eq!(row.list().next().unwrap().as_tuple().unwrap().get(1).unwrap().as_small(), Some(i as i64 * 2));
+        assert_eq!(
+            row.list().next().unwrap().as_tuple().unwrap().get(1).unwrap().as_small(),
+            Some(i as i64 * 2)
+        );
     }
     let mut k = call(&p, "first", &[tab]);
     let mut n = 0;
@@ -180,7 +194,11 @@ fn bags_keep_the_order_of_insertion() {
 fn ordered_sets_are_ordered() {
     let p = Proc::new(1, 1000);
     let tab = new(&p, "[ordered_set]");
-    call(&p, "insert", &[tab, t(&p, "[{3,c},{1,a},{2,b},{b,x},{a,y},{{k,2},1},{{k,1},2},{{l,1},3}]")]);
+    call(
+        &p,
+        "insert",
+        &[tab, t(&p, "[{3,c},{1,a},{2,b},{b,x},{a,y},{{k,2},1},{{k,1},2},{{l,1},3}]")],
+    );
     same(&p, all(&p, tab), "[{1,a},{2,b},{3,c},{a,y},{b,x},{{k,1},2},{{k,2},1},{{l,1},3}]");
     call(&p, "insert", &[tab, t(&p, "{2.0,z}")]);
     same(&p, call(&p, "lookup", &[tab, Term::int(2)]), "[{2.0,z}]");
@@ -189,7 +207,11 @@ fn ordered_sets_are_ordered() {
     same(&p, call(&p, "last", &[tab]), "{l,1}");
     let near = t(&p, "{{k,'$1'},'$2'}");
     same(&p, call(&p, "match", &[tab, near]), "[[1,2],[2,1]]");
-    same(&p, call(&p, "select_reverse", &[tab, t(&p, "[{{'$1','_'},[{is_atom,'$1'}],['$1']}]")]), "[b,a]");
+    same(
+        &p,
+        call(&p, "select_reverse", &[tab, t(&p, "[{{'$1','_'},[{is_atom,'$1'}],['$1']}]")]),
+        "[b,a]",
+    );
     let spec = t(&p, "[{{'$1','_'},[{'<','$1',zz}],['$1']}]");
     let mut r = call(&p, "select", &[tab, spec, Term::int(2)]);
     let mut got = Vec::new();
@@ -227,7 +249,9 @@ fn match_specifications_work() {
         let r = call(&p, "match_spec_test", &[t(&p, subject), t(&p, spec), a("table")]);
         show(r.as_tuple().unwrap().get(1).unwrap())
     };
-    let one = |guards: &str, body: &str| run("{a,5,[1,2]}", &format!("[{{{{'$1','$2','$3'}},{guards},[{body}]}}]"));
+    let one = |guards: &str, body: &str| {
+        run("{a,5,[1,2]}", &format!("[{{{{'$1','$2','$3'}},{guards},[{body}]}}]"))
+    };
     assert_eq!(one("[]", "'$$'"), "[a,5,[1,2]]");
     assert_eq!(one("[]", "{{'$2','$1',x}}"), "{5,a,x}");
     assert_eq!(one("[{'>','$2',4},{is_atom,'$1'}]", "'$_'"), "{a,5,[1,2]}");
@@ -241,7 +265,11 @@ fn match_specifications_work() {
     assert_eq!(run("{a,a}", "[{{'$1','$1'},[],['$1']}]"), "a");
     assert_eq!(run("{a,b}", "[{{'$1','$1'},[],['$1']}]"), "false");
     assert_eq!(run("{a,b}", "[{{a,c},[],[1]},{{'_','$7'},[],['$7']}]"), "b");
-    let r = call(&p, "match_spec_test", &[t(&p, "{}"), t(&p, "[{{a,b},[{foo,1},{is_atom,x,y}],[x,{z},'$5']}]"), a("table")]);
+    let r = call(
+        &p,
+        "match_spec_test",
+        &[t(&p, "{}"), t(&p, "[{{a,b},[{foo,1},{is_atom,x,y}],[x,{z},'$5']}]"), a("table")],
+    );
     let lint = r.as_tuple().unwrap().get(1).unwrap();
     let first = lint.list().next().unwrap().as_tuple().unwrap().get(1).unwrap();
     assert!(kvik_ets::order::same(first, p.heap.string("Function foo/1 does_not_exist.")));
@@ -269,7 +297,7 @@ fn counters_and_elements() {
 
 #[test]
 fn who_may_do_what() {
-    let p = Proc::new(1, 1000);
+    let p = Proc::new(77, 1000);
     let q = Proc::new(2, 1000);
     call(&p, "new", &[a("named"), t(&p, "[named_table]")]);
     assert_eq!(fails(&p, "new", &[a("named"), t(&p, "[named_table]")]), Some(am::already_exists));
@@ -288,7 +316,7 @@ fn who_may_do_what() {
     assert_eq!(fails(&p, "next", &[a("other"), k]), None);
     let tid = call(&p, "whereis", &[a("other")]);
     same(&p, call(&p, "info", &[tid, am::name.into()]), "other");
-    kvik_ets::process_exits(1);
+    kvik_ets::process_exits(77);
     assert_eq!(fails(&q, "lookup", &[tid, a("x")]), Some(am::id));
     same(&q, call(&q, "whereis", &[a("other")]), "undefined");
 }
@@ -301,6 +329,9 @@ fn replacing_keeps_keys() {
     let spec = t(&p, "[{{'$1','$2'},[{'>','$2',1}],[{{'$1',{'*','$2',10}}}]}]");
     same(&p, call(&p, "select_replace", &[tab, spec]), "1");
     same(&p, call(&p, "lookup", &[tab, a("b")]), "[{b,20}]");
-    assert_eq!(fails(&p, "select_replace", &[tab, t(&p, "[{{'$1','$2'},[],[{{'$2','$1'}}]}]")]), None);
+    assert_eq!(
+        fails(&p, "select_replace", &[tab, t(&p, "[{{'$1','$2'},[],[{{'$2','$1'}}]}]")]),
+        None
+    );
     same(&p, call(&p, "select_count", &[tab, t(&p, "[{{'_','_'},[],[true]}]")]), "2");
 }
