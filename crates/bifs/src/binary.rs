@@ -154,9 +154,13 @@ fn search(
 
 fn run<'h>(p: &'h Proc, a: &[Term<'h>], all: bool) -> Result<Vec<Term<'h>>, Raised> {
     let b = whole(p, a[0])?;
-    let c = pattern(p, a[1])?;
     let opts = a.get(2).copied().unwrap_or(Term::NIL);
     let o = options(opts, b.byte_size(), false).ok_or_else(|| p.badarg())?;
+    // In nothing nothing is found, not even nonsense.
+    if o.scope.map_or(b.bit_len(), |s| s.1) == 0 {
+        return Ok(Vec::new());
+    }
+    let c = pattern(p, a[1])?;
     let text: Cow<'_, [u8]> = b.to_bytes();
     charge(p, text.len());
     let pair = |(i, n): (usize, usize)| {
@@ -180,14 +184,17 @@ fn matches_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn split_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let b = whole(p, a[0])?;
-    let c = pattern(p, a[1])?;
     let opts = a.get(2).copied().unwrap_or(Term::NIL);
     let o = options(opts, b.byte_size(), true).ok_or_else(|| p.badarg())?;
     let text = b.to_bytes();
     charge(p, text.len());
+    let found = match o.scope.map_or(text.len(), |s| s.1) == 0 {
+        true => Vec::new(),
+        false => search(&*pattern(p, a[1])?, &text, o.scope, o.global),
+    };
     let mut parts = Vec::new();
     let mut at = 0;
-    for (i, n) in search(&c, &text, o.scope, o.global) {
+    for (i, n) in found {
         parts.push((at, i - at));
         at = i + n;
     }
@@ -254,13 +261,11 @@ fn at_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn part_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    whole(p, a[0])?;
     a[1].as_tuple_n::<2>()
         .and_then(|[pos, len]| part(&p.heap, a[0], pos, len))
         .ok_or_else(|| p.badarg())
 }
 fn part_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    whole(p, a[0])?;
     part(&p.heap, a[0], a[1], a[2]).ok_or_else(|| p.badarg())
 }
 

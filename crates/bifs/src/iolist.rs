@@ -2,7 +2,6 @@
 
 use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::word::HEAP_BIN_LIMIT;
 use kvik_term::{Bits, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
@@ -21,6 +20,9 @@ pub const BIFS: &[BifEntry] = &[
 
 /// Bytes moved for one reduction.
 pub(crate) const BYTES_PER_REDUCTION: usize = 1024;
+
+/// Binaries of fewer bytes are gathered when a vector is made.
+const VECTOR_LIMIT: usize = 256;
 
 /// Something in a list that is neither byte, binary nor list.
 pub struct BadList;
@@ -127,12 +129,15 @@ fn iolist_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// Large binaries stay as they are; what lies between them is gathered.
 fn iolist_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if a[0].as_bits().is_some_and(|b| b.is_binary() && b.bit_len() > 0) {
+        return Ok(p.heap.cons(a[0], Term::NIL));
+    }
     let (mut out, mut small) = (Vec::new(), Vec::new());
     pieces(a[0], |piece| {
         match piece {
             Piece::Byte(b) => small.push(b),
             Piece::Bits(b, _) if !b.is_binary() => return Err(BadList),
-            Piece::Bits(b, t) if b.byte_size() > HEAP_BIN_LIMIT => {
+            Piece::Bits(b, t) if b.byte_size() >= VECTOR_LIMIT => {
                 if !small.is_empty() {
                     out.push(p.heap.binary(&small));
                     small.clear();

@@ -257,7 +257,14 @@ impl<'h> Encoder<'_, '_, 'h> {
     fn map(&mut self, m: Map<'h>) {
         let entries = match self.opts.deterministic {
             true => map::sorted_pairs(m),
-            false => map::iter(m).collect(),
+            false => {
+                let mut all: Vec<_> = map::iter(m).collect();
+                // A tree goes last branch first.
+                if !m.is_flat() {
+                    all.reverse();
+                }
+                all
+            }
         };
         self.u8(tag::MAP);
         self.u32(entries.len() as u32);

@@ -298,7 +298,7 @@ fn ports(x: Port<'_>, y: Port<'_>) -> Ordering {
         }
     }
     let ((n, e), (m, f)) = (split(x), split(y));
-    n.cmp(&m).then_with(|| nodes(e, f))
+    nodes(e, f).then_with(|| n.cmp(&m))
 }
 
 fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
@@ -308,8 +308,12 @@ fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
             Ref::External(e) => (e.ref_numbers(), Some(e)),
         }
     }
-    let ((n, e), (m, f)) = (numbers(x), numbers(y));
-    n.len().cmp(&m.len()).then_with(|| n.iter().rev().cmp(m.iter().rev())).then_with(|| nodes(e, f))
+    let ((mut n, e), (mut m, f)) = (numbers(x), numbers(y));
+    // Numbers that one lacks are zero; the last one counts most.
+    let len = n.len().max(m.len());
+    n.resize(len, 0);
+    m.resize(len, 0);
+    nodes(e, f).then_with(|| n.iter().rev().cmp(m.iter().rev()))
 }
 
 /// Equality, without the order of things.
