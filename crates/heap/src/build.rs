@@ -54,6 +54,23 @@ impl Heap {
     pub fn charlist(&self, chars: impl DoubleEndedIterator<Item = u32>) -> Term<'_> {
         chars.rev().fold(Term::NIL, |tail, c| self.cons(Term::int(c as i32), tail))
     }
+    /// A list of bytes, in one allocation.
+    pub fn byte_list(&self, bytes: &[u8]) -> Term<'_> {
+        if bytes.is_empty() {
+            return Term::NIL;
+        }
+        let p = self.alloc(2 * bytes.len());
+        // SAFETY: `alloc` gave two words an item.
+        unsafe {
+            for (i, b) in bytes.iter().enumerate() {
+                let c = p.add(2 * i);
+                *c = small(*b as i64);
+                *c.add(1) = c.add(2) as u64 + TAG_LIST;
+            }
+            *p.add(2 * bytes.len() - 1) = NIL;
+            Term::from_word(p as u64 + TAG_LIST)
+        }
+    }
     /// A string as a list of code points.
     pub fn string(&self, s: &str) -> Term<'_> {
         self.charlist(s.chars().map(|c| c as u32))

@@ -9,6 +9,7 @@ use kvik_term::Term;
 
 use crate::binary::release_off_heap;
 use crate::copy;
+use crate::Heap;
 
 /// A fragment's header; its words follow it in the same allocation.
 #[repr(C)]
@@ -78,6 +79,24 @@ impl OwnedTerm {
             (*f).used = size;
             OwnedTerm { root, frag: f }
         }
+    }
+    /// A term that `f` builds in memory of its own. `words` is a guess of how many it needs; more
+    /// cost a copy.
+    pub fn build(words: usize, f: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) -> OwnedTerm {
+        let heap = Heap::detached();
+        let first = Frag::new(words.max(1)).as_ptr();
+        heap.frags.set(first);
+        let root = f(&heap).word();
+        // SAFETY: the chain is the heap's own; where it is one fragment it becomes the term's, with
+        // all off-heap objects, and the heap keeps nothing.
+        unsafe {
+            if heap.frags.get() != first || !(*first).next.is_null() {
+                return OwnedTerm::new(Term::from_word(root));
+            }
+            (*first).off_heap = heap.off_heap.replace(ptr::null_mut());
+            heap.frags.set(ptr::null_mut());
+        }
+        OwnedTerm { root, frag: first }
     }
     /// A term without memory.
     pub const fn immediate(t: Term<'static>) -> OwnedTerm {

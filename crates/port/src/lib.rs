@@ -1,1 +1,44 @@
+//! Ports: objects with an owner, links and monitors in front of a driver: programs, descriptors
+//! and whatever else a [`driver::Driver`] does.
+//!
+//! A port is run by whoever has its lock: the process that writes to it, or the scheduler whose
+//! poll set told that it is ready. Nothing waits while holding the lock.
 #![forbid(unsafe_code)]
+
+pub mod driver;
+pub mod env;
+pub mod host;
+pub mod input;
+pub mod iodata;
+pub mod options;
+pub mod pipes;
+pub mod poll;
+pub mod port;
+pub mod queue;
+pub mod signals;
+pub mod table;
+
+pub use host::Host;
+pub use options::{Options, What};
+pub use poll::{check_io, wake};
+pub use port::{Command, OpenError, Port};
+
+use std::sync::RwLock;
+
+/// Makes a driver for a port that is opened with this name (the whole command).
+pub type MakeDriver = fn(&[u8]) -> Box<dyn driver::Driver>;
+
+static DRIVERS: RwLock<Vec<(&'static str, MakeDriver)>> = RwLock::new(Vec::new());
+
+/// Adds a driver that ports can be opened with by name.
+pub fn add_driver(name: &'static str, make: MakeDriver) {
+    let mut all = DRIVERS.write().unwrap_or_else(|e| e.into_inner());
+    all.push((name, make));
+}
+
+/// The driver that the first word of a command names.
+fn driver_by_name(command: &[u8]) -> Option<MakeDriver> {
+    let word = command.split(|b| *b == b' ').next()?;
+    let all = DRIVERS.read().unwrap_or_else(|e| e.into_inner());
+    all.iter().find(|(n, _)| n.as_bytes() == word).map(|(_, make)| *make)
+}

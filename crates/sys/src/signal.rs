@@ -24,6 +24,8 @@ pub const NAMES: &[(&str, i32)] = &[
     ("sigint", libc::SIGINT),
 ];
 
+pub const SIGPIPE: i32 = libc::SIGPIPE;
+
 static PENDING: AtomicU64 = AtomicU64::new(0);
 static NOTIFY: AtomicI32 = AtomicI32::new(-1);
 

@@ -1,0 +1,70 @@
+//! What a driver does for its port.
+
+use kvik_sys::Errno;
+use kvik_term::{am, Atom, Term};
+
+use crate::port::Core;
+
+/// Why the scheduler calls.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Ready {
+    Input {
+        hangup: bool,
+    },
+    Output,
+    /// The program has ended.
+    Child,
+}
+
+/// How a port ends.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Exit {
+    Normal,
+    Posix(Errno),
+    Reason(Atom),
+}
+
+impl Exit {
+    pub fn term(self) -> Term<'static> {
+        match self {
+            Exit::Normal => am::normal.into(),
+            Exit::Posix(e) => Atom::intern(e.name()).unwrap_or(am::error).into(),
+            Exit::Reason(a) => a.into(),
+        }
+    }
+}
+
+/// What comes after a driver's call.
+pub type Flow = Result<(), Exit>;
+
+/// The answer to `port_control`: the driver's flags say which.
+pub enum Reply {
+    List(Vec<u8>),
+    Binary(Vec<u8>),
+}
+
+/// Called with the port's lock held: no call may wait.
+pub trait Driver: Send {
+    /// Once the port has its number and lock.
+    fn start(&mut self, _core: &mut Core) -> Flow {
+        Ok(())
+    }
+    fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow;
+    /// `buffer` is the scheduler's, for the length of the call.
+    fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow;
+    /// `None`: `badarg`.
+    fn control(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<Reply> {
+        None
+    }
+    /// Bytes that wait to be written.
+    fn queued(&self) -> usize {
+        0
+    }
+    /// Writes out what waits, however long it takes: the VM halts.
+    fn flush(&mut self) {}
+    /// The port is gone: leave the poll set, give back everything.
+    fn stop(&mut self, core: &mut Core);
+    fn os_pid(&self) -> Option<i32> {
+        None
+    }
+}

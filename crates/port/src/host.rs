@@ -1,0 +1,30 @@
+//! What ports need from processes. `vm` installs it before the first port is opened.
+
+use std::sync::OnceLock;
+
+use kvik_heap::OwnedTerm;
+use kvik_term::Atom;
+
+pub trait Host: Send + Sync {
+    /// Puts a message from a port into a process's mailbox. No such process: drops it.
+    fn send(&self, pid: u32, message: OwnedTerm);
+    /// An exit signal from a port to a process it is linked to; the link goes on both sides.
+    fn exit(&self, pid: u32, port: u32, reason: OwnedTerm);
+    /// A monitor fires: `{'DOWN', Ref, port, Item, Reason}`, where `Item` is the port or
+    /// `{Name, node()}`.
+    fn down(&self, pid: u32, monitor: [u32; 3], port: u32, name: Option<Atom>, reason: OwnedTerm);
+    /// A registered port is gone.
+    fn unregister(&self, port: u32, name: Atom);
+    /// The process registered under this name.
+    fn whereis(&self, name: Atom) -> Option<u32>;
+}
+
+static HOST: OnceLock<&'static dyn Host> = OnceLock::new();
+
+/// The first call counts.
+pub fn install(h: &'static dyn Host) {
+    let _ = HOST.set(h);
+}
+pub(crate) fn host() -> Option<&'static dyn Host> {
+    HOST.get().copied()
+}

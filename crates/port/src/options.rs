@@ -1,0 +1,66 @@
+//! What `open_port/2` was asked for, taken apart (the terms are read in `bifs`).
+
+/// The first argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// `{spawn, Command}`: a driver's name or a command for the shell.
+    Spawn(Vec<u8>),
+    /// `{spawn_driver, Name}`.
+    Driver(Vec<u8>),
+    /// `{spawn_executable, File}`.
+    Executable(Vec<u8>),
+    /// `{fd, In, Out}`.
+    Fd(i32, i32),
+}
+
+/// A limit at which a port turns busy and one at which it is no more.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub low: usize,
+    pub high: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Length bytes before each packet: 0 (a stream), 1, 2 or 4.
+    pub packet: u8,
+    /// The most bytes of a line that are delivered at once.
+    pub line: Option<usize>,
+    pub read: bool,
+    pub write: bool,
+    pub binary: bool,
+    pub eof: bool,
+    pub exit_status: bool,
+    pub use_stdio: bool,
+    pub stderr_to_stdout: bool,
+    pub parallelism: bool,
+    pub args: Option<Vec<Vec<u8>>>,
+    pub arg0: Option<Vec<u8>>,
+    pub dir: Option<Vec<u8>>,
+    /// Variables to set, or to take away (`None`).
+    pub env: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// `None`: never busy.
+    pub busy: Option<Limits>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            packet: 0,
+            line: None,
+            read: false,
+            write: false,
+            binary: false,
+            eof: false,
+            exit_status: false,
+            use_stdio: true,
+            stderr_to_stdout: false,
+            parallelism: false,
+            args: None,
+            arg0: None,
+            dir: None,
+            env: Vec::new(),
+            busy: Some(Limits { low: 4096, high: 8192 }),
+        }
+    }
+}

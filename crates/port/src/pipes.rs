@@ -1,0 +1,411 @@
+//! The `spawn` and `fd` drivers: a descriptor to read, one to write, and perhaps a program at
+//! their other ends.
+
+use std::ffi::CString;
+use std::io::IoSlice;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use kvik_sys::poll::Interest;
+use kvik_sys::spawn::{reap, spawn, Child, Program};
+use kvik_sys::{fd, file, tty, Errno};
+use kvik_term::am;
+
+use crate::driver::{Driver, Exit, Flow, Ready, Reply};
+use crate::env;
+use crate::input::Input;
+use crate::options::{Options, What};
+use crate::poll::{self, Source};
+use crate::port::{Core, OpenError};
+use crate::queue::OutQueue;
+
+/// Reads of one turn; then others have theirs.
+const READS: usize = 4;
+/// What may be written to a pipe that blocks, once it is writable.
+const SAFE_WRITE: usize = 4096;
+const SHELL: &std::ffi::CStr = c"/bin/sh";
+/// `port_control` of descriptors: this and 100 asks for a terminal's size.
+const TTY_CONTROL: u32 = 0x018b_0900;
+
+struct Pipes {
+    input: Option<OwnedFd>,
+    output: Option<OwnedFd>,
+    /// Writing may block: look first.
+    careful: bool,
+    /// The output is in the poll set.
+    output_polled: bool,
+    /// The input needs no telling: an ordinary file.
+    always_ready: bool,
+    edge: bool,
+    decoder: Input,
+    packet: u8,
+    queue: OutQueue,
+    child: Option<Child>,
+    pid: Option<i32>,
+    exit_status: bool,
+    status: Option<i32>,
+    ended: bool,
+}
+
+/// The driver for what is to be opened, and the port's name.
+pub(crate) fn open_driver(
+    what: &What,
+    o: &Options,
+) -> Result<(Box<dyn Driver>, Vec<u8>), OpenError> {
+    match what {
+        What::Fd(input, output) => {
+            let name = format!("{input}/{output}").into_bytes();
+            Ok((Box::new(open_fds(*input, *output, o)), name))
+        }
+        What::Executable(path) => {
+            let p = program(path.clone(), o)?;
+            Ok((Box::new(p), path.clone()))
+        }
+        What::Driver(name) => {
+            let d = crate::driver_by_name(name).ok_or(OpenError::Badarg)?;
+            Ok((d(name), name.clone()))
+        }
+        What::Spawn(command) => match crate::driver_by_name(command) {
+            Some(d) => Ok((d(command), command.clone())),
+            None => Ok((Box::new(shell(command, o)?), command.clone())),
+        },
+    }
+}
+
+fn c_string(b: &[u8]) -> Result<CString, OpenError> {
+    CString::new(b).map_err(|_| OpenError::Badarg)
+}
+
+fn shell(command: &[u8], o: &Options) -> Result<Pipes, OpenError> {
+    let script = c_string(&[b"exec ", command].concat())?;
+    start(SHELL, &[c"/bin/sh".into(), c"-c".into(), script], o)
+}
+
+fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
+    let path = c_string(&path)?;
+    let mut args = vec![match &o.arg0 {
+        Some(a) => c_string(a)?,
+        None => path.clone(),
+    }];
+    for a in o.args.iter().flatten() {
+        args.push(c_string(a)?);
+    }
+    if file::stat(&path, true).is_ok_and(|i| i.kind == file::Kind::Directory) {
+        return Err(OpenError::Posix(Errno::ACCES));
+    }
+    start(&path, &args, o)
+}
+
+fn start(path: &std::ffi::CStr, args: &[CString], o: &Options) -> Result<Pipes, OpenError> {
+    let make = || -> kvik_sys::Result<Pipes> {
+        let (their_in, our_out) = fd::pipe()?;
+        let (our_in, their_out) = fd::pipe()?;
+        fd::set_nonblocking(our_in.as_raw_fd(), true)?;
+        fd::set_nonblocking(our_out.as_raw_fd(), true)?;
+        let (stdin, stdout) = if o.use_stdio { (0, 1) } else { (3, 4) };
+        let mut fds = Vec::new();
+        if o.write {
+            fds.push((their_in.as_raw_fd(), stdin));
+        }
+        if o.read {
+            fds.push((their_out.as_raw_fd(), stdout));
+        }
+        if o.stderr_to_stdout {
+            fds.push((their_out.as_raw_fd(), 2));
+        }
+        let dir = match &o.dir {
+            Some(d) => Some(CString::new(d.as_slice()).map_err(|_| Errno::INVAL)?),
+            None => None,
+        };
+        let child = spawn(&Program {
+            path,
+            args,
+            env: &env::block(&o.env),
+            dir: dir.as_deref(),
+            fds: &fds,
+            close_from: if o.use_stdio { 3 } else { 5 },
+        })?;
+        Ok(Pipes {
+            input: o.read.then_some(our_in),
+            output: o.write.then_some(our_out),
+            careful: false,
+            output_polled: false,
+            always_ready: false,
+            edge: true,
+            decoder: Input::new(o.line, o.packet),
+            packet: o.packet,
+            queue: OutQueue::default(),
+            pid: Some(child.pid),
+            child: Some(child),
+            exit_status: o.exit_status,
+            status: None,
+            ended: false,
+        })
+    };
+    make().map_err(OpenError::Posix)
+}
+
+/// A descriptor of our own that does not block, for one that others share with us: opening a pipe
+/// or terminal once more gives one whose flags nobody else sees.
+fn own_descriptor(n: RawFd, write: bool) -> Option<(OwnedFd, bool)> {
+    let kind = file::fstat(n).ok()?.kind;
+    if matches!(kind, file::Kind::Fifo) || tty::is_terminal(n) {
+        let path = CString::new(format!("/proc/self/fd/{n}")).ok()?;
+        let mode = file::Mode {
+            read: !write,
+            // With `read` off and `append` on nothing is cut off; a pipe takes both.
+            write,
+            append: write,
+            nonblocking: true,
+            ..file::Mode::default()
+        };
+        if let Ok(f) = file::open(&path, mode) {
+            return Some((f, false));
+        }
+    }
+    let careful = !matches!(kind, file::Kind::Regular | file::Kind::Device) || tty::is_terminal(n);
+    Some((fd::duplicate(n).ok()?, careful))
+}
+
+fn open_fds(input: i32, output: i32, o: &Options) -> Pipes {
+    let out = if o.write { own_descriptor(output, true) } else { None };
+    Pipes {
+        input: if o.read { own_descriptor(input, false).map(|(f, _)| f) } else { None },
+        careful: out.as_ref().is_some_and(|(_, c)| *c),
+        output: out.map(|(f, _)| f),
+        output_polled: false,
+        always_ready: false,
+        edge: false,
+        decoder: Input::new(o.line, o.packet),
+        packet: o.packet,
+        queue: OutQueue::default(),
+        child: None,
+        pid: None,
+        exit_status: false,
+        status: None,
+        ended: false,
+    }
+}
+
+impl Pipes {
+    /// Writes what may be written now. Answers how many bytes that was.
+    fn try_write(&self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
+        let Some(out) = &self.output else {
+            return Err(Exit::Posix(Errno::INVAL));
+        };
+        let out = out.as_raw_fd();
+        let r = if !self.careful {
+            fd::writev(out, slices)
+        } else if fd::wait_ready(out, true, 0) == Ok(true) {
+            match slices.iter().find(|s| !s.is_empty()) {
+                Some(s) => fd::write(out, &s[..s.len().min(SAFE_WRITE)]),
+                None => Ok(0),
+            }
+        } else {
+            Ok(0)
+        };
+        match r {
+            Err(Errno::AGAIN) => Ok(0),
+            r => r.map_err(Exit::Posix),
+        }
+    }
+
+    /// Has the poll set tell when more can be written.
+    fn watch_output(&mut self, core: &Core) -> Flow {
+        if self.output_polled {
+            return Ok(());
+        }
+        let Some(out) = &self.output else { return Ok(()) };
+        let i = Interest { write: true, edge: !self.careful, read: false };
+        let always = poll::add(core.home, out.as_raw_fd(), Source::Output, core.id, i)
+            .map_err(Exit::Posix)?;
+        // An ordinary file takes everything at once; if it ever does not, each turn tries again.
+        self.output_polled = !always;
+        Ok(())
+    }
+    /// A level-triggered output that has nothing to write must not be told about.
+    fn unwatch_output(&mut self, core: &Core) {
+        if let (true, true, Some(out)) = (self.careful, self.output_polled, &self.output) {
+            poll::remove(core.home, out.as_raw_fd());
+            self.output_polled = false;
+        }
+    }
+
+    fn write_queue(&mut self, core: &mut Core) -> Flow {
+        while !self.queue.is_empty() {
+            let n = self.queue.slices(|s| self.try_write(s))?;
+            if n == 0 {
+                self.watch_output(core)?;
+                break;
+            }
+            self.queue.advance(n);
+            if self.careful {
+                break;
+            }
+        }
+        if self.queue.is_empty() {
+            self.unwatch_output(core);
+        } else {
+            self.watch_output(core)?;
+        }
+        core.drained(self.queue.len());
+        Ok(())
+    }
+
+    fn read_some(&mut self, core: &mut Core, hangup: bool, buffer: &mut [u8]) -> Flow {
+        for turn in 0.. {
+            let Some(input) = &self.input else { return Ok(()) };
+            if self.ended {
+                return Ok(());
+            }
+            let n = match fd::read_bytes(input.as_raw_fd(), buffer) {
+                Ok(0) => return self.end_of_input(core),
+                Ok(n) => n,
+                Err(Errno::AGAIN) => return Ok(()),
+                // What a terminal says when its other end is gone.
+                Err(Errno(5)) if self.child.is_some() => return self.end_of_input(core),
+                Err(e) => return Err(Exit::Posix(e)),
+            };
+            self.decoder.feed(&buffer[..n], |p| core.deliver(p));
+            if self.always_ready || turn + 1 >= READS {
+                // More may be there, and nobody will tell.
+                if self.edge || self.always_ready {
+                    poll::again(core.home, Source::Input, core.id);
+                }
+                return Ok(());
+            }
+            if !self.edge || n < buffer.len() && !hangup {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn end_of_input(&mut self, core: &mut Core) -> Flow {
+        self.ended = true;
+        self.decoder.end(|p| core.deliver(p));
+        if let Some(input) = &self.input {
+            poll::remove(core.home, input.as_raw_fd());
+        }
+        if self.exit_status && self.status.is_none() {
+            return Ok(());
+        }
+        self.report_end(core)
+    }
+
+    fn report_end(&mut self, core: &mut Core) -> Flow {
+        if let (true, Some(s)) = (self.exit_status, self.status) {
+            core.tell_owner(3, |h| {
+                let s = h.integer(s as i64);
+                h.tuple(&[am::exit_status.into(), s])
+            });
+        }
+        core.end_of_input()
+    }
+
+    fn child_ended(&mut self, core: &mut Core) -> Flow {
+        let Some(child) = &self.child else { return Ok(()) };
+        let Some(status) = reap(child.pid) else {
+            return Ok(());
+        };
+        poll::remove(core.home, child.pidfd.as_raw_fd());
+        self.child = None;
+        self.status = Some(status);
+        if self.exit_status && (self.ended || self.input.is_none()) {
+            return self.report_end(core);
+        }
+        Ok(())
+    }
+}
+
+impl Driver for Pipes {
+    fn start(&mut self, core: &mut Core) -> Flow {
+        if let Some(child) = &self.child {
+            let i = Interest { read: true, ..Interest::default() };
+            poll::add(core.home, child.pidfd.as_raw_fd(), Source::Child, core.id, i)
+                .map_err(Exit::Posix)?;
+        }
+        if let Some(input) = &self.input {
+            let i = Interest { read: true, write: false, edge: self.edge };
+            self.always_ready = poll::add(core.home, input.as_raw_fd(), Source::Input, core.id, i)
+                .map_err(Exit::Posix)?;
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        let head = (bytes.len() as u32).to_be_bytes();
+        let head = &head[4 - self.packet as usize..];
+        if self.packet > 0 && self.packet < 4 && bytes.len() >> (8 * self.packet) != 0 {
+            return Err(Exit::Posix(Errno::INVAL));
+        }
+        let mut done = 0;
+        if self.queue.is_empty() {
+            done = self.try_write(&[IoSlice::new(head), IoSlice::new(bytes)])?;
+        }
+        let total = head.len() + bytes.len();
+        if done == total {
+            return Ok(());
+        }
+        if done < head.len() {
+            self.queue.push(&head[done..]);
+            done = head.len();
+        }
+        self.queue.push(&bytes[done - head.len()..]);
+        core.queued(self.queue.len());
+        if self.careful {
+            // A descriptor that may block takes a little at a time; the rest goes on at once.
+            return self.write_queue(core);
+        }
+        self.watch_output(core)
+    }
+
+    fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow {
+        match why {
+            Ready::Input { hangup } => self.read_some(core, hangup, buffer),
+            Ready::Output => self.write_queue(core),
+            Ready::Child => self.child_ended(core),
+        }
+    }
+
+    fn control(&mut self, _core: &mut Core, op: u32, _data: &[u8]) -> Option<Reply> {
+        if self.pid.is_some() || op != TTY_CONTROL + 100 {
+            return None;
+        }
+        let size = |f: &Option<OwnedFd>| tty::window_size(f.as_ref()?.as_raw_fd());
+        let (columns, rows) = size(&self.output).or_else(|| size(&self.input))?;
+        Some(Reply::List([columns.to_ne_bytes(), rows.to_ne_bytes()].concat()))
+    }
+
+    fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    fn flush(&mut self) {
+        let Some(out) = &self.output else { return };
+        let out = out.as_raw_fd();
+        // The program behind it may never read: it had its time.
+        let patience = if self.pid.is_some() { 1000 } else { -1 };
+        while !self.queue.is_empty() {
+            if fd::wait_ready(out, true, patience) != Ok(true) {
+                return;
+            }
+            match self.queue.slices(|s| self.try_write(s)) {
+                Ok(n) => self.queue.advance(n),
+                Err(_) => return self.queue.clear(),
+            }
+        }
+    }
+
+    fn stop(&mut self, core: &mut Core) {
+        for f in [self.input.take(), self.output.take()].into_iter().flatten() {
+            poll::remove(core.home, f.as_raw_fd());
+        }
+        if let Some(child) = self.child.take() {
+            poll::orphan(core.home, child);
+        }
+    }
+
+    fn os_pid(&self) -> Option<i32> {
+        self.pid
+    }
+}

@@ -1,0 +1,204 @@
+//! The poll sets, one for each scheduler, and the loop that serves what they tell.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use kvik_sys::poll::{Events, Interest, Poller};
+use kvik_sys::spawn::{reap, Child};
+use kvik_sys::{signal, Errno, Result};
+
+use crate::driver::Ready;
+use crate::{signals, table};
+
+/// What a descriptor in a poll set belongs to. With a number it makes the token.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Source {
+    Input = 0,
+    Output = 1,
+    Child = 2,
+    /// A program whose port is gone; the number is its process id.
+    Orphan = 3,
+    Signals = 4,
+    /// One descriptor for both directions.
+    Both = 5,
+}
+
+/// Bytes that one read can bring.
+pub const BUFFER: usize = 64 * 1024;
+
+struct Set {
+    poller: Poller,
+    /// Tokens that are ready without being told again: ordinary files, and input of which more is
+    /// there than one turn takes.
+    ready: Mutex<Vec<u64>>,
+    ready_count: AtomicUsize,
+}
+
+static SETS: OnceLock<Vec<Set>> = OnceLock::new();
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+static ORPHANS: Mutex<Option<HashMap<i32, Child>>> = Mutex::new(None);
+
+/// Makes the poll sets. The first call counts; without one there is one set.
+pub fn init(schedulers: usize) -> Result<()> {
+    if SETS.get().is_some() {
+        return Ok(());
+    }
+    let sets = (0..schedulers.max(1))
+        .map(|_| {
+            Ok(Set {
+                poller: Poller::new()?,
+                ready: Mutex::default(),
+                ready_count: AtomicUsize::new(0),
+            })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    if let Ok(fd) = signal::event_fd() {
+        let i = Interest { read: true, ..Interest::default() };
+        sets[0].poller.add(fd, token(Source::Signals, 0), i)?;
+    }
+    let _ = SETS.set(sets);
+    Ok(())
+}
+
+fn sets() -> &'static [Set] {
+    if SETS.get().is_none() {
+        let _ = init(1);
+    }
+    SETS.get().map_or(&[], |v| v)
+}
+
+fn set(i: usize) -> Option<&'static Set> {
+    let all = sets();
+    all.get(i % all.len().max(1))
+}
+
+/// The poll set of a new port: each in turn, so that they are spread.
+pub fn choose() -> usize {
+    NEXT.fetch_add(1, Ordering::Relaxed) % sets().len().max(1)
+}
+
+pub fn token(source: Source, number: u32) -> u64 {
+    (source as u64) << 32 | number as u64
+}
+
+/// Adds a descriptor. Answers whether it is always ready instead (an ordinary file); it is then
+/// served at each turn until [`remove`].
+pub fn add(home: usize, fd: RawFd, source: Source, number: u32, i: Interest) -> Result<bool> {
+    let s = set(home).ok_or(Errno::INVAL)?;
+    let t = token(source, number);
+    match s.poller.add(fd, t, i) {
+        Err(Errno::PERM) => {
+            again(home, source, number);
+            Ok(true)
+        }
+        r => r.map(|()| false),
+    }
+}
+
+pub fn modify(home: usize, fd: RawFd, source: Source, number: u32, i: Interest) -> Result<()> {
+    let s = set(home).ok_or(Errno::INVAL)?;
+    s.poller.modify(fd, token(source, number), i)
+}
+
+pub fn remove(home: usize, fd: RawFd) {
+    if let Some(s) = set(home) {
+        let _ = s.poller.remove(fd);
+    }
+}
+
+/// Has a port served again at the next turn.
+pub fn again(home: usize, source: Source, number: u32) {
+    if let Some(s) = set(home) {
+        let mut v = s.ready.lock().unwrap_or_else(|e| e.into_inner());
+        v.push(token(source, number));
+        s.ready_count.store(v.len(), Ordering::Release);
+        drop(v);
+        s.poller.wake();
+    }
+}
+
+/// A program that outlives its port: it is reaped when it ends.
+pub fn orphan(home: usize, child: Child) {
+    let (pid, fd) = (child.pid, child.pidfd.as_raw_fd());
+    let i = Interest { read: true, ..Interest::default() };
+    let mut all = ORPHANS.lock().unwrap_or_else(|e| e.into_inner());
+    all.get_or_insert_default().insert(pid, child);
+    drop(all);
+    if modify(home, fd, Source::Orphan, pid as u32, i).is_err() {
+        let _ = add(home, fd, Source::Orphan, pid as u32, i);
+    }
+}
+
+/// Ends a scheduler's wait.
+pub fn wake(scheduler: usize) {
+    if let Some(s) = set(scheduler) {
+        s.poller.wake();
+    }
+}
+
+thread_local! {
+    static ROOM: RefCell<(Box<Events>, Box<[u8]>)> =
+        RefCell::new((Box::default(), vec![0; BUFFER].into_boxed_slice()));
+}
+
+/// Serves a scheduler's poll set: waits for events at most this long (`None`: until one comes or
+/// [`wake`] is called), serves them, and answers how many there were.
+pub fn check_io(scheduler: usize, timeout: Option<Duration>) -> usize {
+    let Some(s) = set(scheduler) else { return 0 };
+    let pending = s.ready_count.load(Ordering::Acquire) > 0;
+    let timeout = if pending { Some(Duration::ZERO) } else { timeout };
+    ROOM.with_borrow_mut(|(events, buffer)| {
+        let mut n = s.poller.wait(events, timeout).unwrap_or(0);
+        for e in events.iter() {
+            serve(scheduler, e.token, e.read, e.write, e.hangup, buffer);
+        }
+        if pending {
+            let mut v = s.ready.lock().unwrap_or_else(|e| e.into_inner());
+            let tokens = std::mem::take(&mut *v);
+            s.ready_count.store(0, Ordering::Release);
+            drop(v);
+            n += tokens.len();
+            for t in tokens {
+                serve(scheduler, t, true, true, false, buffer);
+            }
+        }
+        n
+    })
+}
+
+fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer: &mut [u8]) {
+    let number = token as u32;
+    let run = |why, buffer: &mut [u8]| {
+        if let Some(port) = table::get(number) {
+            port.ready(why, buffer);
+        }
+    };
+    match token >> 32 {
+        0 => run(Ready::Input { hangup }, buffer),
+        1 => run(Ready::Output, buffer),
+        2 => run(Ready::Child, buffer),
+        3 => reap_orphan(home, number as i32),
+        4 => signals::dispatch(),
+        _ => {
+            if write {
+                run(Ready::Output, buffer);
+            }
+            if read {
+                run(Ready::Input { hangup }, buffer);
+            }
+        }
+    }
+}
+
+fn reap_orphan(home: usize, pid: i32) {
+    if reap(pid).is_some() {
+        let mut all = ORPHANS.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(c) = all.as_mut().and_then(|m| m.remove(&pid)) {
+            remove(home, c.pidfd.as_raw_fd());
+        }
+    }
+}

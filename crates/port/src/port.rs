@@ -1,0 +1,488 @@
+//! [`Port`]: its state, and what processes may do to it.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_sys::Errno;
+use kvik_term::{am, Atom, Term};
+
+use crate::driver::{Driver, Exit, Flow, Ready, Reply};
+use crate::host::host;
+use crate::input::Piece;
+use crate::options::{Limits, Options, What};
+use crate::{poll, table};
+
+pub struct Port {
+    /// Its 28-bit number.
+    pub id: u32,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    core: Core,
+    driver: Box<dyn Driver>,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum State {
+    Open,
+    /// Closed for everybody, but output still waits to be written.
+    Flushing,
+    Closed,
+}
+
+/// A process that waits for a port to be no longer busy.
+type Waiter = (u32, [u32; 3]);
+
+/// What a port is, besides its driver.
+pub struct Core {
+    pub id: u32,
+    /// Its poll set.
+    pub home: usize,
+    state: State,
+    name: Vec<u8>,
+    owner: u32,
+    links: Vec<u32>,
+    monitors: Vec<(u32, [u32; 3], Option<Atom>)>,
+    registered: Option<Atom>,
+    data: OwnedTerm,
+    pub binary: bool,
+    pub eof: bool,
+    pub parallelism: bool,
+    busy_limits: Option<Limits>,
+    busy: bool,
+    waiters: Vec<Waiter>,
+    input: u64,
+    output: u64,
+}
+
+/// Why a port could not be opened.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum OpenError {
+    Badarg,
+    SystemLimit,
+    Posix(Errno),
+}
+
+/// What became of output.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Command {
+    Done,
+    /// Taken, but the port is busy: wait for `{Ref, Result}` with the reference of these numbers.
+    Wait([u32; 3]),
+    /// Not taken (`nosuspend`).
+    Busy,
+    Closed,
+}
+
+impl Core {
+    pub fn term(&self) -> Term<'static> {
+        Term::local_port(self.id)
+    }
+    pub fn owner(&self) -> u32 {
+        self.owner
+    }
+
+    /// Sends `{Port, Message}` to the owner.
+    pub fn tell_owner(&self, words: usize, message: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
+        let Some(h) = host() else { return };
+        let port = self.term();
+        h.send(self.owner, OwnedTerm::build(words + 3, |heap| heap.tuple(&[port, message(heap)])));
+    }
+
+    /// Sends `{Port, {data, Data}}`.
+    pub fn deliver(&mut self, piece: Piece<'_>) {
+        let (Piece::Data(bytes) | Piece::Eol(bytes) | Piece::NoEol(bytes)) = piece;
+        self.input += bytes.len() as u64;
+        let binary = self.binary;
+        let words = 8 + if binary { 2 + bytes.len().min(64) / 8 + 6 } else { 2 * bytes.len() };
+        self.tell_owner(words, |h| {
+            let data = if binary { h.binary(bytes) } else { h.byte_list(bytes) };
+            let data = match piece {
+                Piece::Data(_) => data,
+                Piece::Eol(_) => h.tuple(&[am::eol.into(), data]),
+                Piece::NoEol(_) => h.tuple(&[am::noeol.into(), data]),
+            };
+            h.tuple(&[am::data.into(), data])
+        });
+    }
+
+    /// The input has ended: `{Port, eof}` where that was asked for, else the port ends.
+    pub fn end_of_input(&mut self) -> Flow {
+        if !self.eof {
+            return Err(Exit::Normal);
+        }
+        self.tell_owner(0, |_| am::eof.into());
+        Ok(())
+    }
+
+    /// Output has been written: are those who waited for that to go on?
+    pub fn drained(&mut self, queued: usize) {
+        if self.busy && self.busy_limits.is_none_or(|l| queued < l.low.max(1)) {
+            self.busy = false;
+            self.wake_waiters(am::true_);
+        }
+    }
+    /// Output waits.
+    pub fn queued(&mut self, queued: usize) {
+        if self.busy_limits.is_some_and(|l| queued >= l.high) {
+            self.busy = true;
+        }
+    }
+    pub fn set_busy(&mut self, busy: bool) {
+        self.busy = busy;
+        if !busy {
+            self.wake_waiters(am::true_);
+        }
+    }
+    fn wake_waiters(&mut self, answer: Atom) {
+        let Some(h) = host() else { return };
+        for (pid, n) in self.waiters.drain(..) {
+            h.send(pid, OwnedTerm::build(8, |h| h.tuple(&[h.ref_of_numbers(n), answer.into()])));
+        }
+    }
+    pub fn count_output(&mut self, n: usize) {
+        self.output += n as u64;
+    }
+}
+
+impl Port {
+    /// Opens a port for a process, which is linked to it (its own side of the link is the caller's
+    /// business).
+    pub fn open(owner: u32, what: &What, o: &Options) -> Result<Arc<Port>, OpenError> {
+        let (driver, name) = crate::pipes::open_driver(what, o)?;
+        Port::with_driver(owner, name, o, driver)
+    }
+
+    pub fn with_driver(
+        owner: u32,
+        name: Vec<u8>,
+        o: &Options,
+        driver: Box<dyn Driver>,
+    ) -> Result<Arc<Port>, OpenError> {
+        let home = poll::choose();
+        let core = |id| Core {
+            id,
+            home,
+            state: State::Open,
+            name,
+            owner,
+            links: vec![owner],
+            monitors: Vec::new(),
+            registered: None,
+            data: OwnedTerm::immediate(Term::atom(am::undefined)),
+            binary: o.binary,
+            eof: o.eof,
+            parallelism: o.parallelism,
+            busy_limits: o.busy,
+            busy: false,
+            waiters: Vec::new(),
+            input: 0,
+            output: 0,
+        };
+        let port = table::insert(|id| {
+            let inner = Mutex::new(Inner { core: core(id), driver });
+            Arc::new(Port { id, inner })
+        })
+        .ok_or(OpenError::SystemLimit)?;
+        let mut g = port.lock();
+        let Inner { core, driver } = &mut *g;
+        if let Err(e) = driver.start(core) {
+            driver.stop(core);
+            core.state = State::Closed;
+            drop(g);
+            table::remove(port.id);
+            return Err(match e {
+                Exit::Posix(e) => OpenError::Posix(e),
+                _ => OpenError::Badarg,
+            });
+        }
+        drop(g);
+        Ok(port)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Locks a port that is open.
+    fn open_lock(&self) -> Option<MutexGuard<'_, Inner>> {
+        let g = self.lock();
+        (g.core.state == State::Open).then_some(g)
+    }
+
+    /// Runs the driver, and ends the port where it says so.
+    fn run(
+        &self,
+        g: &mut MutexGuard<'_, Inner>,
+        f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow,
+    ) {
+        let Inner { core, driver } = &mut **g;
+        if let Err(exit) = f(&mut **driver, core) {
+            // What is queued goes nowhere once writing has failed.
+            let flush = exit == Exit::Normal;
+            self.end(g, OwnedTerm::immediate(exit.term()), flush, None);
+        }
+    }
+
+    /// Tells everybody that the port is gone, and stops the driver once its output is written.
+    /// `but`: a process that is not told.
+    fn end(&self, g: &mut MutexGuard<'_, Inner>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
+        let Inner { core, driver } = &mut **g;
+        if core.state == State::Open {
+            let answer = if flush { am::true_ } else { am::badarg };
+            core.wake_waiters(answer);
+            if let (Some(name), Some(h)) = (core.registered.take(), host()) {
+                h.unregister(self.id, name);
+            }
+            for pid in std::mem::take(&mut core.links) {
+                if let (Some(h), true) = (host(), Some(pid) != but) {
+                    h.exit(pid, self.id, reason.clone());
+                }
+            }
+            for (pid, n, name) in std::mem::take(&mut core.monitors) {
+                if let Some(h) = host() {
+                    h.down(pid, n, self.id, name, reason.clone());
+                }
+            }
+        }
+        if flush && driver.queued() > 0 {
+            core.state = State::Flushing;
+            return;
+        }
+        if core.state != State::Closed {
+            core.state = State::Closed;
+            driver.stop(core);
+            table::remove(self.id);
+        }
+    }
+
+    /// The scheduler's call: something is ready.
+    pub fn ready(&self, why: Ready, buffer: &mut [u8]) {
+        let mut g = self.lock();
+        match g.core.state {
+            State::Closed => {}
+            State::Open => self.run(&mut g, |d, c| d.ready(c, why, buffer)),
+            State::Flushing => {
+                let Inner { core, driver } = &mut *g;
+                let failed = why == Ready::Output && driver.ready(core, why, buffer).is_err();
+                if failed || driver.queued() == 0 {
+                    self.end(&mut g, OwnedTerm::default(), false, None);
+                }
+            }
+        }
+    }
+
+    /// Output from process `from`.
+    pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
+        let Some(mut g) = self.open_lock() else {
+            return Command::Closed;
+        };
+        if g.core.busy && nosuspend {
+            return Command::Busy;
+        }
+        let was_busy = g.core.busy;
+        g.core.count_output(bytes.len());
+        self.run(&mut g, |d, c| d.output(c, bytes));
+        if was_busy && g.core.busy && g.core.state == State::Open {
+            let n = kvik_heap::build::next_ref();
+            g.core.waiters.push((from, n));
+            return Command::Wait(n);
+        }
+        Command::Done
+    }
+
+    pub fn control(&self, op: u32, data: &[u8]) -> Option<Reply> {
+        let mut g = self.open_lock()?;
+        let Inner { core, driver } = &mut *g;
+        driver.control(core, op, data)
+    }
+
+    /// `port_close/1`. `false`: it was closed already.
+    pub fn close(&self) -> bool {
+        let Some(mut g) = self.open_lock() else {
+            return false;
+        };
+        self.end(&mut g, OwnedTerm::immediate(am::normal.into()), true, None);
+        true
+    }
+
+    /// `port_connect/2`: a new owner, linked to the port like the old one.
+    pub fn connect(&self, pid: u32) -> bool {
+        let Some(mut g) = self.open_lock() else {
+            return false;
+        };
+        g.core.owner = pid;
+        if !g.core.links.contains(&pid) {
+            g.core.links.push(pid);
+        }
+        true
+    }
+
+    /// `Port ! {Owner, Request}`. `Err`: the sender is to get the exit signal `badsig`.
+    /// `Ok(Some(_))` where the sender has to wait, as for [`Port::command`].
+    pub fn message(&self, from: u32, message: Term<'_>) -> Result<Option<[u32; 3]>, ()> {
+        let [owner, request] = message.as_tuple_n().ok_or(())?;
+        let owner = owner.as_local_pid().ok_or(())?;
+        if self.open_lock().is_some_and(|g| g.core.owner != owner) {
+            return Err(());
+        }
+        if request == am::close {
+            let Some(mut g) = self.open_lock() else {
+                return Ok(None);
+            };
+            g.core.tell_owner(0, |_| am::closed.into());
+            self.end(&mut g, OwnedTerm::immediate(am::normal.into()), true, None);
+            return Ok(None);
+        }
+        let [tag, arg] = request.as_tuple_n().ok_or(())?;
+        match tag.as_atom() {
+            Some(am::command) => {
+                let bytes = crate::iodata::bytes(arg).ok_or(())?;
+                Ok(match self.command(from, &bytes, false) {
+                    Command::Wait(n) => Some(n),
+                    _ => None,
+                })
+            }
+            Some(am::connect) => {
+                let pid = arg.as_local_pid().ok_or(())?;
+                let Some(mut g) = self.open_lock() else {
+                    return Ok(None);
+                };
+                g.core.tell_owner(0, |_| am::connected.into());
+                g.core.owner = pid;
+                if !g.core.links.contains(&pid) {
+                    g.core.links.push(pid);
+                }
+                Ok(None)
+            }
+            _ => Err(()),
+        }
+    }
+
+    /// `false`: the port is gone (`noproc` for who wants to link).
+    pub fn link(&self, pid: u32) -> bool {
+        let Some(mut g) = self.open_lock() else {
+            return false;
+        };
+        if !g.core.links.contains(&pid) {
+            g.core.links.push(pid);
+        }
+        true
+    }
+    pub fn unlink(&self, pid: u32) {
+        if let Some(mut g) = self.open_lock() {
+            g.core.links.retain(|p| *p != pid);
+        }
+    }
+    /// An exit signal from a process, over a link or by `exit/2`.
+    pub fn exit(&self, from: u32, reason: Term<'_>) {
+        let Some(mut g) = self.open_lock() else {
+            return;
+        };
+        let was = g.core.links.len();
+        g.core.links.retain(|p| *p != from);
+        let linked = g.core.links.len() < was;
+        if reason == am::normal && from != g.core.owner {
+            return;
+        }
+        let reason = if reason == am::kill && !linked {
+            OwnedTerm::immediate(am::killed.into())
+        } else {
+            OwnedTerm::new(reason)
+        };
+        self.end(&mut g, reason, true, None);
+    }
+    /// A process that is gone leaves no link behind; its ports end with it.
+    pub fn process_exited(&self, pid: u32, reason: Term<'_>) {
+        self.exit(pid, reason)
+    }
+    pub fn monitor(&self, pid: u32, reference: [u32; 3], name: Option<Atom>) -> bool {
+        let Some(mut g) = self.open_lock() else {
+            return false;
+        };
+        g.core.monitors.push((pid, reference, name));
+        true
+    }
+    pub fn demonitor(&self, reference: [u32; 3]) {
+        if let Some(mut g) = self.open_lock() {
+            g.core.monitors.retain(|(_, n, _)| *n != reference);
+        }
+    }
+    /// Notes its registered name. `false`: the port is gone or has one.
+    pub fn register(&self, name: Option<Atom>) -> bool {
+        match self.open_lock() {
+            Some(mut g) if name.is_none() || g.core.registered.is_none() => {
+                g.core.registered = name;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.open_lock().is_some()
+    }
+    pub fn set_data(&self, t: Term<'_>) -> bool {
+        let data = OwnedTerm::new(t);
+        match self.open_lock() {
+            Some(mut g) => {
+                g.core.data = data;
+                true
+            }
+            None => false,
+        }
+    }
+    pub fn data<'h>(&self, heap: &'h Heap) -> Option<Term<'h>> {
+        self.open_lock().map(|g| heap.copy(g.core.data.term()))
+    }
+    pub fn info(&self) -> Option<Info> {
+        let g = self.open_lock()?;
+        let c = &g.core;
+        Some(Info {
+            name: c.name.clone(),
+            owner: c.owner,
+            links: c.links.clone(),
+            monitored_by: c.monitors.iter().map(|m| m.0).collect(),
+            registered: c.registered,
+            input: c.input,
+            output: c.output,
+            os_pid: g.driver.os_pid(),
+            queue_size: g.driver.queued(),
+            parallelism: c.parallelism,
+        })
+    }
+
+    fn flush(&self) {
+        let mut g = self.lock();
+        if g.core.state != State::Closed {
+            g.driver.flush();
+        }
+    }
+}
+
+/// What `port_info` tells.
+pub struct Info {
+    pub name: Vec<u8>,
+    pub owner: u32,
+    pub links: Vec<u32>,
+    pub monitored_by: Vec<u32>,
+    pub registered: Option<Atom>,
+    pub input: u64,
+    pub output: u64,
+    pub os_pid: Option<i32>,
+    pub queue_size: usize,
+    pub parallelism: bool,
+}
+
+/// Writes out what was given to ports, before the VM halts.
+pub fn flush_all() {
+    for p in table::all() {
+        p.flush();
+    }
+}
+
+/// The port of a term, where it is open or closing.
+pub fn find(t: Term<'_>) -> Option<Arc<Port>> {
+    table::get(t.as_local_port()?)
+}

@@ -1,0 +1,45 @@
+//! Signals to the VM become messages: `{notify, sigterm}` to `erl_signal_server`.
+
+use kvik_heap::OwnedTerm;
+use kvik_sys::signal::{self, Action, NAMES};
+use kvik_term::{am, Atom};
+
+use crate::host::host;
+
+/// `os:set_signal/2`. `None`: no such signal, or one that cannot be set.
+pub fn set(name: Atom, action: Action) -> Option<()> {
+    let (_, number) = NAMES.iter().find(|(n, _)| *n == name.name())?;
+    signal::set(*number, action).ok()
+}
+
+/// What the VM does from its start: a closed pipe is an error of the write, and the signals that
+/// `erl_signal_server` knows about go to it.
+pub fn init() -> kvik_sys::Result<()> {
+    let number = |name: &str| NAMES.iter().find(|(n, _)| *n == name).map(|(_, n)| *n);
+    for name in ["sigterm", "sigusr1"] {
+        if let Some(n) = number(name) {
+            signal::set(n, Action::Handle)?;
+        }
+    }
+    signal::set(signal::SIGPIPE, Action::Ignore)
+}
+
+/// Passes on the signals that came.
+pub fn dispatch() {
+    for n in signal::take() {
+        let Some((name, _)) = NAMES.iter().find(|(_, m)| *m == n) else {
+            continue;
+        };
+        let Some(h) = host() else { continue };
+        let Some(pid) = h.whereis(am::erl_signal_server) else {
+            // Nobody is there to stop the system in an orderly way.
+            if *name == "sigterm" {
+                let _ = signal::set(n, Action::Default);
+                let _ = signal::send(std::process::id() as i32, n);
+            }
+            continue;
+        };
+        let name = Atom::intern(name).unwrap_or(am::error);
+        h.send(pid, OwnedTerm::build(3, |h| h.tuple(&[am::notify.into(), name.into()])));
+    }
+}

@@ -1,0 +1,70 @@
+//! Ports by number. A number's low 16 bits are its slot; numbers are not used again soon.
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, RwLock};
+
+use crate::port::Port;
+
+/// The most ports at once (OTP's default).
+pub const MAX_PORTS: usize = 65_536;
+const NUMBERS: u32 = 1 << 28;
+
+type Slot = RwLock<Option<Arc<Port>>>;
+const CHUNK: usize = 256;
+static CHUNKS: [OnceLock<Box<[Slot]>>; MAX_PORTS / CHUNK] =
+    [const { OnceLock::new() }; MAX_PORTS / CHUNK];
+static NEXT: AtomicU32 = AtomicU32::new(0);
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn slot(id: u32) -> &'static Slot {
+    let i = id as usize % MAX_PORTS;
+    let chunk = &CHUNKS[i / CHUNK];
+    &chunk.get_or_init(|| (0..CHUNK).map(|_| RwLock::new(None)).collect())[i % CHUNK]
+}
+
+/// Puts a port that `make` makes for its number into the table. `None`: there are too many.
+pub fn insert(make: impl FnOnce(u32) -> Arc<Port>) -> Option<Arc<Port>> {
+    for _ in 0..MAX_PORTS {
+        let id = NEXT.fetch_add(1, Ordering::Relaxed) % NUMBERS;
+        if id == 0 && COUNT.load(Ordering::Relaxed) > 0 {
+            continue;
+        }
+        let mut s = slot(id).write().unwrap_or_else(|e| e.into_inner());
+        if s.is_none() {
+            let port = make(id);
+            *s = Some(port.clone());
+            COUNT.fetch_add(1, Ordering::Relaxed);
+            return Some(port);
+        }
+    }
+    None
+}
+
+/// A port that is open or closing.
+pub fn get(id: u32) -> Option<Arc<Port>> {
+    let s = slot(id).read().unwrap_or_else(|e| e.into_inner());
+    s.as_ref().filter(|p| p.id == id).cloned()
+}
+
+pub fn remove(id: u32) {
+    let mut s = slot(id).write().unwrap_or_else(|e| e.into_inner());
+    if s.as_ref().is_some_and(|p| p.id == id) {
+        *s = None;
+        COUNT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+pub fn count() -> usize {
+    COUNT.load(Ordering::Relaxed)
+}
+
+/// All ports, by slot.
+pub fn all() -> Vec<Arc<Port>> {
+    let mut v = Vec::with_capacity(count());
+    for chunk in CHUNKS.iter().filter_map(|c| c.get()) {
+        for s in chunk.iter() {
+            v.extend(s.read().unwrap_or_else(|e| e.into_inner()).clone());
+        }
+    }
+    v
+}
