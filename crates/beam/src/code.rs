@@ -7,8 +7,9 @@ use crate::module::Module;
 use crate::reader::Reader;
 use kvik_isa::Opcode;
 
-/// Registers of each kind are numbered below this.
-pub const MAX_REG: u64 = 1024;
+/// Registers of each kind are numbered below this; but x1023 is the machine's own.
+const MAX_REG: u64 = 1024;
+const MAX_X: u64 = MAX_REG - 1;
 /// Integers of more bytes than this are too large for any system limit.
 const MAX_INTEGER: usize = 4 << 20;
 /// The most of one thing that an allocation list may ask for.
@@ -43,6 +44,28 @@ pub enum Arg {
     Alloc(AllocList),
     /// A list of so many operands: see [`Code::list`].
     List(u32),
+}
+
+impl Arg {
+    /// Its place in the declaration above (the compiler makes this a load).
+    #[inline]
+    pub(crate) const fn tag(self) -> usize {
+        match self {
+            Arg::Nil => 0,
+            Arg::Atom(_) => 1,
+            Arg::Int(_) => 2,
+            Arg::Big(_) => 3,
+            Arg::Literal(_) => 4,
+            Arg::X(..) => 5,
+            Arg::Y(..) => 6,
+            Arg::Float(_) => 7,
+            Arg::Label(_) => 8,
+            Arg::U(_) => 9,
+            Arg::Overflow => 10,
+            Arg::Alloc(_) => 11,
+            Arg::List(_) => 12,
+        }
+    }
 }
 
 /// What to reserve on the heap: words, and things whose size is ours to know.
@@ -185,7 +208,8 @@ impl<'m> Decoder<'m> {
             Number::Long(bytes) => return self.long(tag, bytes),
         };
         match tag {
-            TAG_X => Ok(Arg::X(register(word)?, 0)),
+            TAG_X if word < MAX_X => Ok(Arg::X(word as u16, 0)),
+            TAG_X => Err("no such register"),
             TAG_Y => Ok(Arg::Y(register(word)?, 0)),
             TAG_A if word == 0 => Ok(Arg::Nil),
             TAG_A => index(word, self.module.atoms.len(), "no such atom").map(Arg::Atom),
@@ -261,7 +285,7 @@ impl<'m> Decoder<'m> {
         let ty =
             if types.fallback { 0 } else { index(u64::from(number), types.len(), "no such type")? };
         match tag {
-            TAG_X => Ok(Arg::X(register, ty)),
+            TAG_X if word < MAX_X => Ok(Arg::X(register, ty)),
             TAG_Y => Ok(Arg::Y(register, ty)),
             _ => Err("a type without a register"),
         }

@@ -1,5 +1,4 @@
-//! The instruction set: what each generic instruction of a `.beam` file is, and (as rules) which
-//! specific instructions the loader makes of them.
+//! The instruction set: what each generic instruction of a `.beam` file is.
 //!
 //! `ops.tab` is the one place where this is written down. Its `%generic` section becomes the
 //! [`Opcode`] enum when this crate is built. Nothing here knows terms, heaps or machines.

@@ -16,7 +16,7 @@ use kvik_isa::Opcode;
 use std::collections::{BTreeSet, HashMap};
 
 /// Steps that may be taken for each instruction of the module, on average.
-const BUDGET: u64 = 200;
+const BUDGET: u64 = 30;
 
 /// The verifier at work: on one instruction, of one function.
 pub(crate) struct Flow<'a> {
@@ -98,10 +98,23 @@ impl<'a> Flow<'a> {
         }
         for index in 0..self.tables.code.functions.len() {
             self.again.remove(&index);
+            self.check_operands(index)?;
             self.run_function(index)?;
         }
         while let Some(index) = self.again.pop_first() {
             self.run_function(index)?;
+        }
+        Ok(())
+    }
+
+    /// The first pass, function by function so that the second finds the operands in the cache.
+    fn check_operands(&self, index: usize) -> Result<(), Stop> {
+        let code = self.tables.code;
+        let Some(function) = code.functions.get(index) else { return Ok(()) };
+        let ops = code.ops.get(function.ops.clone()).unwrap_or_default();
+        for (at, op) in ops.iter().enumerate() {
+            let checked = self.tables.check_op(function, op);
+            checked.map_err(|what| (index, function.ops.start + at, what))?;
         }
         Ok(())
     }

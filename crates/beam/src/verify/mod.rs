@@ -1,6 +1,6 @@
 //! The verifier: what native code takes for granted, proved before any is made.
 //!
-//! OTP trusts `.beam` files; we don't. Two passes. The first (`operands.rs`) looks at each
+//! OTP trusts `.beam` files; we don't. Two passes over each function. The first (`operands.rs`) looks at each
 //! instruction by itself. The second (`flow.rs`) follows every path through each function with
 //! what is known of each register, joining the states where paths meet, until nothing changes.
 //! After both, for all code that can be reached:
@@ -110,14 +110,6 @@ pub fn verify(module: &Module, code: &Code) -> Result<Proof, Error> {
         }))
     };
     tables.check_tables().map_err(|what| refuse(None, 0, what))?;
-    for (index, function) in code.functions.iter().enumerate() {
-        let ops = code.ops.get(function.ops.clone()).unwrap_or_default();
-        for (at, op) in ops.iter().enumerate() {
-            tables
-                .check_op(function, op)
-                .map_err(|what| refuse(Some(index), function.ops.start + at, what))?;
-        }
-    }
     let mut flow = Flow::new(&tables);
     match flow.run() {
         Ok(()) => Ok(flow.into_proof()),
