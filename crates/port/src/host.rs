@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use kvik_heap::OwnedTerm;
-use kvik_term::Atom;
+use kvik_proc::Proc;
+use kvik_term::{Atom, Term};
 
 pub trait Host: Send + Sync {
     /// Puts a message from a port into a process's mailbox. No such process: drops it.
@@ -13,10 +14,14 @@ pub trait Host: Send + Sync {
     /// A monitor fires: `{'DOWN', Ref, port, Item, Reason}`, where `Item` is the port or
     /// `{Name, node()}`.
     fn down(&self, pid: u32, monitor: [u32; 3], port: u32, name: Option<Atom>, reason: OwnedTerm);
+    /// The running process has opened this port and is linked to it.
+    fn linked(&self, p: &Proc, port: Term<'static>);
+    /// Links another process to a port on the process's side. `false`: no such process.
+    fn link_other(&self, p: &Proc, pid: u32, port: Term<'static>) -> bool;
     /// A registered port is gone.
     fn unregister(&self, port: u32, name: Atom);
-    /// The process registered under this name.
-    fn whereis(&self, name: Atom) -> Option<u32>;
+    /// The pid or port registered under this name.
+    fn whereis(&self, name: Atom) -> Option<Term<'static>>;
 }
 
 static HOST: OnceLock<&'static dyn Host> = OnceLock::new();
@@ -25,6 +30,6 @@ static HOST: OnceLock<&'static dyn Host> = OnceLock::new();
 pub fn install(h: &'static dyn Host) {
     let _ = HOST.set(h);
 }
-pub(crate) fn host() -> Option<&'static dyn Host> {
+pub fn host() -> Option<&'static dyn Host> {
     HOST.get().copied()
 }

@@ -31,7 +31,8 @@ pub fn dispatch() {
             continue;
         };
         let Some(h) = host() else { continue };
-        let Some(pid) = h.whereis(am::erl_signal_server) else {
+        let server = h.whereis(am::erl_signal_server);
+        let Some(pid) = server.and_then(|t| t.as_local_pid()) else {
             // Nobody is there to stop the system in an orderly way.
             if *name == "sigterm" {
                 let _ = signal::set(n, Action::Default);

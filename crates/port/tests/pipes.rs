@@ -42,8 +42,12 @@ impl Host for Mail {
         let text = format!("DOWN {}", show(reason.term()));
         self.0.lock().unwrap().push((pid, text));
     }
+    fn linked(&self, _: &kvik_proc::Proc, _: Term<'static>) {}
+    fn link_other(&self, _: &kvik_proc::Proc, _: u32, _: Term<'static>) -> bool {
+        true
+    }
     fn unregister(&self, _: u32, _: Atom) {}
-    fn whereis(&self, _: Atom) -> Option<u32> {
+    fn whereis(&self, _: Atom) -> Option<Term<'static>> {
         None
     }
 }

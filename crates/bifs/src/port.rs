@@ -1,0 +1,335 @@
+//! Ports: opening, the calls behind `erlang:port_*`, and what is told about them.
+//!
+//! Most functions here answer an atom for an error (`badarg`, `badopt`, `enoent` …) which
+//! `erlang.erl` turns into an exception, or a reference whose answer comes as a message.
+
+use std::sync::Arc;
+
+use kvik_port::options::Limits;
+use kvik_port::port::{find, Info};
+use kvik_port::{host, iodata, table, Command, OpenError, Options, Port, What};
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Atom, Term};
+
+use crate::filename::{from_native, native};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erts_internal", "open_port", 2, open_port_2),
+    bif!("erts_internal", "port_command", 3, port_command_3),
+    bif!("erts_internal", "port_control", 3, port_control_3),
+    bif!("erts_internal", "port_call", 3, port_call_3),
+    bif!("erts_internal", "port_close", 1, port_close_1),
+    bif!("erts_internal", "port_connect", 2, port_connect_2),
+    bif!("erts_internal", "port_info", 1, port_info_1),
+    bif!("erts_internal", "port_info", 2, port_info_2),
+    bif!("erlang", "ports", 0, ports_0),
+    bif!("erlang", "port_set_data", 2, port_set_data_2),
+    bif!("erlang", "port_get_data", 1, port_get_data_1),
+];
+
+/// A port by identifier or registered name.
+fn lookup(t: Term<'_>) -> Option<Arc<Port>> {
+    let t = match t.as_atom() {
+        Some(name) => host::host()?.whereis(name)?,
+        None => t,
+    };
+    find(t).filter(|p| p.is_open())
+}
+
+/// What the first argument of `open_port/2` asks for. `None`: `badarg`.
+fn what(t: Term<'_>) -> Option<What> {
+    let t = t.as_tuple()?;
+    match (t.elements(), t.get(0)?.as_atom()?) {
+        ([_, c], am::spawn) => Some(What::Spawn(native(*c)?)),
+        ([_, c], am::spawn_driver) => Some(What::Driver(native(*c)?)),
+        ([_, c], am::spawn_executable) => Some(What::Executable(native(*c)?)),
+        ([_, i, o], am::fd) => {
+            let fd = |t: &Term<'_>| i32::try_from(t.as_small()?).ok();
+            Some(What::Fd(fd(i)?, fd(o)?))
+        }
+        _ => None,
+    }
+}
+
+/// Busy limits: `Some(None)` for `disabled`.
+fn limits(t: Term<'_>) -> Option<Option<Limits>> {
+    if t == am::disabled {
+        return Some(None);
+    }
+    let [low, high] = t.as_tuple_n()?;
+    let (low, high) = (low.as_usize()?, high.as_usize()?);
+    if low == 0 || high == 0 {
+        return None;
+    }
+    Some(Some(Limits { low: low.min(high), high }))
+}
+
+fn changes(t: Term<'_>) -> Option<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+    t.list_to_vec()?
+        .into_iter()
+        .map(|kv| {
+            let [k, v] = kv.as_tuple_n()?;
+            let k = native(k).filter(|k| !k.is_empty() && !k[1..].contains(&b'='))?;
+            let v = if v.is_nil() || v == am::false_ { None } else { Some(native(v)?) };
+            Some((k, v))
+        })
+        .collect()
+}
+
+fn pair_option(o: &mut Options, name: Atom, v: Term<'_>, dir: &mut Option<Vec<u8>>) -> Option<()> {
+    match name {
+        am::packet => {
+            o.packet = match v.as_small()? {
+                n @ (1 | 2 | 4) => n as u8,
+                _ => return None,
+            }
+        }
+        am::line => o.line = Some(v.as_usize().filter(|n| *n > 0)?),
+        am::env => o.env = changes(v)?,
+        am::args => {
+            let args = v.list_to_vec()?.into_iter().map(native);
+            o.args = Some(args.collect::<Option<_>>()?);
+        }
+        am::arg0 => o.arg0 = Some(native(v)?),
+        am::cd => *dir = Some(native(v).unwrap_or_else(|| vec![0])),
+        am::parallelism => o.parallelism = v.as_bool()?,
+        am::busy_limits_port => o.busy = limits(v)?,
+        am::busy_limits_msgq => {
+            limits(v)?;
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn flag_option(o: &mut Options, name: Atom) -> Option<()> {
+    match name {
+        am::stream => o.packet = 0,
+        am::use_stdio => o.use_stdio = true,
+        am::nouse_stdio => o.use_stdio = false,
+        am::stderr_to_stdout => o.stderr_to_stdout = true,
+        am::line => o.line = Some(512),
+        am::binary => o.binary = true,
+        am::in_ => o.read = true,
+        am::out => o.write = true,
+        am::eof => o.eof = true,
+        am::exit_status => o.exit_status = true,
+        am::hide | am::overlapped_io => {}
+        _ => return None,
+    }
+    Some(())
+}
+
+/// `None`: `badopt`.
+fn options(list: Term<'_>) -> Option<Options> {
+    let mut o = Options::default();
+    let mut dir = None;
+    for t in list.list_to_vec()? {
+        match t.as_atom() {
+            Some(a) => flag_option(&mut o, a)?,
+            None => {
+                let [name, v] = t.as_tuple_n()?;
+                pair_option(&mut o, name.as_atom()?, v, &mut dir)?;
+            }
+        }
+    }
+    if !o.read && !o.write {
+        (o.read, o.write) = (true, true);
+    }
+    if o.line.is_some() && o.packet != 0 || o.stderr_to_stdout && !o.use_stdio {
+        return None;
+    }
+    o.dir = dir;
+    Some(o)
+}
+
+/// What only fits programs, and arguments only one that is named by its file.
+fn fits(what: &What, o: &Options) -> bool {
+    let program = !matches!(what, What::Fd(..));
+    let executable = matches!(what, What::Executable(_));
+    let args = o.args.is_some() || o.arg0.is_some();
+    let dir = o.dir.as_ref().is_none_or(|d| !d.contains(&0));
+    (executable || !args) && (program || !o.exit_status) && dir
+}
+
+fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(o) = options(a[1]) else {
+        return Ok(am::badopt.into());
+    };
+    let Some(what) = what(a[0]).filter(|w| fits(w, &o)) else {
+        return Ok(am::badarg.into());
+    };
+    let Some(owner) = p.self_pid().as_local_pid() else {
+        return Ok(am::badarg.into());
+    };
+    p.heap.bump_reductions(200);
+    Ok(match Port::open(owner, &what, &o) {
+        Ok(port) => {
+            let port = Term::local_port(port.id);
+            if let Some(h) = host::host() {
+                h.linked(p, port);
+            }
+            port
+        }
+        Err(OpenError::Badarg) => am::badarg.into(),
+        Err(OpenError::SystemLimit) => am::system_limit.into(),
+        Err(OpenError::Posix(e)) => Atom::intern(e.name()).unwrap_or(am::einval).into(),
+    })
+}
+
+fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (mut force, mut nosuspend) = (false, false);
+    for f in a[2].list() {
+        match f.as_atom() {
+            Some(am::force) => force = true,
+            Some(am::nosuspend) => nosuspend = true,
+            _ => return Ok(am::badopt.into()),
+        }
+    }
+    let (Some(port), Some(me)) = (lookup(a[0]), p.self_pid().as_local_pid()) else {
+        return Ok(am::badarg.into());
+    };
+    if force {
+        // No driver here can be written to while it is busy.
+        return Ok(am::notsup.into());
+    }
+    let Some(bytes) = iodata::bytes(a[1]) else {
+        return Ok(am::badarg.into());
+    };
+    p.heap.bump_reductions(20 + bytes.len() as i64 / 1024);
+    Ok(match port.command(me, &bytes, nosuspend) {
+        Command::Done => Term::bool(true),
+        Command::Wait(n) => p.heap.ref_of_numbers(n),
+        Command::Busy => Term::bool(false),
+        Command::Closed => am::badarg.into(),
+    })
+}
+
+fn port_control_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let reply = || {
+        let op = u32::try_from(a[1].as_u64()?).ok()?;
+        lookup(a[0])?.control(op, &iodata::bytes(a[2])?)
+    };
+    p.heap.bump_reductions(20);
+    Ok(match reply() {
+        Some(kvik_port::driver::Reply::List(b)) => p.heap.byte_list(&b),
+        Some(kvik_port::driver::Reply::Binary(b)) => p.heap.binary(&b),
+        None => am::badarg.into(),
+    })
+}
+
+/// No driver here has a `call`.
+fn port_call_3<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(am::badarg.into())
+}
+
+fn port_close_1<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Ok(match lookup(a[0]) {
+        Some(port) if port.close() => Term::bool(true),
+        _ => am::badarg.into(),
+    })
+}
+
+fn port_connect_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(port), Some(pid)) = (lookup(a[0]), a[1].as_local_pid()) else {
+        return Ok(am::badarg.into());
+    };
+    let Some(h) = host::host() else {
+        return Ok(am::badarg.into());
+    };
+    if !h.link_other(p, pid, Term::local_port(port.id)) || !port.connect(pid) {
+        return Ok(am::badarg.into());
+    }
+    Ok(Term::bool(true))
+}
+
+/// A list of pids.
+fn pids<'h>(p: &'h Proc, all: &[u32]) -> Term<'h> {
+    all.iter().rev().fold(Term::NIL, |l, n| p.heap.cons(Term::local_pid(*n), l))
+}
+
+/// The value of one item; `None` where there is no such item.
+fn item<'h>(p: &'h Proc, id: u32, i: &Info, name: Atom) -> Option<Term<'h>> {
+    let h = &p.heap;
+    Some(match name {
+        am::name => from_native(p, &i.name).unwrap_or_else(|| h.byte_list(&i.name)),
+        am::links => pids(p, &i.links),
+        am::id => h.unsigned((id as u64) << 3),
+        am::connected => Term::local_pid(i.owner),
+        am::input => h.unsigned(i.input),
+        am::output => h.unsigned(i.output),
+        am::os_pid => match i.os_pid {
+            Some(n) => h.integer(n as i64),
+            None => am::undefined.into(),
+        },
+        am::registered_name => i.registered?.into(),
+        am::monitors => Term::NIL,
+        am::monitored_by => pids(p, &i.monitored_by),
+        am::parallelism => Term::bool(i.parallelism),
+        am::queue_size => h.unsigned(i.queue_size as u64),
+        am::memory => h.unsigned((size_of::<Port>() + i.queue_size) as u64),
+        am::locking => am::port_level.into(),
+        _ => return None,
+    })
+}
+
+const INFO_1: [Atom; 8] = [
+    am::registered_name,
+    am::name,
+    am::links,
+    am::id,
+    am::connected,
+    am::input,
+    am::output,
+    am::os_pid,
+];
+
+fn port_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if a[0].as_atom().is_none() && a[0].as_local_port().is_none() {
+        return Ok(am::badarg.into());
+    }
+    let Some((port, i)) = lookup(a[0]).and_then(|p| p.info().map(|i| (p, i))) else {
+        return Ok(am::undefined.into());
+    };
+    let all: Vec<_> = INFO_1
+        .iter()
+        .filter_map(|name| {
+            let v = item(p, port.id, &i, *name)?;
+            Some(p.heap.tuple(&[(*name).into(), v]))
+        })
+        .collect();
+    Ok(p.heap.list(&all))
+}
+
+fn port_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if a[0].as_atom().is_none() && a[0].as_local_port().is_none() {
+        return Ok(am::badtype.into());
+    }
+    let Some((port, i)) = lookup(a[0]).and_then(|p| p.info().map(|i| (p, i))) else {
+        return Ok(am::undefined.into());
+    };
+    let Some(name) = a[1].as_atom() else {
+        return Ok(am::badarg.into());
+    };
+    Ok(match item(p, port.id, &i, name) {
+        Some(v) => p.heap.tuple(&[name.into(), v]),
+        None if name == am::registered_name => Term::NIL,
+        None => am::badarg.into(),
+    })
+}
+
+fn ports_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let open = table::all().into_iter().filter(|p| p.is_open());
+    Ok(open.fold(Term::NIL, |l, port| p.heap.cons(Term::local_port(port.id), l)))
+}
+
+fn port_set_data_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match lookup(a[0]) {
+        Some(port) if port.set_data(a[1]) => Ok(Term::bool(true)),
+        _ => Err(p.badarg()),
+    }
+}
+
+fn port_get_data_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    lookup(a[0]).and_then(|port| port.data(&p.heap)).ok_or_else(|| p.badarg())
+}
