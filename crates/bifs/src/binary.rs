@@ -157,7 +157,7 @@ fn run<'h>(p: &'h Proc, a: &[Term<'h>], all: bool) -> Result<Vec<Term<'h>>, Rais
     let opts = a.get(2).copied().unwrap_or(Term::NIL);
     let o = options(opts, b.byte_size(), false).ok_or_else(|| p.badarg())?;
     // In nothing nothing is found, not even nonsense.
-    if o.scope.map_or(b.bit_len(), |s| s.1) == 0 {
+    if o.scope.map_or(b.bit_len(), |s| s.0 + s.1) == 0 {
         return Ok(Vec::new());
     }
     let c = pattern(p, a[1])?;
@@ -188,7 +188,7 @@ fn split_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let o = options(opts, b.byte_size(), true).ok_or_else(|| p.badarg())?;
     let text = b.to_bytes();
     charge(p, text.len());
-    let found = match o.scope.map_or(text.len(), |s| s.1) == 0 {
+    let found = match o.scope.map_or(text.len(), |s| s.0 + s.1) == 0 {
         true => Vec::new(),
         false => search(&*pattern(p, a[1])?, &text, o.scope, o.global),
     };

@@ -19,4 +19,5 @@ pub mod path;
 pub mod persistent_term;
 pub mod port;
 pub mod system;
+pub mod re;
 pub mod unicode;

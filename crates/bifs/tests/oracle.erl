@@ -18,7 +18,7 @@ n(N) -> rand:uniform(N + 1) - 1.
 pick(L) -> lists:nth(rand:uniform(length(L)), L).
 
 random() ->
-    case n(24) of
+    case n(27) of
         0 -> {erlang, list_to_binary, [iolist(3)]};
         1 -> {erlang, iolist_to_binary, [iolist(4)]};
         2 -> {erlang, iolist_size, [iolist(4)]};
@@ -43,8 +43,36 @@ random() ->
         21 -> {erlang, binary_to_term, [damaged(term_to_binary(term(3)))]};
         22 -> {erlang, crc32, [iolist(3)]};
         23 -> {erlang, adler32, [n(16#FFFFFFF), iolist(3)]};
-        24 -> {erlang, md5, [iolist(4)]}
+        24 -> {erlang, md5, [iolist(4)]};
+        25 -> {re, run, [list_to_binary([abin(), pick(["abca", "bbab", "ccca"])]), regex(3), re_opts()]};
+        26 -> {re, run, [list_to_binary([abin(), pick(["abca", "bbab", "ccca"])]), regex(2), re_opts()]};
+        27 -> {re, run, [list_to_binary([abin(), "abcab", pick([<<0>>, <<"å">>, <<10>>, <<13,10>>]), abin()]), regex(2), re_opts()]}
     end.
+
+regex(0) -> pick(["a", "b", "c", ".", "^", "$", "[ab]", "[^a]", "\\w", "\\s", "\\d", "\\n", "\\b", "\\A", "\\z", [229], [197], "\\x{41}", "\\R", "\\1", "(?i)B", "", "[[:alpha:]]", "\\Q.\\E"]);
+regex(D) ->
+    R = fun() -> regex(D - 1) end,
+    case n(12) of
+        0 -> [R(), "|", R()];
+        1 -> ["(", R(), ")", pick(["", "*", "+", "?", "{2}", "{1,2}", "*?", "++"])];
+        2 -> ["(?:", R(), ")", pick(["*", "+", "?", "{0,3}"])];
+        3 -> ["(?<", pick(["x", "y", "z"]), ">", R(), ")"];
+        4 -> ["(?=", R(), ")", R()];
+        5 -> ["(?!", R(), ")", R()];
+        6 -> ["(?>", R(), ")"];
+        7 -> [R(), pick(["*", "+", "?", "{2}", ")", "(", "[", "{", "\\", "(?", "(?<n", "(?P=x)", "\\g{5}"])];
+        8 -> ["(?<=", regex(0), ")", R()];
+        _ -> [R(), R()]
+    end.
+re_opts() ->
+    [O || O <- [caseless, dotall, multiline, extended, anchored, dollar_endonly, firstline, ungreedy, dupnames, no_auto_capture,
+                notbol, noteol, notempty, notempty_atstart, {newline, pick([cr, lf, crlf, any, anycrlf])}, bsr_anycrlf, {offset, n(4)}],
+          n(9) =:= 0] ++
+        case n(3) of
+            0 -> [];
+            _ -> [{capture, pick([all, all_but_first, first, none, all_names, [1], [0, 2, 1], [x], [<<"y">>, "x", 1], [-1], []]),
+                   pick([index, list, binary])}]
+        end.
 
 bytes(N) -> << <<(n(255))>> || _ <- lists:seq(1, N)>>.
 bin() -> case n(5) of 0 -> bytes(n(300)); 1 -> unicode:characters_to_binary([uchar() || _ <- lists:seq(0, n(6))]); _ -> bytes(n(20)) end.
@@ -150,4 +178,19 @@ fixed() ->
         {encode_unsigned, [0]}, {encode_unsigned, [-1]}, {decode_unsigned, [<<>>]}, {decode_unsigned, [<<0, 0, 1>>]},
         {list_to_bin, [[1, <<2>>]]}, {list_to_bin, [<<2>>]}
     ]] ++
+    [{re, run, ["abc", R, [report_errors]]} || R <- errors()] ++
+    [{re, compile, [R]} || R <- errors()] ++
+    [{re, F, A} || {F, A} <- [
+        {version, []}, {compile, [a]}, {compile, ["a", [x]]}, {compile, ["a", [global]]}, {compile, ["a", [{offset, 1}]]},
+        {run, [a, "a"]}, {run, ["a", a]}, {run, ["a", "a", x]}, {run, ["a", "a", [{capture, x}]]}, {run, ["a", "a", [{capture, all, x}]]},
+        {run, ["a", "a", [{capture, [a | b]}]]}, {run, ["a", {re_pattern, 1, 0, 3, <<>>}]}, {run, ["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "(a+)*b", [{match_limit, 100}, report_errors]]},
+        {run, ["aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!", "(a+)*b", [{match_limit, 100}]]}, {run, [<<"\303\245">>, <<"^.$">>, [unicode]]}, {run, [<<"\303">>, <<"^.$">>, [unicode]]},
+        {run, [<<"a\303\245">>, <<"\303\205">>, [unicode, caseless, {capture, all, binary}]]}, {run, [<<"a\303\245">>, <<".">>, [unicode, {offset, 2}]]},
+        {run, ["ab", "(a)|(b)", [{capture, all}]]}, {run, ["b", "(a)|(b)", [{capture, all, list}]]}, {run, ["ab", "(a)(x)?(y)?", [{capture, all, binary}]]},
+        {run, ["ABCabcdABC","abcd",[{capture,all_names,list}]]}
+    ]] ++
     [{unicode, bin_is_7bit, [B]} || B <- [<<>>, <<127>>, <<128>>, <<1:3>>, a]].
+
+errors() ->
+    ["(", ")", "a**", "*a", "[a", "a{2,1}", "(?<n", "(?<n>a", "\\", "[b-a]", "(?<n>a)(?<n>b)", 
+     "\\p{Foo}", "(?#abc", "\\c", "(?z)", "\\x{110000000}", "(?<1>a)", "(*FOO)", "a{99999}", "(?C256)", "x++++"].

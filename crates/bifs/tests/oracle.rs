@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use kvik_bifs::{binary, checksum, etf, iolist, unicode};
+use kvik_bifs::{binary, checksum, etf, iolist, re, unicode};
 use kvik_etf::{decode, encode, DecodeOpts, EncodeOpts};
 use kvik_heap::roots::Root;
 use kvik_proc::{Proc, Raised};
@@ -32,7 +32,7 @@ fn answers_are_those_of_otp() {
         eprintln!("no erl here: skipped");
         return;
     };
-    let tables = [binary::BIFS, checksum::BIFS, etf::BIFS, iolist::BIFS, unicode::BIFS];
+    let tables = [binary::BIFS, checksum::BIFS, etf::BIFS, iolist::BIFS, re::BIFS, unicode::BIFS];
     let (mut rest, mut wrong, mut count) = (&all[..], 0, 0);
     while rest.len() > 4 {
         let n = u32::from_be_bytes(rest[..4].try_into().unwrap()) as usize;
@@ -62,8 +62,9 @@ fn answers_are_those_of_otp() {
         };
         if text(got) != text(want) {
             wrong += 1;
-            if wrong <= 12 {
-                let show = |t| format!("{:?}", text(t)).chars().take(400).collect::<String>();
+            if wrong <= 60 {
+                let show =
+                    |t| text(t).escape_ascii().to_string().chars().take(300).collect::<String>();
                 let args = p.heap.list(&args);
                 eprintln!(
                     "{m}:{f}/{} {}\n  want {}\n  got  {}",

@@ -6,6 +6,7 @@ pub mod errno;
 pub mod fd;
 pub mod file;
 pub mod path;
+pub mod pcre;
 pub mod poll;
 pub mod signal;
 pub mod spawn;

@@ -1,0 +1,325 @@
+//! PCRE2 behind a safe face: compile a pattern, match it, ask for its names.
+//!
+//! Bytes that are not UTF-8 are taken as Latin-1, as OTP's tables do.
+
+use std::ffi::c_void;
+use std::ptr::{self, NonNull};
+use std::sync::OnceLock;
+
+use pcre2_sys as sys;
+
+/// Options of compiling and matching, by PCRE2's names.
+pub mod opt {
+    pub use pcre2_sys::{
+        PCRE2_ANCHORED as ANCHORED, PCRE2_CASELESS as CASELESS,
+        PCRE2_DOLLAR_ENDONLY as DOLLAR_ENDONLY, PCRE2_DOTALL as DOTALL, PCRE2_DUPNAMES as DUPNAMES,
+        PCRE2_EXTENDED as EXTENDED, PCRE2_FIRSTLINE as FIRSTLINE, PCRE2_MULTILINE as MULTILINE,
+        PCRE2_NEVER_UTF as NEVER_UTF, PCRE2_NOTBOL as NOTBOL, PCRE2_NOTEMPTY as NOTEMPTY,
+        PCRE2_NOTEMPTY_ATSTART as NOTEMPTY_ATSTART, PCRE2_NOTEOL as NOTEOL,
+        PCRE2_NO_AUTO_CAPTURE as NO_AUTO_CAPTURE, PCRE2_NO_START_OPTIMIZE as NO_START_OPTIMIZE,
+        PCRE2_UCP as UCP, PCRE2_UNGREEDY as UNGREEDY, PCRE2_UTF as UTF,
+    };
+    pub use pcre2_sys::{
+        PCRE2_BSR_ANYCRLF as BSR_ANYCRLF, PCRE2_BSR_UNICODE as BSR_UNICODE,
+        PCRE2_NEWLINE_ANY as NEWLINE_ANY, PCRE2_NEWLINE_ANYCRLF as NEWLINE_ANYCRLF,
+        PCRE2_NEWLINE_CR as NEWLINE_CR, PCRE2_NEWLINE_CRLF as NEWLINE_CRLF,
+        PCRE2_NEWLINE_LF as NEWLINE_LF,
+    };
+}
+
+/// A compiled pattern. It never changes, so any thread may match it.
+pub struct Pattern {
+    code: NonNull<sys::pcre2_code_8>,
+    utf: bool,
+}
+
+// SAFETY: compiled code is only read after it was made.
+unsafe impl Send for Pattern {}
+// SAFETY: as above; each match has its own match data.
+unsafe impl Sync for Pattern {}
+
+/// Why a pattern did not compile: PCRE2's number, its text for it, and where.
+#[derive(Debug)]
+pub struct CompileError {
+    pub code: i32,
+    pub text: String,
+    pub offset: usize,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum MatchError {
+    MatchLimit,
+    DepthLimit,
+    /// The subject or the offset is not UTF-8.
+    BadUtf,
+    /// A recursion in the pattern never ends, or no memory is left.
+    Other,
+}
+
+/// Limits and options of one match.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct MatchOpts {
+    pub options: u32,
+    pub match_limit: Option<u32>,
+    pub depth_limit: Option<u32>,
+}
+
+/// Where a group matched: from and to; `None` for one that did not.
+pub type Group = Option<(usize, usize)>;
+
+impl Pattern {
+    /// `newline` and `bsr` of zero stand for the defaults.
+    pub fn compile(
+        pattern: &[u8],
+        options: u32,
+        newline: u32,
+        bsr: u32,
+    ) -> Result<Pattern, CompileError> {
+        let (mut code, mut offset) = (0, 0);
+        let utf = options & opt::UTF != 0;
+        // SAFETY: the pattern's bytes and length belong together; the context is freed after its
+        // one use; the tables are never freed.
+        let made = unsafe {
+            let ctx = sys::pcre2_compile_context_create_8(ptr::null_mut());
+            if !ctx.is_null() {
+                sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
+                // PCRE 8 wants lookbehinds of fixed length.
+                sys::pcre2_set_max_varlookbehind_8(ctx, 0);
+                if newline != 0 {
+                    sys::pcre2_set_newline_8(ctx, newline);
+                }
+                if bsr != 0 {
+                    sys::pcre2_set_bsr_8(ctx, bsr);
+                }
+            }
+            let p = sys::pcre2_compile_8(
+                pattern.as_ptr(),
+                pattern.len(),
+                options,
+                &mut code,
+                &mut offset,
+                ctx,
+            );
+            sys::pcre2_compile_context_free_8(ctx);
+            p
+        };
+        match NonNull::new(made) {
+            Some(code) => Ok(Pattern { code, utf }),
+            None => Err(CompileError { code, text: error_text(code), offset }),
+        }
+    }
+
+    fn info<T: Default>(&self, what: u32) -> T {
+        let mut v = T::default();
+        // SAFETY: each caller's T is the type PCRE2 gives for `what`.
+        unsafe {
+            sys::pcre2_pattern_info_8(self.code.as_ptr(), what, (&mut v as *mut T).cast::<c_void>())
+        };
+        v
+    }
+    /// How many groups capture.
+    pub fn captures(&self) -> u32 {
+        self.info(sys::PCRE2_INFO_CAPTURECOUNT)
+    }
+    /// The newline convention, options within the pattern included.
+    pub fn newline(&self) -> u32 {
+        self.info(sys::PCRE2_INFO_NEWLINE)
+    }
+    /// Names and numbers of groups, by name; a name may come more than once.
+    pub fn names(&self) -> Vec<(Vec<u8>, u32)> {
+        let count: u32 = self.info(sys::PCRE2_INFO_NAMECOUNT);
+        let size: u32 = self.info(sys::PCRE2_INFO_NAMEENTRYSIZE);
+        let mut table: *const u8 = ptr::null();
+        // SAFETY: NAMETABLE gives a pointer.
+        unsafe {
+            let to = (&mut table as *mut *const u8).cast::<c_void>();
+            sys::pcre2_pattern_info_8(self.code.as_ptr(), sys::PCRE2_INFO_NAMETABLE, to);
+        }
+        if table.is_null() || size < 3 {
+            return Vec::new();
+        }
+        // SAFETY: the table has `count` entries of `size` bytes and lives as long as the code.
+        let bytes = unsafe { std::slice::from_raw_parts(table, (count * size) as usize) };
+        bytes
+            .chunks_exact(size as usize)
+            .map(|e| {
+                let name: Vec<u8> = e[2..].iter().copied().take_while(|b| *b != 0).collect();
+                (name, (e[0] as u32) << 8 | e[1] as u32)
+            })
+            .collect()
+    }
+
+    /// Matches from byte `start` on. The groups up to the highest that took part; `None` where
+    /// nothing matches.
+    pub fn exec(
+        &self,
+        subject: &[u8],
+        start: usize,
+        o: MatchOpts,
+    ) -> Result<Option<Vec<Group>>, MatchError> {
+        if start > subject.len() {
+            return Ok(None);
+        }
+        let mut options = o.options;
+        if self.utf {
+            let text = std::str::from_utf8(subject).map_err(|_| MatchError::BadUtf)?;
+            if !text.is_char_boundary(start) {
+                return Err(MatchError::BadUtf);
+            }
+            options |= sys::PCRE2_NO_UTF_CHECK;
+        }
+        // SAFETY: the subject's bytes and length belong together; what is created is freed; the
+        // vector has as many pairs as the match says.
+        unsafe {
+            let data =
+                sys::pcre2_match_data_create_from_pattern_8(self.code.as_ptr(), ptr::null_mut());
+            let ctx = sys::pcre2_match_context_create_8(ptr::null_mut());
+            if data.is_null() || ctx.is_null() {
+                sys::pcre2_match_data_free_8(data);
+                sys::pcre2_match_context_free_8(ctx);
+                return Err(MatchError::Other);
+            }
+            if let Some(n) = o.match_limit {
+                sys::pcre2_set_match_limit_8(ctx, n);
+            }
+            if let Some(n) = o.depth_limit {
+                sys::pcre2_set_depth_limit_8(ctx, n);
+            }
+            let rc = sys::pcre2_match_8(
+                self.code.as_ptr(),
+                subject.as_ptr(),
+                subject.len(),
+                start,
+                options,
+                data,
+                ctx,
+            );
+            let groups = (rc > 0).then(|| {
+                let v = sys::pcre2_get_ovector_pointer_8(data);
+                (0..rc as usize)
+                    .map(|i| {
+                        let (from, to) = (*v.add(2 * i), *v.add(2 * i + 1));
+                        (from != usize::MAX).then_some((from, to.max(from)))
+                    })
+                    .collect()
+            });
+            sys::pcre2_match_data_free_8(data);
+            sys::pcre2_match_context_free_8(ctx);
+            match rc {
+                1.. => Ok(groups),
+                sys::PCRE2_ERROR_NOMATCH => Ok(None),
+                sys::PCRE2_ERROR_MATCHLIMIT => Err(MatchError::MatchLimit),
+                sys::PCRE2_ERROR_DEPTHLIMIT | sys::PCRE2_ERROR_HEAPLIMIT => {
+                    Err(MatchError::DepthLimit)
+                }
+                _ => Err(MatchError::Other),
+            }
+        }
+    }
+}
+
+impl Drop for Pattern {
+    fn drop(&mut self) {
+        // SAFETY: the code is ours alone.
+        unsafe { sys::pcre2_code_free_8(self.code.as_ptr()) }
+    }
+}
+
+fn error_text(code: i32) -> String {
+    let mut buf = [0u8; 256];
+    // SAFETY: the buffer's address and length belong together.
+    let n = unsafe { sys::pcre2_get_error_message_8(code, buf.as_mut_ptr(), buf.len()) };
+    let n = usize::try_from(n).unwrap_or(0).min(buf.len());
+    String::from_utf8_lossy(&buf[..n]).into_owned()
+}
+
+const CASES: usize = 256;
+const CLASSES: usize = 512;
+const TYPES: usize = CLASSES + 320;
+
+type Ranges = &'static [(u8, u8)];
+const UPPER: Ranges = &[(65, 90), (192, 214), (216, 222)];
+const LOWER: Ranges = &[(97, 122), (170, 170), (181, 181), (186, 186), (223, 246), (248, 255)];
+const DIGIT: Ranges = &[(48, 57)];
+/// Where each class's 32 bytes of bits begin, and what is in it.
+const CLASS_BITS: [(usize, &[Ranges]); 10] = [
+    (0, &[&[(9, 13), (32, 32)]]),
+    (32, &[DIGIT, &[(65, 70), (97, 102)]]),
+    (64, &[DIGIT]),
+    (96, &[UPPER]),
+    (128, &[LOWER]),
+    (160, &[DIGIT, UPPER, LOWER, &[(95, 95)]]),
+    (192, &[&[(33, 126), (160, 255)]]),
+    (224, &[&[(32, 126), (160, 255)]]),
+    (
+        256,
+        &[&[
+            (33, 47),
+            (58, 64),
+            (91, 96),
+            (123, 126),
+            (160, 169),
+            (171, 180),
+            (182, 185),
+            (187, 191),
+            (215, 215),
+            (247, 247),
+        ]],
+    ),
+    (288, &[&[(0, 31), (127, 159)]]),
+];
+/// A type's bit, and the classes it stands for.
+const TYPE_BITS: [(u8, &[Ranges]); 5] = [
+    (0x01, &[&[(9, 13), (32, 32)]]),
+    (0x02, &[UPPER, LOWER]),
+    (0x04, &[LOWER]),
+    (0x08, &[DIGIT]),
+    (0x10, &[DIGIT, UPPER, LOWER, &[(95, 95)]]),
+];
+
+/// PCRE2's character tables for Latin-1: lower case, other case, classes, types.
+fn latin1_tables() -> &'static [u8] {
+    static TABLES: OnceLock<Vec<u8>> = OnceLock::new();
+    TABLES.get_or_init(|| {
+        let mut t = vec![0u8; TYPES + 256];
+        for c in 0..=255u8 {
+            let (lower, other) = match c {
+                b'A'..=b'Z' | 192..=214 | 216..=222 => (c + 32, c + 32),
+                b'a'..=b'z' | 224..=246 | 248..=254 => (c, c - 32),
+                _ => (c, c),
+            };
+            t[c as usize] = lower;
+            t[CASES + c as usize] = other;
+        }
+        let each = |ranges: &[Ranges], f: &mut dyn FnMut(usize)| {
+            for (from, to) in ranges.iter().flat_map(|r| r.iter()) {
+                (*from..=*to).for_each(|c| f(c as usize));
+            }
+        };
+        for (at, ranges) in CLASS_BITS {
+            each(ranges, &mut |c| t[CLASSES + at + c / 8] |= 1 << (c % 8));
+        }
+        for (bit, ranges) in TYPE_BITS {
+            each(ranges, &mut |c| t[TYPES + c] |= bit);
+        }
+        t
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_names_and_latin1() {
+        let p = Pattern::compile(b"(?<x>a+)(b)?(c)", 0, 0, 0).unwrap();
+        assert_eq!(p.captures(), 3);
+        assert_eq!(p.names(), [(b"x".to_vec(), 1)]);
+        let g = p.exec(b"zaac", 0, MatchOpts::default()).unwrap().unwrap();
+        assert_eq!(g, [Some((1, 4)), Some((1, 3)), None, Some((3, 4))]);
+        let p = Pattern::compile(b"^\\w\xe5$", opt::CASELESS, 0, 0).unwrap();
+        assert!(p.exec(b"\xe4\xc5", 0, MatchOpts::default()).unwrap().is_some());
+        let e = Pattern::compile(b"a(b", 0, 0, 0).err().unwrap();
+        assert_eq!((e.code, e.offset), (114, 3));
+    }
+}
