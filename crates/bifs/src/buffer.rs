@@ -50,18 +50,25 @@ impl Piece {
 }
 
 #[derive(Default)]
-struct Queue {
+pub(crate) struct Queue {
     pieces: VecDeque<Piece>,
     size: usize,
 }
 
 impl Queue {
-    fn push(&mut self, p: &Proc, t: Term<'_>, bytes: &[u8]) {
+    pub(crate) fn len(&self) -> usize {
+        self.size
+    }
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        self.pieces.iter().map(Piece::bytes)
+    }
+    /// Adds a binary and its bytes; `gather`: small ones are put together.
+    pub(crate) fn push(&mut self, p: &Proc, t: Term<'_>, bytes: &[u8], gather: bool) {
         if bytes.is_empty() {
             return;
         }
         self.size += bytes.len();
-        if bytes.len() < GATHER {
+        if gather && bytes.len() < GATHER {
             match self.pieces.back_mut() {
                 Some(Piece::Own(v, _)) if v.len() + bytes.len() <= 4 * GATHER => {
                     v.extend_from_slice(bytes)
@@ -78,7 +85,7 @@ impl Queue {
         });
     }
     /// Drops the first `n` bytes.
-    fn skip(&mut self, mut n: usize) {
+    pub(crate) fn skip(&mut self, mut n: usize) {
         self.size -= n;
         while let Some(p) = self.pieces.front_mut() {
             let len = p.bytes().len();
@@ -167,7 +174,7 @@ fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     with(p, a[0], |q| {
         for t in items {
             if let Some(b) = t.as_bits() {
-                q.push(p, t, &b.to_bytes());
+                q.push(p, t, &b.to_bytes(), true);
             }
         }
         am::ok.into()

@@ -21,3 +21,4 @@ pub mod port;
 pub mod system;
 pub mod re;
 pub mod unicode;
+pub mod zlib;

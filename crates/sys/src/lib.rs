@@ -11,5 +11,6 @@ pub mod poll;
 pub mod signal;
 pub mod spawn;
 pub mod tty;
+pub mod zlib;
 
 pub use errno::{Errno, Result};
