@@ -382,6 +382,16 @@ impl Heap {
         // SAFETY: the words between stop and end are the stack.
         unsafe { std::slice::from_raw_parts(self.stop.get(), n) }
     }
+    /// Pushes a word on the stack.
+    ///
+    /// # Safety
+    /// There is room for it, and it is a term or a code address.
+    pub unsafe fn push_stack(&self, w: u64) {
+        let p = self.stop.get().wrapping_sub(1);
+        // SAFETY: as the caller says.
+        unsafe { *p = w };
+        self.stop.set(p);
+    }
     /// Drops the stack down to `left` words from its bottom (when an exception is caught).
     pub fn cut_stack(&self, left: usize) {
         self.stop.set(self.end.get().wrapping_sub(left));

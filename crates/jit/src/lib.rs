@@ -1,1 +1,88 @@
+//! Native code: every function of a module becomes machine code when the module is loaded, from
+//! one template per instruction. See `docs/internals/code.md`.
 
+pub mod asm;
+mod compiler;
+mod load;
+pub mod mem;
+pub mod ops;
+mod rt;
+mod stubs;
+mod templates;
+
+use std::sync::atomic::Ordering;
+
+use kvik_heap::Regs;
+use kvik_proc::Proc;
+use kvik_term::{am, Export, Term};
+
+pub use load::{prepare, LoadError};
+pub use rt::trace::stacktrace;
+
+/// Why a process stopped running.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Its turn is over; it is runnable.
+    Yield,
+    /// It waits for a message (or a time-out).
+    Wait,
+    /// An exception nobody caught: class in `heap.exc_class()`, reason in `Root::ExcValue`.
+    Failed,
+    /// Its first function has returned.
+    Returned,
+}
+
+/// Makes the stubs that all native code shares; `false` where there is no executable memory.
+pub fn init() -> bool {
+    stubs::get().is_some()
+}
+
+/// Runs a process until it stops. Its registers are taken from the heap and put back there.
+pub fn run(p: &Proc, regs: &Regs) -> Outcome {
+    let Some(s) = stubs::get() else { return Outcome::Failed };
+    // SAFETY: the saved registers fit; the stub is code of ours with this signature, and the
+    // process is this thread's alone while it runs.
+    let code = unsafe {
+        p.heap.load_x(regs.x_ptr());
+        let enter: extern "sysv64" fn(&Proc, &Regs, usize) -> u64 = std::mem::transmute(s.enter);
+        enter(p, regs, p.heap.ip())
+    };
+    match code {
+        stubs::YIELD => Outcome::Yield,
+        stubs::WAIT => Outcome::Wait,
+        stubs::RETURNED => Outcome::Returned,
+        _ => Outcome::Failed,
+    }
+}
+
+/// Makes a new process call `M:F(Args…)` when it first runs.
+pub fn start<'h>(p: &'h Proc, module: Term<'h>, function: Term<'h>, args: Term<'h>) {
+    let Some(s) = stubs::get() else { return };
+    // SAFETY: the stack is empty, so there is room for the word.
+    unsafe { rt::push(p, s.normal_exit as u64) };
+    p.heap.save_args(&[module, function, args]);
+    p.heap.set_ip(s.apply);
+}
+
+/// What `extra` holds in the exports of `erlang:apply/2,3`.
+pub(crate) const APPLY: usize = 1;
+
+/// Gives `erlang:apply/2,3`, which are no functions like others, their code.
+pub fn bind_apply() {
+    let Some(s) = stubs::get() else { return };
+    let bind = |arity, address| {
+        let e = kvik_code::export(am::erlang, am::apply, arity);
+        // Not a BIF's address, but enough to keep a module's own version out.
+        e.extra.store(APPLY, Ordering::Release);
+        e.code.store(address, Ordering::Release);
+    };
+    bind(2, s.apply_fun);
+    bind(3, s.apply);
+}
+
+/// Where an export without code of its own leads: a BIF's stub, or the error handler.
+pub fn bind_bif(e: &'static Export, f: kvik_proc::Bif) {
+    let Some(s) = stubs::get() else { return };
+    e.extra.store(f as usize, Ordering::Release);
+    e.code.store(s.bif, Ordering::Release);
+}

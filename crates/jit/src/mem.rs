@@ -51,11 +51,7 @@ fn make() -> Option<Region> {
     let write = map(0, libc::PROT_READ | libc::PROT_WRITE, fd, false)?;
     // SAFETY: the mappings keep the file.
     unsafe { libc::close(fd) };
-    Some(Region {
-        exec,
-        write,
-        free: Mutex::new(vec![(0, SIZE)]),
-    })
+    Some(Region { exec, write, free: Mutex::new(vec![(0, SIZE)]) })
 }
 
 /// A stretch of executable memory; given back when dropped.

@@ -1,0 +1,201 @@
+//! From a file's bytes to code that can be committed.
+
+use std::fmt;
+
+use kvik_beam::{verify, Arg, Code as Generic, Container, Module, Opcode};
+use kvik_code::{fun_entry, FunKey, FuncRange, Instance};
+use kvik_etf::DecodeOpts;
+use kvik_heap::bits_build::Seg;
+use kvik_heap::{Heap, LiteralArea};
+use kvik_term::word::fits_small;
+use kvik_term::{Atom, Export, FunEntry, Term};
+
+use crate::asm::*;
+use crate::compiler::{Compiler, Done, Output};
+use crate::mem::Code;
+use crate::stubs;
+
+/// Why a file can't be loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// Not a well-formed or not a safe file: `badfile`.
+    Bad(kvik_beam::Error),
+    /// The literals, or an operand, are not what they should be: `badfile`.
+    Malformed(&'static str),
+    /// An instruction that has no template.
+    Unsupported(&'static str),
+    /// No room for atoms, literals or code: `system_limit`.
+    Full(&'static str),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Bad(e) => e.fmt(f),
+            LoadError::Malformed(what) => write!(f, "damaged: {what}"),
+            LoadError::Unsupported(what) => write!(f, "not supported: {what}"),
+            LoadError::Full(what) => write!(f, "no room for {what}"),
+        }
+    }
+}
+
+impl From<kvik_beam::Error> for LoadError {
+    fn from(e: kvik_beam::Error) -> Self {
+        LoadError::Bad(e)
+    }
+}
+
+/// What the code's memory keeps alive.
+struct Memory {
+    _code: Code,
+    _segments: Vec<Box<[Seg]>>,
+    _strings: Box<[u8]>,
+}
+
+/// Makes native code of a `.beam` file. Nothing of it can be called before it is committed.
+pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
+    let stubs = stubs::get().ok_or(LoadError::Full("code"))?;
+    let container = Container::parse(file)?;
+    let module = Module::parse(&container)?;
+    let code = Generic::decode(&module)?;
+    let proof = verify(&module, &code)?;
+    let atoms = atoms(&module)?;
+    let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
+    let literals = literals(&module, &code)?;
+    let imports: Vec<&'static Export> = module
+        .imports
+        .iter()
+        .map(|i| {
+            kvik_code::export(atoms[i.module as usize], atoms[i.function as usize], i.arity as u32)
+        })
+        .collect();
+    let lambdas = lambdas(&module, &atoms, name, stubs.no_fun);
+    let strings: Box<[u8]> = module.strings.into();
+    let mut c = Compiler::new(
+        &module, &code, &proof, stubs, &atoms, &literals, &imports, &lambdas, &strings,
+    );
+    let (functions, on_load) = compile(&mut c, name)?;
+    let Output { mut a, segments, places, labels, lambda_labels } = c.finish();
+    let memory = Code::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
+    let start = memory.address();
+    if !a.resolve() || !a.relocate(start) {
+        return Err(LoadError::Malformed("labels"));
+    }
+    memory.write(&a.buf);
+    let address = |l: Label| a.offset(l).map(|o| start + o as usize);
+    let entry = |label: u32| labels.get(label as usize).and_then(|l| address(*l));
+    let exports = module
+        .exports
+        .iter()
+        .filter_map(|e| {
+            let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
+            let own = x.extra.load(std::sync::atomic::Ordering::Acquire) == 0;
+            own.then_some((x, entry(e.label)?))
+        })
+        .collect();
+    let funs: Vec<_> =
+        lambdas.iter().zip(&lambda_labels).filter_map(|(f, l)| Some((*f, address(*l)?))).collect();
+    let on_load = on_load.and_then(entry);
+    let lines = module.lines.items.iter().map(|l| (l.file, l.line)).collect();
+    let files = module.lines.files.iter().map(|f| f.to_string()).collect();
+    let size = a.buf.len();
+    Ok(Instance {
+        name,
+        md5: module.md5,
+        attributes: module.attributes.to_vec(),
+        compile: module.compile_info.to_vec(),
+        start,
+        size,
+        functions,
+        places,
+        lines,
+        files,
+        exports,
+        funs,
+        on_load,
+        literals,
+        nifs: Vec::new(),
+        memory: Box::new(Memory { _code: memory, _segments: segments, _strings: strings }),
+    })
+}
+
+fn atoms(module: &Module) -> Result<Vec<Atom>, LoadError> {
+    module.atoms.iter().map(|a| Atom::intern(a).map_err(|_| LoadError::Full("atoms"))).collect()
+}
+
+/// The literals in order, then big integers of the code, then integers beyond 60 bits.
+fn literals(module: &Module, code: &Generic) -> Result<LiteralArea, LoadError> {
+    let h = Heap::detached();
+    let mut terms: Vec<Term<'_>> = Vec::new();
+    for bytes in module.literals.iter() {
+        let (t, _) = kvik_etf::decode(bytes, &h, DecodeOpts::default())
+            .map_err(|_| LoadError::Malformed("literals"))?;
+        terms.push(t);
+    }
+    terms.extend(code.bigs.iter().map(|b| h.big(b.negative, &b.digits)));
+    for op in &code.ops {
+        for arg in code.args(op).iter().chain(code.list(op)) {
+            if let Arg::Int(i) = arg {
+                if !fits_small(*i) {
+                    terms.push(h.integer(*i));
+                }
+            }
+        }
+    }
+    LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))
+}
+
+fn lambdas(module: &Module, atoms: &[Atom], name: Atom, no_fun: usize) -> Vec<&'static FunEntry> {
+    let one = |(i, l): (usize, &kvik_beam::Lambda)| {
+        let key = FunKey { module: name, uniq: module.md5, index: i as u32, old_uniq: l.old_uniq };
+        let arity = (l.arity - l.free) as u32;
+        fun_entry(key, atoms[l.function as usize], arity, l.free as u32, l.index, no_fun)
+    };
+    module.lambdas.iter().enumerate().map(one).collect()
+}
+
+/// All functions; also the label of the `on_load` function.
+fn compile<'m>(
+    c: &mut Compiler<'m>,
+    name: Atom,
+) -> Result<(Vec<FuncRange>, Option<u32>), LoadError> {
+    let mut functions = Vec::new();
+    let mut on_load = None;
+    for f in &c.code.functions {
+        c.a.align(8);
+        let function = *c.atoms.get(f.name as usize).ok_or(LoadError::Malformed("function"))?;
+        functions.push(FuncRange {
+            start: c.a.pos(),
+            function,
+            arity: f.arity as u32,
+            line: f.line,
+        });
+        let e = kvik_code::export(name, function, f.arity as u32);
+        if e.extra.load(std::sync::atomic::Ordering::Acquire) != 0 {
+            native(c, f, e)?;
+        } else {
+            c.function(f)?;
+        }
+        let ops = c.code.ops.get(f.ops.clone()).unwrap_or_default();
+        if ops.iter().any(|op| op.opcode == Opcode::OnLoad) {
+            on_load = Some(f.entry_label);
+        }
+    }
+    for (i, l) in c.module.lambdas.iter().enumerate() {
+        c.lambda_entry(i, l.arity as u32, l.free as u32, l.label)?;
+    }
+    Ok((functions, on_load))
+}
+
+/// A function that the VM implements: the file's body is a stand-in.
+fn native(c: &mut Compiler<'_>, f: &kvik_beam::Function, e: &'static Export) -> Done {
+    let ops = c.code.ops.get(f.ops.clone()).unwrap_or_default();
+    for op in ops.iter().filter(|op| op.opcode == Opcode::Label) {
+        if let [Arg::U(n)] = c.args(op) {
+            let l = c.label(*n as u32)?;
+            c.a.place(l);
+        }
+    }
+    c.jump_export(e);
+    Ok(())
+}

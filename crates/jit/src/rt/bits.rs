@@ -1,0 +1,154 @@
+//! Bit strings: `heap::bits` and `heap::bits_build` with operands as templates give them.
+
+use kvik_heap::bits::{self, segment_bits};
+use kvik_heap::bits_build::Seg;
+use kvik_heap::roots::Root;
+use kvik_heap::Regs;
+use kvik_proc::Proc;
+use kvik_term::am;
+use kvik_term::word::{is_boxed, small_value, NONE};
+use kvik_term::Term;
+
+use super::word;
+
+fn flag(ok: bool) -> u64 {
+    if ok {
+        0
+    } else {
+        NONE
+    }
+}
+fn unit(extra: u64) -> u32 {
+    extra as u32
+}
+fn flags(extra: u64) -> u32 {
+    (extra >> 32) as u32
+}
+/// Operand 0 where it is a match context. The verifier has proved that it is; a context costs
+/// nothing to know.
+fn context(args: *const u64) -> Option<u64> {
+    let w = word(args, 0);
+    // SAFETY: an operand is a live term or match context.
+    let t: Term<'_> = unsafe { Term::from_word(w) };
+    (is_boxed(w) && bits::is_context(t)).then_some(w)
+}
+
+pub extern "sysv64" fn start_match(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    // SAFETY: the operand is a live term or match context.
+    unsafe { p.heap.bs_start_match(word(args, 0)) }
+}
+
+pub extern "sysv64" fn get_integer(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    let (Some(c), Some(n)) = (context(args), segment_bits(word(args, 1), unit(extra))) else {
+        return NONE;
+    };
+    // SAFETY: a match context. So below.
+    unsafe { p.heap.bs_get_integer(c, n, flags(extra)) }
+}
+
+pub extern "sysv64" fn get_float(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    let (Some(c), Some(n)) = (context(args), segment_bits(word(args, 1), unit(extra))) else {
+        return NONE;
+    };
+    // SAFETY: a match context.
+    unsafe { p.heap.bs_get_float(c, n, flags(extra)) }
+}
+
+pub extern "sysv64" fn get_binary(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    let Some(c) = context(args) else { return NONE };
+    // SAFETY: a match context.
+    unsafe {
+        if word(args, 1) == am::all.word() {
+            return p.heap.bs_get_binary_all(c, unit(extra) as usize);
+        }
+        match segment_bits(word(args, 1), unit(extra)) {
+            Some(n) => p.heap.bs_get_binary(c, n),
+            None => NONE,
+        }
+    }
+}
+
+pub extern "sysv64" fn skip(_: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    let Some(c) = context(args) else { return NONE };
+    // SAFETY: a match context.
+    unsafe {
+        if word(args, 1) == am::all.word() {
+            return flag(bits::bs_skip_all(c, unit(extra) as usize));
+        }
+        match segment_bits(word(args, 1), unit(extra)) {
+            Some(n) => flag(bits::bs_skip(c, n)),
+            None => NONE,
+        }
+    }
+}
+
+pub extern "sysv64" fn test_tail(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_tail(c, n as usize) }))
+}
+pub extern "sysv64" fn test_unit(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_unit(c, n as usize) }))
+}
+pub extern "sysv64" fn match_string(_: &Proc, _: &Regs, args: *const u64, s: u64) -> u64 {
+    let n = small_value(word(args, 1)) as usize;
+    // SAFETY: a match context; the template has checked that the string has `n` bits.
+    context(args).map_or(NONE, |c| flag(unsafe { bits::bs_match_string(c, s as *const u8, n) }))
+}
+pub extern "sysv64" fn get_tail(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| unsafe { p.heap.bs_get_tail(c) })
+}
+pub extern "sysv64" fn get_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| unsafe { bits::bs_get_position(c) })
+}
+pub extern "sysv64" fn set_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    if let Some(c) = context(args) {
+        // SAFETY: a match context.
+        unsafe { bits::bs_set_position(c, word(args, 1)) }
+    }
+    0
+}
+pub extern "sysv64" fn get_utf8(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf8(c) })
+}
+pub extern "sysv64" fn get_utf16(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf16(c, fl as u32) })
+}
+pub extern "sysv64" fn get_utf32(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf32(c, fl as u32) })
+}
+pub extern "sysv64" fn init_writable(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    p.heap.bs_init_writable(word(args, 0))
+}
+
+/// The number of segments, then value and size of each; `extra` is the segments' table.
+pub extern "sysv64" fn create_bin(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    let n = small_value(word(args, 0)) as usize;
+    // SAFETY: the template passes its table and two operands for each of its entries.
+    let (segs, values) = unsafe {
+        let segs = std::slice::from_raw_parts(extra as *const Seg, n);
+        (segs, std::slice::from_raw_parts(args.add(1).cast::<[u64; 2]>(), n))
+    };
+    // SAFETY: the operands are live terms.
+    match unsafe { p.heap.bs_create_bin(segs, values) } {
+        Ok(w) => {
+            if p.heap.gc_due() {
+                p.heap.set_reductions(0);
+            }
+            w
+        }
+        Err(f) => {
+            let info = p.heap.bs_fail_info(&f);
+            p.error(if f.system_limit { am::system_limit } else { am::badarg });
+            let u = am::undefined.into();
+            let first = p.heap.tuple(&[u, u, info, am::error_info.into()]);
+            p.heap.set_root(Root::Spare, first);
+            NONE
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Calls that templates cannot make by themselves: BIFs, apply, funs of unknown kind.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::Ordering;
+
+use kvik_heap::roots::Root;
+use kvik_heap::Regs;
+use kvik_proc::{Bif, BifResult, Class, Proc};
+use kvik_term::word::NONE;
+use kvik_term::{am, Export, FunEntry, Term, View};
+
+use super::{arg, set_scratch, set_x, x_terms};
+
+fn export_at(p: u64) -> &'static Export {
+    // SAFETY: templates and stubs pass the address of an entry, which is never freed.
+    unsafe { &*((p & !1) as *const Export) }
+}
+
+/// Calls a BIF. A panic in it is a fault of ours, and the process's end, but nobody else's.
+fn call_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) -> Option<BifResult<'h>> {
+    let f = e.extra.load(Ordering::Acquire);
+    if f == 0 {
+        return None;
+    }
+    // SAFETY: `bind_bif` put a function of this type there.
+    let f: Bif = unsafe { std::mem::transmute::<usize, Bif>(f) };
+    let r = catch_unwind(AssertUnwindSafe(|| f(p, args)));
+    Some(r.unwrap_or_else(|_| Err(p.exit(am::internal_error))))
+}
+
+/// An export's BIF with arguments in x registers.
+pub extern "sysv64" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+    let e = export_at(extra);
+    let args = x_terms(p, regs, e.arity as usize);
+    match call_bif(p, e, args) {
+        Some(Ok(t)) => {
+            let mut w = t.word();
+            if p.heap.gc_due() {
+                // SAFETY: the answer is the only term besides those on stack and in roots.
+                unsafe { p.heap.collect(&mut w, 1, 0, false) };
+            }
+            w
+        }
+        Some(Err(_)) => {
+            note_bif(p, e, args);
+            NONE
+        }
+        None => {
+            p.error(am::undef);
+            note_bif(p, e, args);
+            NONE
+        }
+    }
+}
+
+/// The BIFs whose exceptions belong to the function that calls them.
+fn is_raiser(e: &Export) -> bool {
+    e.module == am::erlang
+        && matches!(e.function, am::error | am::exit | am::throw | am::raise | am::nif_error)
+}
+
+/// Keeps the BIF's name and arguments for the first line of the stack trace.
+fn note_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) {
+    if p.heap.exc_class() == Class::Trap as u8 || is_raiser(e) {
+        return;
+    }
+    let args = p.heap.list(args);
+    note_first(p, e, args, am::error);
+}
+
+/// The first line of the next stack trace: function, arguments, and what kind of place it is
+/// (`func_info`: the place of the exception itself).
+pub fn note_first<'h>(p: &'h Proc, e: &Export, args: Term<'h>, kind: kvik_term::Atom) {
+    let first = p.heap.tuple(&[e.module.into(), e.function.into(), args, kind.into()]);
+    p.heap.set_root(Root::Spare, first);
+}
+
+/// After a BIF that gave no term: the export to call instead, or 0 for an exception.
+pub extern "sysv64" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    if p.heap.exc_class() != Class::Trap as u8 {
+        return 0;
+    }
+    let Some(e) = p.trap_to.take() else { return 0 };
+    let args = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
+    for (i, t) in args.iter().enumerate() {
+        set_x(regs, i, t.word());
+    }
+    p.heap.set_root(Root::Trap, Term::NIL);
+    e as *const Export as u64
+}
+
+/// A guard BIF. The low bit of the word says that a failure goes to a label.
+pub extern "sysv64" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    let e = export_at(extra);
+    // SAFETY: the template gave as many operands as the function has arguments.
+    let terms: &[Term<'_>] = unsafe { std::slice::from_raw_parts(args.cast(), e.arity as usize) };
+    match call_bif(p, e, terms) {
+        Some(Ok(t)) => {
+            if p.heap.gc_due() {
+                // The next function entry is a safepoint.
+                p.heap.set_reductions(0);
+            }
+            t.word()
+        }
+        r => {
+            if extra & 1 == 0 {
+                if r.is_none() {
+                    p.error(am::undef);
+                }
+                note_bif(p, e, terms);
+            }
+            NONE
+        }
+    }
+}
+
+fn put_list(regs: &Regs, args: Term<'_>) -> Option<usize> {
+    let mut it = args.list();
+    let mut n = 0;
+    for t in it.by_ref() {
+        if n == 255 {
+            return None;
+        }
+        set_x(regs, n, t.word());
+        n += 1;
+    }
+    it.rest.is_nil().then_some(n)
+}
+
+fn find(p: &Proc, m: Term<'_>, f: Term<'_>, arity: usize) -> u64 {
+    match (m.as_atom(), f.as_atom()) {
+        (Some(m), Some(f)) => kvik_code::export(m, f, arity as u32) as *const Export as u64,
+        _ => {
+            p.badarg();
+            NONE
+        }
+    }
+}
+
+/// `apply` with arguments in place: the export to call.
+pub extern "sysv64" fn apply_fixed(p: &Proc, _: &Regs, args: *const u64, arity: u64) -> u64 {
+    find(p, arg(p, args, 0), arg(p, args, 1), arity as usize)
+}
+
+/// `erlang:apply(M, F, Args)`: the export to call, its arguments in place.
+pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
+    match put_list(regs, args) {
+        Some(n) => find(p, m, f, n),
+        None => {
+            p.badarg();
+            NONE
+        }
+    }
+}
+
+/// `erlang:apply(Fun, Args)`.
+pub extern "sysv64" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    let &[f, args] = x_terms(p, regs, 2) else { return NONE };
+    match put_list(regs, args) {
+        Some(n) => prepare(p, regs, f, n),
+        None => {
+            p.badarg();
+            NONE
+        }
+    }
+}
+
+/// A fun call that the template has not made: the address to jump to, with what goes into `rax`
+/// and `rdi` in the scratch words.
+pub extern "sysv64" fn fun(p: &Proc, regs: &Regs, args: *const u64, arity: u64) -> u64 {
+    prepare(p, regs, arg(p, args, 0), arity as usize)
+}
+
+fn prepare<'h>(p: &'h Proc, regs: &Regs, f: Term<'h>, arity: usize) -> u64 {
+    let View::Fun(fun) = f.view() else {
+        p.error_pair(am::badfun, f);
+        return NONE;
+    };
+    if fun.arity() != arity {
+        let args = p.heap.list(x_terms(p, regs, arity));
+        let pair = p.heap.tuple(&[f, args]);
+        p.error_pair(am::badarity, pair);
+        return NONE;
+    }
+    set_scratch(regs, 0, fun.export().map_or(0, |e| e as *const Export as u64));
+    set_scratch(regs, 1, f.word());
+    match (fun.export(), fun.entry()) {
+        (Some(e), _) => e.address() as u64,
+        (_, Some(e)) => e.address() as u64,
+        _ => NONE,
+    }
+}
+
+/// `fun` with an environment: `extra` is its entry.
+pub extern "sysv64" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    // SAFETY: the template passes the address of an entry, and as many operands as it has free
+    // variables.
+    let (e, env): (&'static FunEntry, &[Term<'_>]) = unsafe {
+        let e = &*(extra as *const FunEntry);
+        (e, std::slice::from_raw_parts(args.cast(), e.num_free as usize))
+    };
+    p.heap.fun(e, e.arity as usize, p.self_pid(), env).word()
+}
+
+/// A function that isn't there: the error handler's, with its arguments in place.
+pub extern "sysv64" fn undefined(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+    let e = export_at(extra);
+    let args = p.heap.list(x_terms(p, regs, e.arity as usize));
+    let handler = kvik_code::export(am::error_handler, am::undefined_function, 3);
+    if e.module == am::error_handler || handler.address() == kvik_code::undef_stub() {
+        p.error(am::undef);
+        note_first(p, e, args, am::undef);
+        return NONE;
+    }
+    set_x(regs, 0, e.module.word());
+    set_x(regs, 1, e.function.word());
+    set_x(regs, 2, args.word());
+    handler as *const Export as u64
+}
+
+/// A fun whose module isn't loaded.
+pub extern "sysv64" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+    // SAFETY: the fun was in a register of the process.
+    let f: Term<'_> = unsafe { Term::from_word(extra) };
+    let Some(fun) = f.as_fun() else { return NONE };
+    let args = p.heap.list(x_terms(p, regs, fun.arity()));
+    let handler = kvik_code::export(am::error_handler, am::undefined_lambda, 3);
+    let module = fun.entry().map_or(am::undefined, |e| e.module);
+    if handler.address() == kvik_code::undef_stub() {
+        p.error_pair(am::badfun, f);
+        return NONE;
+    }
+    set_x(regs, 0, module.word());
+    set_x(regs, 1, f.word());
+    set_x(regs, 2, args.word());
+    handler as *const Export as u64
+}

@@ -1,0 +1,86 @@
+//! Comparisons and type questions that take more than a look at a word.
+
+use std::cmp::Ordering;
+
+use kvik_heap::Regs;
+use kvik_proc::Proc;
+use kvik_term::word::NONE;
+use kvik_term::{cmp, Pid, Port, View};
+
+use super::arg;
+
+pub extern "sysv64" fn equal_exact(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    cmp::eq_exact(arg(p, args, 0), arg(p, args, 1)) as u64
+}
+
+/// -1, 0 or 1, to be tested as a signed word.
+pub extern "sysv64" fn compare(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    match cmp::compare(arg(p, args, 0), arg(p, args, 1)) {
+        Ordering::Less => u64::MAX,
+        Ordering::Equal => 0,
+        Ordering::Greater => 1,
+    }
+}
+
+pub extern "sysv64" fn is_function(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    let arity = arg(p, args, 1).as_usize();
+    arg(p, args, 0).as_fun().is_some_and(|f| Some(f.arity()) == arity) as u64
+}
+
+pub extern "sysv64" fn is_binary(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    arg(p, args, 0).as_bits().is_some_and(|b| b.is_binary()) as u64
+}
+
+pub extern "sysv64" fn is_reference(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    arg(p, args, 0).as_ref().is_some() as u64
+}
+
+/// Is it a pid (0) or port (1) of another node?
+pub extern "sysv64" fn is_external(p: &Proc, _: &Regs, args: *const u64, kind: u64) -> u64 {
+    let t = arg(p, args, 0);
+    if t.boxed().is_none() {
+        return 0;
+    }
+    match t.view() {
+        View::Pid(Pid::External(_)) => (kind == 0) as u64,
+        View::Port(Port::External(_)) => (kind == 1) as u64,
+        _ => 0,
+    }
+}
+
+/// A number into float register `n`.
+pub extern "sysv64" fn to_float(p: &Proc, regs: &Regs, args: *const u64, n: u64) -> u64 {
+    let f = match arg(p, args, 0).view() {
+        View::Small(i) => Some(i as f64),
+        View::Float(f) => Some(f),
+        View::Big(b) => big_to_float(b),
+        _ => None,
+    };
+    match f {
+        Some(f) => {
+            // SAFETY: the verifier has checked the register's number.
+            unsafe { *regs.f_ptr().add(n as usize) = f };
+            0
+        }
+        None => {
+            p.badarith();
+            NONE
+        }
+    }
+}
+
+/// The nearest float, ties to even; `None` where it is none.
+fn big_to_float(b: kvik_term::Big<'_>) -> Option<f64> {
+    let digits = b.digits();
+    let top = digits.len().checked_sub(1)?;
+    let low = |i: usize| i.checked_sub(1).and_then(|i| digits.get(i)).copied().unwrap_or(0);
+    let mut wide = (digits[top] as u128) << 64 | low(top) as u128;
+    // What is cut off only matters for ties.
+    if digits.iter().take(top.saturating_sub(1)).any(|d| *d != 0) {
+        wide |= 1;
+    }
+    let scale = 64 * (top as i32 - 1);
+    let f = wide as f64 * 2f64.powi(scale);
+    let f = if b.is_negative() { -f } else { f };
+    f.is_finite().then_some(f)
+}

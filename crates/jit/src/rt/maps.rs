@@ -1,0 +1,51 @@
+//! Maps.
+
+use kvik_heap::Regs;
+use kvik_proc::Proc;
+use kvik_term::word::NONE;
+use kvik_term::{am, map, Term};
+
+use super::{arg, word};
+
+/// The value of a key; `NONE` where it is not there.
+pub extern "sysv64" fn get(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    let m = arg(p, args, 0).as_map();
+    m.and_then(|m| map::get(m, arg(p, args, 1))).map_or(NONE, Term::word)
+}
+
+/// A map with keys added or replaced. `count` operands: the map, then keys and values in turn.
+pub extern "sysv64" fn put_assoc(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
+    put(p, args, count as usize, false)
+}
+/// The same where each key has to be there.
+pub extern "sysv64" fn put_exact(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
+    put(p, args, count as usize, true)
+}
+
+fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
+    let source = arg(p, args, 0);
+    let Some(mut m) = source.as_map() else {
+        p.error_pair(am::badmap, source);
+        return NONE;
+    };
+    if m.len() == 0 && count > 5 && !exact {
+        let pairs: Vec<_> =
+            (1..count).step_by(2).map(|i| (arg(p, args, i), arg(p, args, i + 1))).collect();
+        return p.heap.map(&pairs).word();
+    }
+    let mut result = word(args, 0);
+    for i in (1..count).step_by(2) {
+        let (key, value) = (arg(p, args, i), arg(p, args, i + 1));
+        if exact && !map::contains(m, key) {
+            p.error_pair(am::badkey, key);
+            return NONE;
+        }
+        let t = p.heap.map_put(m, key, value);
+        result = t.word();
+        match t.as_map() {
+            Some(next) => m = next,
+            None => return NONE,
+        }
+    }
+    result
+}

@@ -1,0 +1,56 @@
+//! The runtime: what native code calls. Each function gets the process that runs, the scheduler's
+//! registers, the operands that the template put on the thread's stack, and a word of the
+//! template's own. `NONE` as an answer means that there is no term: a failed match, or an exception
+//! noted in the process.
+
+pub mod bits;
+pub mod call;
+pub mod compare;
+pub mod maps;
+pub mod raise;
+pub mod receive;
+pub mod stop;
+pub mod trace;
+
+use kvik_heap::Regs;
+use kvik_proc::Proc;
+use kvik_term::Term;
+
+pub type Fun = extern "sysv64" fn(&Proc, &Regs, *const u64, u64) -> u64;
+
+/// Operand `i`.
+#[inline]
+fn word(args: *const u64, i: usize) -> u64 {
+    // SAFETY: a template gives as many operands as its runtime function reads.
+    unsafe { *args.add(i) }
+}
+/// Operand `i` as a term of the process's heap.
+#[inline]
+fn arg<'h>(_: &'h Proc, args: *const u64, i: usize) -> Term<'h> {
+    // SAFETY: operands are live terms, and nothing is collected before the runtime has answered.
+    unsafe { Term::from_word(word(args, i)) }
+}
+/// The first `n` x registers.
+#[inline]
+fn x_terms<'h>(_: &'h Proc, regs: &Regs, n: usize) -> &'h [Term<'h>] {
+    // SAFETY: these registers hold live terms; a term is one word; only native code and the
+    // functions here write registers, after they have read them.
+    unsafe { std::slice::from_raw_parts(regs.x_ptr().cast(), n.min(256)) }
+}
+fn set_x(regs: &Regs, i: usize, w: u64) {
+    // SAFETY: register numbers are below the register file's size.
+    unsafe { *regs.x_ptr().add(i) = w }
+}
+fn set_scratch(regs: &Regs, i: usize, w: u64) {
+    // SAFETY: there are 32 scratch words.
+    unsafe { *regs.scratch_ptr().add(i) = w }
+}
+
+/// Pushes a word on the process's stack.
+///
+/// # Safety
+/// There is room for it.
+pub unsafe fn push(p: &Proc, w: u64) {
+    // SAFETY: as the caller says.
+    unsafe { p.heap.push_stack(w) }
+}

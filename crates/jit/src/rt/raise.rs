@@ -1,0 +1,121 @@
+//! Exceptions: noting them, finding who catches them.
+
+use kvik_heap::roots::Root;
+use kvik_heap::Regs;
+use kvik_proc::{Class, Proc};
+use kvik_term::word::{catch_address, is_catch_mark, NONE};
+use kvik_term::{am, Atom, Term};
+
+use super::{arg, set_x, trace, x_terms};
+
+/// Raises what the process has noted, from the place `ip`. Answers the address of the handler,
+/// whose frame the stack then ends in, or 0.
+pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u64 {
+    let given = p.heap.exc_class() >= Class::ErrorWithTrace as u8;
+    let trace = if given { p.heap.root(Root::ExcTrace) } else { trace::capture(p, ip as usize) };
+    let class = match p.heap.exc_class() % 4 {
+        0 => (Class::Error, am::error),
+        1 => (Class::Exit, am::exit),
+        _ => (Class::Throw, am::throw),
+    };
+    p.heap.set_exc_class(class.0 as u8);
+    p.heap.set_root(Root::ExcTrace, trace);
+    p.heap.set_root(Root::Spare, Term::NIL);
+    let Some((handler, left)) = find_handler(p) else { return 0 };
+    p.heap.cut_stack(left);
+    set_x(regs, 0, NONE);
+    set_x(regs, 1, class.1.word());
+    set_x(regs, 2, p.heap.root(Root::ExcValue).word());
+    set_x(regs, 3, trace.word());
+    p.heap.set_root(Root::ExcValue, Term::NIL);
+    p.heap.set_root(Root::ExcTrace, Term::NIL);
+    handler
+}
+
+/// The innermost handler, and how many words of the stack remain from its frame on.
+fn find_handler(p: &Proc) -> Option<(u64, usize)> {
+    // SAFETY: native code waits for our answer.
+    let stack = unsafe { p.heap.stack() };
+    let mut frame = 0;
+    for (i, w) in stack.iter().enumerate() {
+        if trace::is_continuation(*w) {
+            frame = i + 1;
+        } else if is_catch_mark(*w) {
+            return Some((catch_address(*w), stack.len() - frame));
+        }
+    }
+    None
+}
+
+/// No clause matches: the arguments are in x registers still.
+pub extern "sysv64" fn function_clause(p: &Proc, regs: &Regs, _: *const u64, arity: u64) -> u64 {
+    let args = p.heap.list(x_terms(p, regs, arity as usize));
+    let first = p.heap.tuple(&[
+        am::undefined.into(),
+        am::undefined.into(),
+        args,
+        am::function_clause.into(),
+    ]);
+    p.error(am::function_clause);
+    p.heap.set_root(Root::Spare, first);
+    NONE
+}
+
+/// `{Tag, Value}`, or the tag alone for `if_clause`.
+pub extern "sysv64" fn tagged(p: &Proc, _: &Regs, args: *const u64, tag: u64) -> u64 {
+    let tag = Atom::from_index(tag as u32).unwrap_or(am::error);
+    if tag == am::if_clause {
+        p.error(tag);
+    } else {
+        p.error_pair(tag, arg(p, args, 0));
+    }
+    NONE
+}
+
+pub extern "sysv64" fn badarith(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+    p.badarith();
+    NONE
+}
+
+/// Code that no compiler makes: an operand has not the type that the code relies on.
+pub extern "sysv64" fn impossible(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+    p.exit(am::internal_error);
+    NONE
+}
+
+/// `raise`: the reason again, with the trace it had. Its class is the trace's.
+pub extern "sysv64" fn again(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    let (trace, reason) = (arg(p, args, 0), arg(p, args, 1));
+    p.raise_with_trace(trace::class_of(trace), reason, trace);
+    NONE
+}
+
+/// `raw_raise`: class, reason, trace. A class that is none answers `badarg`.
+pub extern "sysv64" fn raw_raise(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    let class = match arg(p, args, 0).as_atom() {
+        Some(am::error) => Class::Error,
+        Some(am::exit) => Class::Exit,
+        Some(am::throw) => Class::Throw,
+        _ => return am::badarg.word(),
+    };
+    p.raise_with_trace(class, arg(p, args, 1), arg(p, args, 2));
+    NONE
+}
+
+pub extern "sysv64" fn build_stacktrace(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    trace::stacktrace(p, arg(p, args, 0)).word()
+}
+
+/// What an old-style `catch` makes of an exception: class, reason and trace are in x1 to x3.
+pub extern "sysv64" fn catch_end(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    let &[_, class, reason, raw] = x_terms(p, regs, 4) else { return NONE };
+    if class == am::throw {
+        return reason.word();
+    }
+    let value = if class == am::error {
+        p.heap.tuple(&[reason, trace::stacktrace(p, raw)])
+    } else {
+        reason
+    };
+    p.heap.tuple(&[am::UP_EXIT.into(), value]).word()
+}

@@ -1,0 +1,285 @@
+//! Code that all modules share: the way in and out of native code, calls of the runtime, BIFs,
+//! exceptions.
+//!
+//! At the level of compiled code `rsp` is 16-aligned. A runtime function gets the process, the
+//! registers, a pointer to its operands (which compiled code has put on the thread's stack) and one
+//! more word; it finds x0–x3 in `Regs.x` and what it leaves there is loaded again.
+
+use std::sync::OnceLock;
+
+use kvik_heap::{Heap, Regs};
+use kvik_term::word::NONE;
+
+use crate::asm::*;
+use crate::mem::Code;
+use crate::rt;
+
+pub const P: R = R13;
+pub const REGS: R = RBX;
+pub const HTOP: R = R15;
+pub const STACK: R = R12;
+pub const REDS: R = R14;
+/// x0 to x3.
+pub const XREGS: [R; 4] = [R8, R9, R10, R11];
+
+pub const YIELD: u64 = 0;
+pub const WAIT: u64 = 1;
+pub const FAILED: u64 = 2;
+pub const RETURNED: u64 = 3;
+
+/// Addresses.
+pub struct Stubs {
+    pub enter: usize,
+    /// Calls the runtime function in `rax` with the word in `rcx`.
+    pub runtime: usize,
+    /// Raises what the process has noted; called, so that its return address is the place.
+    pub raise: usize,
+    /// Ends the turn: address to go on at in `rax`, live x registers in `ecx`.
+    pub yield_: usize,
+    /// Waits: address to go on at in `rax`.
+    pub wait: usize,
+    /// What a BIF's export points to; `rax` holds the export.
+    pub bif: usize,
+    /// `erlang:apply/3` and `/2`.
+    pub apply: usize,
+    pub apply_fun: usize,
+    /// A call of the fun in `rdi` whose module is not loaded.
+    pub no_fun: usize,
+    pub normal_exit: usize,
+    _code: Code,
+}
+
+pub fn get() -> Option<&'static Stubs> {
+    static STUBS: OnceLock<Option<Stubs>> = OnceLock::new();
+    STUBS.get_or_init(make).as_ref()
+}
+
+/// Where a return may come back to: a word that is neither a small integer nor a pointer.
+pub fn align_continuation(a: &mut Asm) {
+    while a.pos() % 16 != 8 {
+        a.buf.push(0xCC)
+    }
+}
+
+fn save_state(a: &mut Asm) {
+    a.mov_mr(P, Heap::HTOP as i32, HTOP);
+    a.mov_mr(P, Heap::STOP as i32, STACK);
+    a.mov_mr(P, Heap::FCALLS as i32, REDS);
+    for (i, r) in XREGS.iter().enumerate() {
+        a.mov_mr(REGS, (Regs::X + 8 * i) as i32, *r);
+    }
+}
+
+fn load_state(a: &mut Asm) {
+    a.mov_rm(HTOP, P, Heap::HTOP as i32);
+    a.mov_rm(STACK, P, Heap::STOP as i32);
+    a.mov_rm(REDS, P, Heap::FCALLS as i32);
+    for (i, r) in XREGS.iter().enumerate() {
+        a.mov_rm(*r, REGS, (Regs::X + 8 * i) as i32);
+    }
+}
+
+const SAVED: [R; 6] = [RBX, RBP, R12, R13, R14, R15];
+
+struct Maker {
+    a: Asm,
+    runtime: Label,
+    raise: Label,
+    leave: Label,
+}
+
+impl Maker {
+    fn entry(&mut self) -> Label {
+        self.a.align(16);
+        self.a.here()
+    }
+    fn call_rt(&mut self, f: rt::Fun) {
+        self.a.mov_ri(RAX, f as usize as u64);
+        self.a.call(self.runtime);
+    }
+    /// Pops the caller's continuation and raises there.
+    fn raise_at_caller(&mut self) {
+        self.a.mov_rm(RAX, STACK, 0);
+        self.a.alu_ri(Alu::Add, STACK, 8);
+        self.a.push(RAX);
+        self.a.jmp(self.raise);
+    }
+    /// Jumps to what a fun call has prepared in the scratch words; address in `rax`.
+    fn jump_prepared(&mut self) {
+        self.a.mov_rr(RCX, RAX);
+        self.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
+        self.a.mov_rm(RDI, REGS, Regs::SCRATCH as i32 + 8);
+        self.a.jmp_r(RCX);
+    }
+}
+
+fn make() -> Option<Stubs> {
+    let mut a = Asm::new();
+    let (runtime, raise, leave) = (a.label(), a.label(), a.label());
+    let mut m = Maker { a, runtime, raise, leave };
+    let enter = way_in(&mut m);
+    runtime_call(&mut m);
+    raising(&mut m);
+    let (yield_, wait) = stopping(&mut m);
+    let bif = bif_call(&mut m);
+    let undef = m.entry();
+    m.a.mov_rr(RCX, RAX);
+    m.call_rt(rt::call::undefined);
+    let bad = m.a.label();
+    none_to(&mut m.a, bad);
+    m.a.jmp_m(RAX, 0);
+    m.a.place(bad);
+    m.raise_at_caller();
+    let apply = m.entry();
+    m.call_rt(rt::call::apply_list);
+    let bad = m.a.label();
+    none_to(&mut m.a, bad);
+    m.a.jmp_m(RAX, 0);
+    m.a.place(bad);
+    m.raise_at_caller();
+    let apply_fun = m.entry();
+    m.call_rt(rt::call::apply_fun);
+    let bad = m.a.label();
+    none_to(&mut m.a, bad);
+    m.jump_prepared();
+    m.a.place(bad);
+    m.raise_at_caller();
+    let no_fun = m.entry();
+    m.a.mov_rr(RCX, RDI);
+    m.call_rt(rt::call::fun_without_code);
+    let bad = m.a.label();
+    none_to(&mut m.a, bad);
+    m.a.jmp_m(RAX, 0);
+    m.a.place(bad);
+    m.raise_at_caller();
+    align_continuation(&mut m.a);
+    let normal_exit = m.a.here();
+    save_state(&mut m.a);
+    m.a.mov_ri(RAX, RETURNED);
+    m.a.jmp(leave);
+    finish(
+        m,
+        [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, normal_exit],
+    )
+}
+
+fn finish(mut m: Maker, labels: [Label; 11]) -> Option<Stubs> {
+    let code = Code::alloc(m.a.buf.len())?;
+    if !m.a.resolve() || !m.a.relocate(code.address()) {
+        return None;
+    }
+    code.write(&m.a.buf);
+    let base = code.address();
+    let mut at = [0; 11];
+    for (i, l) in labels.into_iter().enumerate() {
+        at[i] = base + m.a.offset(l)? as usize;
+    }
+    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, normal_exit] =
+        at;
+    // What an undefined function's export points to; `rax` holds the export.
+    kvik_code::set_undef_stub(undef);
+    Some(Stubs {
+        enter,
+        runtime,
+        raise,
+        yield_,
+        wait,
+        bif,
+        apply,
+        apply_fun,
+        no_fun,
+        normal_exit,
+        _code: code,
+    })
+}
+
+pub fn none_to(a: &mut Asm, l: Label) {
+    a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+    a.jcc(Cc::E, l);
+}
+
+/// `enter(process, registers, address)`; comes back with why the process stopped.
+fn way_in(m: &mut Maker) -> Label {
+    let enter = m.entry();
+    for r in SAVED {
+        m.a.push(r);
+    }
+    m.a.alu_ri(Alu::Sub, RSP, 8);
+    m.a.mov_rr(P, RDI);
+    m.a.mov_rr(REGS, RSI);
+    load_state(&mut m.a);
+    m.a.jmp_r(RDX);
+    m.a.align(16);
+    m.a.place(m.leave);
+    m.a.alu_ri(Alu::Add, RSP, 8);
+    for r in SAVED.into_iter().rev() {
+        m.a.pop(r);
+    }
+    m.a.ret();
+    enter
+}
+
+fn runtime_call(m: &mut Maker) {
+    m.a.align(16);
+    m.a.place(m.runtime);
+    save_state(&mut m.a);
+    m.a.mov_rr(RDI, P);
+    m.a.mov_rr(RSI, REGS);
+    m.a.lea(RDX, RSP, 8);
+    m.a.alu_ri(Alu::Sub, RSP, 8);
+    m.a.call_r(RAX);
+    m.a.alu_ri(Alu::Add, RSP, 8);
+    load_state(&mut m.a);
+    m.a.ret();
+}
+
+fn raising(m: &mut Maker) {
+    m.a.align(16);
+    m.a.place(m.raise);
+    m.a.pop(RCX);
+    m.call_rt(rt::raise::raise);
+    let uncaught = m.a.label();
+    m.a.test_rr(RAX, RAX);
+    m.a.jcc(Cc::E, uncaught);
+    m.a.jmp_r(RAX);
+    m.a.place(uncaught);
+    m.a.mov_ri(RAX, FAILED);
+    m.a.jmp(m.leave);
+}
+
+fn stopping(m: &mut Maker) -> (Label, Label) {
+    let yield_ = m.entry();
+    // The live count goes above the address, which has 47 bits.
+    m.a.shl(RCX, 48);
+    m.a.alu_rr(Alu::Or, RCX, RAX);
+    m.call_rt(rt::stop::yield_);
+    m.a.mov_ri(RAX, YIELD);
+    m.a.jmp(m.leave);
+    let wait = m.entry();
+    m.a.mov_rr(RCX, RAX);
+    m.call_rt(rt::stop::wait);
+    m.a.mov_ri(RAX, WAIT);
+    m.a.jmp(m.leave);
+    (yield_, wait)
+}
+
+fn bif_call(m: &mut Maker) -> Label {
+    let bif = m.entry();
+    m.a.mov_rr(RCX, RAX);
+    m.call_rt(rt::call::bif);
+    let failed = m.a.label();
+    none_to(&mut m.a, failed);
+    m.a.mov_rr(XREGS[0], RAX);
+    m.a.mov_rm(RCX, STACK, 0);
+    m.a.alu_ri(Alu::Add, STACK, 8);
+    m.a.jmp_r(RCX);
+    m.a.place(failed);
+    m.call_rt(rt::call::after_bif);
+    let exception = m.a.label();
+    m.a.test_rr(RAX, RAX);
+    m.a.jcc(Cc::E, exception);
+    m.a.jmp_m(RAX, 0);
+    m.a.place(exception);
+    m.raise_at_caller();
+    bif
+}

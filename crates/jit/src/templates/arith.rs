@@ -1,0 +1,105 @@
+//! Guard BIFs: the frequent ones inline for small integers, the rest by their function.
+
+use kvik_beam::{Arg, Op, Opcode};
+use kvik_term::{am, Atom, Export};
+
+use crate::asm::*;
+use crate::compiler::{Compiler, Done};
+use crate::rt;
+
+impl<'m> Compiler<'m> {
+    pub(super) fn guard_bif(&mut self, op: &Op) -> Done {
+        let (fail, import, operands, dst) = match (op.opcode, self.args(op)) {
+            (Opcode::Bif0, [m, d]) => (Arg::Label(0), *m, vec![], *d),
+            (Opcode::Bif1 | Opcode::Bif2, [j, m, s @ .., d]) => (*j, *m, s.to_vec(), *d),
+            (_, [j, _live, m, s @ .., d]) => (*j, *m, s.to_vec(), *d),
+            _ => return Err(self.refuse("guard BIF")),
+        };
+        let Arg::U(i) = import else { return Err(self.refuse("import")) };
+        let e = *self.imports.get(i as usize).ok_or_else(|| self.refuse("import"))?;
+        let fail = self.fail(fail)?;
+        if e.module == am::erlang {
+            if let [a, b] = operands[..] {
+                if self.binary_operation(e, fail, a, b, dst)? {
+                    return Ok(());
+                }
+            }
+        }
+        self.by_function(e, fail, &operands, dst)
+    }
+
+    fn by_function(
+        &mut self,
+        e: &'static Export,
+        fail: Option<Label>,
+        args: &[Arg],
+        dst: Arg,
+    ) -> Done {
+        let extra = e as *const Export as u64 | fail.is_some() as u64;
+        self.call_rt(rt::call::guard_bif, args, extra)?;
+        self.none_fails(fail);
+        self.store(dst, RAX)
+    }
+
+    /// Arithmetic on small integers. What doesn't fit goes to the function.
+    fn binary_operation(
+        &mut self,
+        e: &'static Export,
+        fail: Option<Label>,
+        a: Arg,
+        b: Arg,
+        dst: Arg,
+    ) -> Result<bool, crate::LoadError> {
+        const OPS: [Atom; 7] =
+            [am::op_plus, am::op_minus, am::op_times, am::band, am::bor, am::bxor, am::bsr];
+        if !OPS.contains(&e.function) {
+            return Ok(false);
+        }
+        if e.function == am::bsr && !matches!(b, Arg::Int(0..=59)) {
+            return Ok(false);
+        }
+        let (slow, back) = (self.a.label(), self.a.label());
+        let r = self.src(a, RDX)?;
+        let s = self.src(b, RSI)?;
+        self.a.mov32_rr(RAX, r);
+        self.a.alu32_rr(Alu::Or, RAX, s);
+        self.a.test8_ri(RAX, 15);
+        self.a.jcc(Cc::Ne, slow);
+        self.a.mov_rr(RAX, r);
+        let overflow = match e.function {
+            am::op_plus => self.alu(Alu::Add, s, true),
+            am::op_minus => self.alu(Alu::Sub, s, true),
+            am::band => self.alu(Alu::And, s, false),
+            am::bor => self.alu(Alu::Or, s, false),
+            am::bxor => self.alu(Alu::Xor, s, false),
+            am::bsr => {
+                let n = if let Arg::Int(n) = b { n as u8 } else { 0 };
+                self.a.sar(RAX, n);
+                self.a.alu_ri(Alu::And, RAX, !15);
+                false
+            }
+            _ => {
+                self.a.sar(RAX, 4);
+                self.a.imul_rr(RAX, s);
+                true
+            }
+        };
+        if overflow {
+            self.a.jcc(Cc::O, slow);
+        }
+        self.store(dst, RAX)?;
+        self.a.place(back);
+        self.later(move |c| {
+            c.a.place(slow);
+            c.by_function(e, fail, &[a, b], dst)?;
+            c.a.jmp(back);
+            Ok(())
+        });
+        Ok(true)
+    }
+
+    fn alu(&mut self, op: Alu, s: R, overflow: bool) -> bool {
+        self.a.alu_rr(op, RAX, s);
+        overflow
+    }
+}

@@ -1,0 +1,177 @@
+//! Bit strings: matching and building, by the runtime (`heap::bits`, `heap::bits_build`).
+
+use kvik_beam::{Arg, Op, Opcode};
+use kvik_heap::bits_build::{Seg, SegKind};
+use kvik_term::am;
+use kvik_term::word::NIL;
+
+use crate::asm::*;
+use crate::compiler::{Compiler, Done};
+use crate::rt::bits;
+use crate::LoadError;
+
+/// Unit and flags in one word.
+fn pack(unit: u64, flags: u64) -> u64 {
+    flags << 32 | unit
+}
+
+impl<'m> Compiler<'m> {
+    pub(super) fn bits(&mut self, op: &Op) -> Done {
+        use Opcode::*;
+        match (op.opcode, self.args(op)) {
+            (BsStartMatch3, [j, s, _, d]) => self.start_match(*j, *s, *d),
+            (BsStartMatch4, [p, _, s, d]) => self.start_match(*p, *s, *d),
+            (BsGetInteger2, [j, c, _, size, Arg::U(u), Arg::U(fl), d]) => {
+                self.matching(*j, bits::get_integer, &[*c, *size], pack(*u, *fl), Some(*d))
+            }
+            (BsGetFloat2, [j, c, _, size, Arg::U(u), Arg::U(fl), d]) => {
+                self.matching(*j, bits::get_float, &[*c, *size], pack(*u, *fl), Some(*d))
+            }
+            (BsGetBinary2, [j, c, _, size, Arg::U(u), Arg::U(fl), d]) => {
+                self.matching(*j, bits::get_binary, &[*c, *size], pack(*u, *fl), Some(*d))
+            }
+            (BsSkipBits2, [j, c, size, Arg::U(u), _]) => {
+                self.matching(*j, bits::skip, &[*c, *size], *u, None)
+            }
+            (BsTestTail2, [j, c, Arg::U(n)]) => self.matching(*j, bits::test_tail, &[*c], *n, None),
+            (BsTestUnit, [j, c, Arg::U(n)]) => self.matching(*j, bits::test_unit, &[*c], *n, None),
+            (BsMatchString, [j, c, Arg::U(n), Arg::U(at)]) => {
+                let s = self.string(*at, (*n).div_ceil(8))?;
+                self.matching(*j, bits::match_string, &[*c, Arg::U(*n)], s as u64, None)
+            }
+            (BsGetTail, [c, d, _]) => self.matching(Arg::Nil, bits::get_tail, &[*c], 0, Some(*d)),
+            (BsGetPosition, [c, d, _]) => {
+                self.matching(Arg::Nil, bits::get_position, &[*c], 0, Some(*d))
+            }
+            (BsSetPosition, [c, p]) => {
+                self.matching(Arg::Nil, bits::set_position, &[*c, *p], 0, None)
+            }
+            (BsGetUtf8, [j, c, _, _, d]) => self.matching(*j, bits::get_utf8, &[*c], 0, Some(*d)),
+            (BsSkipUtf8, [j, c, _, _]) => self.matching(*j, bits::get_utf8, &[*c], 0, None),
+            (BsGetUtf16, [j, c, _, Arg::U(fl), d]) => {
+                self.matching(*j, bits::get_utf16, &[*c], *fl, Some(*d))
+            }
+            (BsSkipUtf16, [j, c, _, Arg::U(fl)]) => {
+                self.matching(*j, bits::get_utf16, &[*c], *fl, None)
+            }
+            (BsGetUtf32, [j, c, _, Arg::U(fl), d]) => {
+                self.matching(*j, bits::get_utf32, &[*c], *fl, Some(*d))
+            }
+            (BsSkipUtf32, [j, c, _, Arg::U(fl)]) => {
+                self.matching(*j, bits::get_utf32, &[*c], *fl, None)
+            }
+            (BsInitWritable, _) => {
+                self.matching(Arg::Nil, bits::init_writable, &[Arg::X(0, 0)], 0, Some(Arg::X(0, 0)))
+            }
+            (BsCreateBin, [j, h, Arg::U(live), _, d, ..]) => {
+                self.need(self.heap_words(*h), *live);
+                self.create_bin(*j, *d, self.list(op))
+            }
+            // What compilers before OTP 25 emit.
+            _ => Err(LoadError::Unsupported(op.opcode.name())),
+        }
+    }
+
+    fn matching(
+        &mut self,
+        j: Arg,
+        f: crate::rt::Fun,
+        args: &[Arg],
+        extra: u64,
+        d: Option<Arg>,
+    ) -> Done {
+        self.call_rt(f, args, extra)?;
+        if let Some(fail) = self.fail(j)? {
+            self.none_fails(Some(fail));
+        }
+        match d {
+            Some(d) => self.store(d, RAX),
+            None => Ok(()),
+        }
+    }
+
+    fn start_match(&mut self, j: Arg, s: Arg, d: Arg) -> Done {
+        self.call_rt(bits::start_match, &[s], 0)?;
+        match self.fail(j)? {
+            Some(fail) => self.none_fails(Some(fail)),
+            None => {
+                // `no_fail` and `resume` promise a bit string; a promise is checked.
+                let bad = self.a.label();
+                crate::compiler::none_to(&mut self.a, bad);
+                self.impossible(bad);
+            }
+        }
+        self.store(d, RAX)
+    }
+
+    fn string(&self, at: u64, len: u64) -> Result<*const u8, LoadError> {
+        let end = at.checked_add(len).filter(|e| *e <= self.strings.len() as u64);
+        end.map(|_| self.strings[at as usize..].as_ptr()).ok_or_else(|| self.refuse("string"))
+    }
+
+    fn create_bin(&mut self, j: Arg, d: Arg, list: &[Arg]) -> Done {
+        let mut segs = Vec::new();
+        let mut args = Vec::new();
+        for s in list.chunks_exact(6) {
+            let [Arg::Atom(kind), number, unit, flags, value, size] = *s else {
+                return Err(self.refuse("segment"));
+            };
+            let kind = self.atoms.get(kind as usize).and_then(|a| SegKind::from_atom(*a));
+            let kind = kind.ok_or_else(|| self.refuse("segment type"))?;
+            let mut string = std::ptr::null();
+            let (mut value, mut size) = (value, size);
+            if kind == SegKind::String {
+                let (Some(at), Some(len)) = (number_of(value), number_of(size)) else {
+                    return Err(self.refuse("segment"));
+                };
+                string = self.string(at, len)?;
+                (value, size) = (Arg::Nil, Arg::Int(len as i64));
+            }
+            segs.push(Seg {
+                kind,
+                number: number_of(number).unwrap_or(0) as u32,
+                unit: number_of(unit).unwrap_or(1) as u32,
+                flags: self.segment_flags(flags),
+                string,
+            });
+            args.extend([value, size]);
+        }
+        let segs = segs.into_boxed_slice();
+        let extra = Box::as_ref(&segs).as_ptr() as u64;
+        let n = segs.len() as i64;
+        self.segments.push(segs);
+        args.push(Arg::Int(n));
+        // The number of segments comes first, so that the runtime finds it.
+        args.rotate_right(1);
+        let fail = self.fail(j)?;
+        self.call_rt(bits::create_bin, &args, extra)?;
+        self.none_fails(fail);
+        self.store(d, RAX)
+    }
+
+    /// Flags as a literal list of atoms.
+    fn segment_flags(&self, arg: Arg) -> u32 {
+        let w = match self.constant(arg) {
+            Some(w) if w != NIL => w,
+            _ => return 0,
+        };
+        // SAFETY: a literal of this module, which lives as long as the compiler.
+        let t = unsafe { kvik_term::Term::from_word(w) };
+        t.list().fold(0, |bits, f| {
+            bits | match f.as_atom() {
+                Some(am::little) => kvik_heap::bits::LITTLE,
+                Some(am::signed) => kvik_heap::bits::SIGNED,
+                Some(am::native) => kvik_heap::bits::NATIVE,
+                _ => 0,
+            }
+        })
+    }
+}
+
+fn number_of(arg: Arg) -> Option<u64> {
+    match arg {
+        Arg::U(n) => Some(n),
+        Arg::Int(n) => u64::try_from(n).ok(),
+        _ => None,
+    }
+}

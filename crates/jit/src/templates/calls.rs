@@ -1,0 +1,160 @@
+//! Calls, returns, funs.
+
+use std::sync::atomic::Ordering;
+
+use kvik_beam::{Arg, Op, Opcode};
+use kvik_term::word::{small, FUN, TAG_BOXED};
+
+use crate::asm::*;
+use crate::compiler::{kind_byte, Compiler, Done, FUN_CODE};
+use crate::rt;
+use crate::stubs::REGS;
+use kvik_heap::Regs;
+
+impl<'m> Compiler<'m> {
+    pub(super) fn calls(&mut self, op: &Op) -> Done {
+        // A tail call that never returns has no frame to drop that is known.
+        let trap = self.proof.trap_after(self.at);
+        match (op.opcode, self.args(op)) {
+            (Opcode::Call, [_, Arg::Label(l)]) => self.local(*l, None),
+            (Opcode::CallLast, [_, Arg::Label(l), Arg::U(_)]) if trap => self.local(*l, None),
+            (Opcode::CallLast, [_, Arg::Label(l), Arg::U(k)]) => self.local(*l, Some(*k)),
+            (Opcode::CallOnly, [_, Arg::Label(l)]) => self.local(*l, Some(0)),
+            (Opcode::CallExt, [_, Arg::U(i)]) => self.remote(*i, None),
+            (Opcode::CallExtLast, [_, Arg::U(i), Arg::U(_)]) if trap => self.remote(*i, None),
+            (Opcode::CallExtLast, [_, Arg::U(i), Arg::U(k)]) => self.remote(*i, Some(*k)),
+            (Opcode::CallExtOnly, [_, Arg::U(i)]) => self.remote(*i, Some(0)),
+            (Opcode::Apply, [Arg::U(n)]) => self.apply(*n, None),
+            (Opcode::ApplyLast, [Arg::U(n), Arg::U(k)]) => self.apply(*n, Some(*k)),
+            (Opcode::CallFun, [Arg::U(n)]) => self.call_fun(*n, Arg::X(*n as u16, 0)),
+            (Opcode::CallFun2, [_, Arg::U(n), f]) => self.call_fun(*n, *f),
+            (Opcode::MakeFun2, [Arg::U(i)]) => {
+                let free = self.lambdas.get(*i as usize).map_or(0, |e| e.num_free);
+                let env: Vec<Arg> = (0..free).map(|i| Arg::X(i as u16, 0)).collect();
+                self.make_fun(*i, Arg::X(0, 0), &env)
+            }
+            (Opcode::MakeFun3, [Arg::U(i), dst, ..]) => {
+                let env = self.list(op);
+                self.make_fun(*i, *dst, env)
+            }
+            (Opcode::Return, _) => {
+                self.return_();
+                Ok(())
+            }
+            _ => Err(self.refuse("call")),
+        }
+    }
+
+    /// `frame`: a tail call that drops so many words.
+    fn local(&mut self, l: u32, frame: Option<u64>) -> Done {
+        let to = self.label(l)?;
+        match frame {
+            Some(k) => {
+                self.pop_frame(k);
+                self.a.jmp(to);
+            }
+            None => {
+                let back = self.push_continuation();
+                self.a.jmp(to);
+                self.come_back(back);
+            }
+        }
+        Ok(())
+    }
+
+    fn remote(&mut self, import: u64, frame: Option<u64>) -> Done {
+        let e = *self.imports.get(import as usize).ok_or_else(|| self.refuse("import"))?;
+        match frame {
+            // A BIF in tail position keeps its caller, so that a stack trace shows it.
+            Some(k) if e.extra.load(Ordering::Acquire) > crate::APPLY => {
+                let back = self.push_continuation();
+                self.jump_export(e);
+                self.come_back(back);
+                self.pop_frame(k);
+                self.return_();
+            }
+            Some(k) => {
+                self.pop_frame(k);
+                self.jump_export(e);
+            }
+            None => {
+                let back = self.push_continuation();
+                self.jump_export(e);
+                self.come_back(back);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, arity: u64, frame: Option<u64>) -> Done {
+        let (m, f) = (Arg::X(arity as u16, 0), Arg::X(arity as u16 + 1, 0));
+        self.call_rt(rt::call::apply_fixed, &[m, f], arity)?;
+        self.none_fails(None);
+        match frame {
+            Some(k) => {
+                self.pop_frame(k);
+                self.a.jmp_m(RAX, 0);
+            }
+            None => {
+                let back = self.push_continuation();
+                self.a.jmp_m(RAX, 0);
+                self.come_back(back);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a local fun of the right arity at once; anything else by way of the runtime.
+    fn call_fun(&mut self, arity: u64, fun: Arg) -> Done {
+        let (slow, call) = (self.a.label(), self.a.label());
+        self.load(fun, RDI)?;
+        self.boxed_kind(RDI, slow);
+        self.a.alu32_ri(Alu::Cmp, RAX, kind_byte(FUN));
+        self.a.jcc(Cc::Ne, slow);
+        self.a.alu_mi(Alu::Cmp, RDI, 16 - TAG_BOXED as i32, small(arity as i64) as i32);
+        self.a.jcc(Cc::Ne, slow);
+        self.a.mov_rm(RAX, RDI, 8 - TAG_BOXED as i32);
+        self.a.mov_rm(RDX, RAX, FUN_CODE);
+        self.a.place(call);
+        let back = self.push_continuation();
+        self.a.jmp_r(RDX);
+        self.come_back(back);
+        self.later(move |c| {
+            c.a.place(slow);
+            c.call_rt(rt::call::fun, &[fun], arity)?;
+            c.none_fails(None);
+            c.a.mov_rr(RDX, RAX);
+            c.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
+            c.a.mov_rm(RDI, REGS, Regs::SCRATCH as i32 + 8);
+            c.a.jmp(call);
+            Ok(())
+        });
+        Ok(())
+    }
+
+    fn make_fun(&mut self, lambda: u64, dst: Arg, env: &[Arg]) -> Done {
+        let e = *self.lambdas.get(lambda as usize).ok_or_else(|| self.refuse("fun"))?;
+        if env.len() != e.num_free as usize {
+            return Err(self.refuse("fun environment"));
+        }
+        self.call_rt(rt::call::make_fun, env, e as *const _ as u64)?;
+        self.store(dst, RAX)
+    }
+
+    /// Where calls of a fun arrive, the fun in `rdi`: takes the environment out and goes on to the
+    /// function.
+    pub fn lambda_entry(&mut self, index: usize, arity: u32, free: u32, label: u32) -> Done {
+        self.a.align(8);
+        let l = self.lambda_labels[index];
+        self.a.place(l);
+        for i in 0..free {
+            let x = Arg::X((arity - free + i) as u16, 0);
+            let r = self.dst(x, RAX);
+            self.a.mov_rm(r, RDI, 8 * (4 + i as i32) - TAG_BOXED as i32);
+            self.store(x, r)?;
+        }
+        let to = self.label(label)?;
+        self.a.jmp(to);
+        Ok(())
+    }
+}

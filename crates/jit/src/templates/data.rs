@@ -1,0 +1,161 @@
+//! Frames, moves, lists and tuples.
+
+use kvik_beam::{Arg, Op, Opcode};
+use kvik_term::word::{header, NIL, TAG_BOXED, TAG_LIST, TUPLE};
+
+use crate::asm::*;
+use crate::compiler::{kind_byte, Compiler, Done};
+use crate::stubs::{HTOP, STACK};
+
+impl<'m> Compiler<'m> {
+    pub(super) fn data(&mut self, op: &Op) -> Done {
+        match (op.opcode, self.args(op)) {
+            (Opcode::Allocate, [Arg::U(k), Arg::U(v)]) => self.frame(*k, 0, *v, false),
+            (Opcode::AllocateZero, [Arg::U(k), Arg::U(v)]) => self.frame(*k, 0, *v, true),
+            (Opcode::AllocateHeap, [Arg::U(k), h, Arg::U(v)]) => {
+                self.frame(*k, self.heap_words(*h), *v, false)
+            }
+            (Opcode::AllocateHeapZero, [Arg::U(k), h, Arg::U(v)]) => {
+                self.frame(*k, self.heap_words(*h), *v, true)
+            }
+            (Opcode::TestHeap, [h, Arg::U(v)]) => {
+                self.need(self.heap_words(*h), *v);
+                Ok(())
+            }
+            (Opcode::Init, [y]) => self.clear(&[*y]),
+            (Opcode::InitYregs, _) => self.clear(self.list(op)),
+            (Opcode::Deallocate, [Arg::U(k)]) => {
+                self.pop_frame(*k);
+                Ok(())
+            }
+            (Opcode::Trim, [Arg::U(k), _]) => {
+                self.pop_frame(*k);
+                Ok(())
+            }
+            (Opcode::Move, [s, d]) => self.copy(*s, *d),
+            (Opcode::Swap, [a, b]) => {
+                self.load(*a, RAX)?;
+                let r = self.src(*b, RCX)?;
+                self.store(*a, r)?;
+                self.store(*b, RAX)
+            }
+            (Opcode::GetList, [s, h, t]) => {
+                let r = self.cell(*s)?;
+                self.a.mov_rm(RDX, r, -(TAG_LIST as i32));
+                self.a.mov_rm(RSI, r, 8 - TAG_LIST as i32);
+                self.store(*h, RDX)?;
+                self.store(*t, RSI)
+            }
+            (Opcode::GetHd, [s, d]) => self.part(*s, *d, 0),
+            (Opcode::GetTl, [s, d]) => self.part(*s, *d, 8),
+            (Opcode::GetTupleElement, [s, Arg::U(n), d]) => self.element(*s, *n, *d),
+            (Opcode::SetTupleElement, [v, t, Arg::U(n)]) => {
+                let r = self.tuple_of(*t, *n)?;
+                let s = self.src(*v, RDX)?;
+                self.a.mov_mr(r, 8 * (*n as i32 + 1) - TAG_BOXED as i32, s);
+                Ok(())
+            }
+            (Opcode::PutList, [h, t, d]) => {
+                let r = self.src(*h, RAX)?;
+                self.a.mov_mr(HTOP, 0, r);
+                let r = self.src(*t, RAX)?;
+                self.a.mov_mr(HTOP, 8, r);
+                let into = self.dst(*d, RAX);
+                self.a.lea(into, HTOP, TAG_LIST as i32);
+                self.a.alu_ri(Alu::Add, HTOP, 16);
+                self.store(*d, into)
+            }
+            (Opcode::PutTuple2, [d, ..]) => self.tuple(*d, self.list(op)),
+            _ => Err(self.refuse("data instruction")),
+        }
+    }
+
+    fn frame(&mut self, words: u64, heap: usize, live: u64, clear: bool) -> Done {
+        // The continuation of a call is pushed into the slack.
+        self.need((words as usize + heap).max(1), live);
+        if words > 0 {
+            self.a.alu_ri(Alu::Sub, STACK, 8 * words as i32);
+        }
+        if clear || self.proof.fill_frame(self.at) {
+            for i in 0..words {
+                self.a.mov_mi(STACK, 8 * i as i32, NIL as i32);
+            }
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self, registers: &[Arg]) -> Done {
+        for y in registers {
+            if let Arg::Y(n, _) = y {
+                self.a.mov_mi(STACK, 8 * *n as i32, NIL as i32);
+            }
+        }
+        Ok(())
+    }
+
+    /// A register that surely holds a list cell.
+    fn cell(&mut self, s: Arg) -> Result<R, crate::LoadError> {
+        let r = self.src(s, RDI)?;
+        if self.proof.checked_needed(self.at) {
+            let bad = self.a.label();
+            self.a.mov32_rr(RAX, r);
+            self.a.alu32_ri(Alu::And, RAX, 3);
+            self.a.alu32_ri(Alu::Cmp, RAX, TAG_LIST as i32);
+            self.a.jcc(Cc::Ne, bad);
+            self.impossible(bad);
+        }
+        Ok(r)
+    }
+    fn part(&mut self, s: Arg, d: Arg, offset: i32) -> Done {
+        let r = self.cell(s)?;
+        let into = self.dst(d, RAX);
+        self.a.mov_rm(into, r, offset - TAG_LIST as i32);
+        self.store(d, into)
+    }
+    /// A register that surely holds a tuple with an element of that index.
+    fn tuple_of(&mut self, s: Arg, n: u64) -> Result<R, crate::LoadError> {
+        let r = self.src(s, RDI)?;
+        if self.proof.checked_needed(self.at) {
+            let bad = self.a.label();
+            self.boxed_kind(r, bad);
+            self.a.alu32_ri(Alu::Cmp, RAX, kind_byte(TUPLE));
+            self.a.jcc(Cc::Ne, bad);
+            self.a.mov_rm(RAX, r, -(TAG_BOXED as i32));
+            self.a.alu_ri(Alu::Cmp, RAX, header(TUPLE, n as usize + 1) as i32);
+            self.a.jcc(Cc::B, bad);
+            self.impossible(bad);
+        }
+        Ok(r)
+    }
+    fn element(&mut self, s: Arg, n: u64, d: Arg) -> Done {
+        let r = self.tuple_of(s, n)?;
+        let into = self.dst(d, RAX);
+        self.a.mov_rm(into, r, 8 * (n as i32 + 1) - TAG_BOXED as i32);
+        self.store(d, into)
+    }
+    /// A type that the code relied on was not there: the code is not what a compiler makes.
+    pub(super) fn impossible(&mut self, bad: Label) {
+        self.later(move |c| {
+            c.a.place(bad);
+            c.raise_by(crate::rt::raise::impossible, &[], 0)
+        });
+    }
+
+    fn tuple(&mut self, d: Arg, elements: &[Arg]) -> Done {
+        self.a.mov_mi(HTOP, 0, header(TUPLE, elements.len()) as i32);
+        for (i, e) in elements.iter().enumerate() {
+            let at = 8 * (i as i32 + 1);
+            match self.constant(*e).map(|w| i32::try_from(w as i64)) {
+                Some(Ok(w)) => self.a.mov_mi(HTOP, at, w),
+                _ => {
+                    let r = self.src(*e, RAX)?;
+                    self.a.mov_mr(HTOP, at, r)
+                }
+            }
+        }
+        let into = self.dst(d, RAX);
+        self.a.lea(into, HTOP, TAG_BOXED as i32);
+        self.a.alu_ri(Alu::Add, HTOP, 8 * (elements.len() as i32 + 1));
+        self.store(d, into)
+    }
+}

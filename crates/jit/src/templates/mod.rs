@@ -1,0 +1,98 @@
+//! One template per instruction, a file for each family.
+
+mod arith;
+mod bits;
+mod calls;
+mod control;
+mod data;
+mod exceptions;
+mod floats;
+mod maps;
+mod receive;
+mod tests;
+
+use kvik_beam::{Arg, Function, Op, Opcode};
+
+use crate::asm::*;
+use crate::compiler::{Compiler, Done};
+use crate::rt;
+use crate::stubs::REDS;
+
+impl<'m> Compiler<'m> {
+    /// A whole function: `func_info`, the entry, and its instructions.
+    pub fn function(&mut self, f: &'m Function) -> Done {
+        self.arity = f.arity as u32;
+        self.line = f.line;
+        let entry = self.label(f.entry_label)?;
+        for at in f.ops.clone() {
+            self.at = at;
+            let Some(op) = self.code.ops.get(at) else { break };
+            match op.opcode {
+                Opcode::Label => self.at_label(op, entry)?,
+                Opcode::FuncInfo => {
+                    self.call_rt(rt::raise::function_clause, &[], self.arity as u64)?;
+                    self.raise_here();
+                }
+                _ => self.instruction(op)?,
+            }
+        }
+        self.a.ud2();
+        self.flush_cold()
+    }
+
+    fn at_label(&mut self, op: &Op, entry: Label) -> Done {
+        let &[Arg::U(n)] = self.args(op) else { return Err(self.refuse("label")) };
+        let l = self.label(n as u32)?;
+        if l != entry {
+            self.a.place(l);
+            return Ok(());
+        }
+        self.a.align(16);
+        self.a.place(l);
+        let out = self.a.label();
+        self.a.dec(REDS);
+        self.a.jcc(Cc::Le, out);
+        let live = self.arity as u64;
+        let yield_ = self.stubs.yield_;
+        self.later(move |c| {
+            c.a.place(out);
+            c.a.lea_label(RAX, l);
+            c.a.mov_ri(RCX, live);
+            c.a.jmp_abs(yield_);
+            Ok(())
+        });
+        Ok(())
+    }
+
+    fn instruction(&mut self, op: &Op) -> Done {
+        use Opcode::*;
+        match op.opcode {
+            Line => {
+                if let [Arg::U(n)] = self.args(op) {
+                    self.line = *n as u32;
+                }
+                Ok(())
+            }
+            IntCodeEnd | Fclearerror | Fcheckerror | NifStart | OnLoad => Ok(()),
+            Call | CallLast | CallOnly | CallExt | CallExtLast | CallExtOnly | Apply
+            | ApplyLast | CallFun | CallFun2 | Return | MakeFun2 | MakeFun3 => self.calls(op),
+            Allocate | AllocateHeap | AllocateZero | AllocateHeapZero | TestHeap | Init
+            | InitYregs | Deallocate | Trim | Move | Swap | GetList | GetHd | GetTl
+            | GetTupleElement | SetTupleElement | PutList | PutTuple2 => self.data(op),
+            Jump | SelectVal | SelectTupleArity | IsLt | IsGe | IsEq | IsNe | IsEqExact
+            | IsNeExact => self.control(op),
+            IsInteger | IsFloat | IsNumber | IsAtom | IsPid | IsReference | IsPort | IsNil
+            | IsBinary | IsBitstr | IsList | IsNonemptyList | IsTuple | TestArity
+            | IsTaggedTuple | IsFunction | IsFunction2 | IsBoolean | IsMap => self.type_test(op),
+            Bif0 | Bif1 | Bif2 | GcBif1 | GcBif2 | GcBif3 => self.guard_bif(op),
+            Badmatch | IfEnd | CaseEnd | TryCaseEnd | Badrecord | Catch | CatchEnd | Try
+            | TryEnd | TryCase | Raise | BuildStacktrace | RawRaise => self.exceptions(op),
+            Send | RemoveMessage | Timeout | LoopRec | LoopRecEnd | Wait | WaitTimeout
+            | RecvMarkerBind | RecvMarkerClear | RecvMarkerReserve | RecvMarkerUse | RecvMark
+            | RecvSet => self.receive(op),
+            PutMapAssoc | PutMapExact | HasMapFields | GetMapElements => self.maps(op),
+            Fmove | Fconv | Fadd | Fsub | Fmul | Fdiv | Fnegate => self.floats(op),
+            _ => self.bits(op),
+        }
+    }
+}

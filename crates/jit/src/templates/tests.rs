@@ -1,0 +1,128 @@
+//! Type tests.
+
+use kvik_beam::{Arg, Op, Opcode};
+use kvik_term::am;
+use kvik_term::word::*;
+
+use crate::asm::*;
+use crate::compiler::{kind_byte, Compiler, Done};
+use crate::rt;
+
+impl<'m> Compiler<'m> {
+    pub(super) fn type_test(&mut self, op: &Op) -> Done {
+        let &[Arg::Label(f), s, ref rest @ ..] = self.args(op) else {
+            return Err(self.refuse("type test"));
+        };
+        let fail = self.label(f)?;
+        match (op.opcode, rest) {
+            (Opcode::IsFunction2, [arity]) => {
+                return self.ask(fail, rt::compare::is_function, &[s, *arity])
+            }
+            (Opcode::IsBinary, _) => return self.ask(fail, rt::compare::is_binary, &[s]),
+            (Opcode::IsReference, _) => return self.ask(fail, rt::compare::is_reference, &[s]),
+            _ => {}
+        }
+        let r = self.src(s, RDX)?;
+        match (op.opcode, rest) {
+            (Opcode::IsNil, _) => {
+                self.a.alu_ri(Alu::Cmp, r, NIL as i32);
+                self.a.jcc(Cc::Ne, fail)
+            }
+            (Opcode::IsNonemptyList, _) => self.low_bits(r, 3, TAG_LIST, fail),
+            (Opcode::IsList, _) => {
+                let ok = self.a.label();
+                self.a.alu_ri(Alu::Cmp, r, NIL as i32);
+                self.a.jcc(Cc::E, ok);
+                self.low_bits(r, 3, TAG_LIST, fail);
+                self.a.place(ok)
+            }
+            (Opcode::IsAtom, _) => self.low_bits(r, 15, TAG_ATOM, fail),
+            (Opcode::IsBoolean, _) => {
+                let ok = self.a.label();
+                self.cmp_word(r, am::true_.word());
+                self.a.jcc(Cc::E, ok);
+                self.cmp_word(r, am::false_.word());
+                self.a.jcc(Cc::Ne, fail);
+                self.a.place(ok)
+            }
+            (Opcode::IsInteger, _) => self.small_or(r, &[BIG_POS, BIG_NEG], fail),
+            (Opcode::IsNumber, _) => self.small_or(r, &[BIG_POS, BIG_NEG, FLOAT], fail),
+            (Opcode::IsPid, _) => self.local_or_external(s, r, TAG_PID, 0, fail)?,
+            (Opcode::IsPort, _) => self.local_or_external(s, r, TAG_PORT, 1, fail)?,
+            (Opcode::IsFloat, _) => self.one_of(r, &[FLOAT], fail),
+            (Opcode::IsTuple, _) => self.one_of(r, &[TUPLE], fail),
+            (Opcode::IsBitstr, _) => self.one_of(r, &[REFC_BIN, HEAP_BIN, SUB_BIN], fail),
+            (Opcode::IsFunction, _) => self.one_of(r, &[FUN, EXPORT], fail),
+            (Opcode::IsMap, _) => self.one_of(r, &[FLAT_MAP, HAMT], fail),
+            (Opcode::TestArity, [Arg::U(n)]) => {
+                if self.proof.checked_needed(self.at) {
+                    self.low_bits(r, 3, TAG_BOXED, fail);
+                }
+                self.arity_is(r, *n, fail)
+            }
+            (Opcode::IsTaggedTuple, [Arg::U(n), tag]) => {
+                self.low_bits(r, 3, TAG_BOXED, fail);
+                self.arity_is(r, *n, fail);
+                let w = self.constant(*tag).ok_or_else(|| self.refuse("tag"))?;
+                self.a.mov_rm(RAX, r, 8 - TAG_BOXED as i32);
+                self.cmp_word(RAX, w);
+                self.a.jcc(Cc::Ne, fail)
+            }
+            _ => return Err(self.refuse("type test")),
+        }
+        Ok(())
+    }
+
+    fn low_bits(&mut self, r: R, mask: i32, tag: u64, fail: Label) {
+        self.a.mov32_rr(RAX, r);
+        self.a.alu32_ri(Alu::And, RAX, mask);
+        self.a.alu32_ri(Alu::Cmp, RAX, tag as i32);
+        self.a.jcc(Cc::Ne, fail);
+    }
+    fn arity_is(&mut self, r: R, n: u64, fail: Label) {
+        self.a.alu_mi(Alu::Cmp, r, -(TAG_BOXED as i32), header(TUPLE, n as usize) as i32);
+        self.a.jcc(Cc::Ne, fail);
+    }
+    /// Boxed, and of one of these kinds.
+    fn one_of(&mut self, r: R, kinds: &[u64], fail: Label) {
+        let ok = self.a.label();
+        self.boxed_kind(r, fail);
+        for (i, k) in kinds.iter().enumerate() {
+            self.a.alu32_ri(Alu::Cmp, RAX, kind_byte(*k));
+            if i + 1 == kinds.len() {
+                self.a.jcc(Cc::Ne, fail);
+            } else {
+                self.a.jcc(Cc::E, ok);
+            }
+        }
+        self.a.place(ok);
+    }
+    fn small_or(&mut self, r: R, kinds: &[u64], fail: Label) {
+        let ok = self.a.label();
+        self.a.mov32_rr(RAX, r);
+        self.a.test8_ri(RAX, 15);
+        self.a.jcc(Cc::E, ok);
+        self.one_of(r, kinds, fail);
+        self.a.place(ok);
+    }
+    fn local_or_external(&mut self, s: Arg, r: R, tag: u64, kind: u64, fail: Label) -> Done {
+        let (ok, other) = (self.a.label(), self.a.label());
+        self.low_bits(r, 15, tag, other);
+        self.a.place(ok);
+        self.later(move |c| {
+            c.a.place(other);
+            c.call_rt(rt::compare::is_external, &[s], kind)?;
+            c.a.test_rr(RAX, RAX);
+            c.a.jcc(Cc::Ne, ok);
+            c.a.jmp(fail);
+            Ok(())
+        });
+        Ok(())
+    }
+    fn ask(&mut self, fail: Label, f: rt::Fun, args: &[Arg]) -> Done {
+        self.call_rt(f, args, 0)?;
+        self.a.test_rr(RAX, RAX);
+        self.a.jcc(Cc::E, fail);
+        Ok(())
+    }
+}
