@@ -15,6 +15,7 @@ pub mod iolist;
 pub mod match_spec;
 mod md5;
 pub mod os;
+pub mod packet;
 pub mod path;
 pub mod persistent_term;
 pub mod port;

@@ -189,8 +189,25 @@ fixed() ->
         {run, ["ab", "(a)|(b)", [{capture, all}]]}, {run, ["b", "(a)|(b)", [{capture, all, list}]]}, {run, ["ab", "(a)(x)?(y)?", [{capture, all, binary}]]},
         {run, ["ABCabcdABC","abcd",[{capture,all_names,list}]]}
     ]] ++
+    [{erlang, decode_packet, [K, B, O]} || K <- [0, 1, 2, 4, asn1, sunrm, cdr, fcgi, line, tpkt, ssl_tls, raw, 3, x],
+        O <- [[], [{packet_size, 4}], [{line_length, 3}]], B <- packets()] ++
+    [{erlang, decode_packet, [K, B, O]} || K <- [http, httph, http_bin, httph_bin], B <- http(), O <- [[], [{packet_size, 20}], [{line_length, 15}]]] ++
+    [{erlang, decode_packet, [line, <<"ab;cd">>, [{line_delimiter, $;}]]}, {erlang, decode_packet, [raw, <<"a">>, [x]]}, {erlang, decode_packet, [2, <<1:4, 0, 2, "abcd", 3:3>>, []]}] ++
     [{unicode, bin_is_7bit, [B]} || B <- [<<>>, <<127>>, <<128>>, <<1:3>>, a]].
 
 errors() ->
     ["(", ")", "a**", "*a", "[a", "a{2,1}", "(?<n", "(?<n>a", "\\", "[b-a]", "(?<n>a)(?<n>b)", 
      "\\p{Foo}", "(?#abc", "\\c", "(?z)", "\\x{110000000}", "(?<1>a)", "(*FOO)", "a{99999}", "(?C256)", "x++++"].
+
+packets() ->
+    [<<>>, <<0>>, <<1>>, <<1, 2>>, <<2, 1>>, <<0, 2, 1, 2, 3>>, <<0, 0, 0, 3, 1, 2, 3, 4>>, <<128, 0, 0, 2, 1, 2, 3>>, <<255, 255, 255, 255, 1>>,
+     <<"GIOP", 1, 2, 1, 0, 3, 0, 0, 0, "abcdef">>, <<"GIOP", 1, 2, 0, 0, 0, 0, 0, 3, "abcdef">>, <<1, 1, 0, 0, 0, 3, 2, 0, "abcdefgh">>,
+     <<"ab\ncd\n">>, <<"abcdefgh">>, <<"abcdefgh\n">>, <<3, 0, 0, 8, "abcdefg">>, <<3, 0, 0, 2>>, <<22, 3, 1, 0, 4, "abcdef">>,
+     <<128, 9, 1, 3, 1, "abcdefghi">>, <<48, 3, 1, 2, 3, 4>>, <<48, 129, 3, 1, 2, 3, 4>>, <<48, 133, 1, 2, 3, 4, 5, 6>>, <<48, 130, 0>>,
+     <<31, 129, 1, 2, 1, 2, 3>>, <<31, 129>>, <<31, 1>>, <<48, 128, 1>>, <<0:4>>].
+http() ->
+    [<<>>, <<"\r\n">>, <<"\n">>, <<"GET / HTTP/1.1\r\n">>, <<"GET / HTTP/1.1\nx">>, <<"FOO * HTTP/1.0\r\nrest">>, <<"GET http://a.b:80/x?y HTTP/1.1\r\n\r\n">>,
+     <<"GET https://a.b HTTP/1.1\r\n\r\n">>, <<"GET HTTP://a.b:x/ HTTP/1.1\r\n">>, <<"CONNECT foo:12 HTTP/1.1\r\n">>, <<"GET foo HTTP/1.1\r\n">>, <<"GET /\r\n">>,
+     <<"GET\r\n">>, <<"GET / HTTP/1\r\n">>, <<"GET  /  HTTP/12.34\r\n">>, <<"HTTP/1.1 200 OK\r\n">>, <<"HTTP/1.1 404\r\n">>, <<"HTTP/1.1 404 \r\n">>, <<"HTTP/1.1x\r\n">>,
+     <<"HTTP/1. 1\r\n">>, <<"Host: abc\r\nX">>, <<"host:abc\r\n\r\n">>, <<"x-fOO-bar:  abc  \r\n\r\n">>, <<"Host: abc\r\n def\r\n\r\n">>, <<"Host\r\n\r\n">>,
+     <<"content-type: a\r\n">>, <<":a\r\n\r\n">>, <<"a b: c\r\n\r\n">>, <<(binary:copy(<<"aB">>, 26))/binary, ": c\r\n\r\n">>, <<"\r\nabc">>, <<"\nabc">>, <<"Cookie2: a\n\n">>].

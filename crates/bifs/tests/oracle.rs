@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use kvik_bifs::{binary, checksum, etf, iolist, re, unicode};
+use kvik_bifs::{binary, checksum, etf, iolist, packet, re, unicode};
 use kvik_etf::{decode, encode, DecodeOpts, EncodeOpts};
 use kvik_heap::roots::Root;
 use kvik_proc::{Proc, Raised};
@@ -32,7 +32,15 @@ fn answers_are_those_of_otp() {
         eprintln!("no erl here: skipped");
         return;
     };
-    let tables = [binary::BIFS, checksum::BIFS, etf::BIFS, iolist::BIFS, re::BIFS, unicode::BIFS];
+    let tables = [
+        binary::BIFS,
+        checksum::BIFS,
+        etf::BIFS,
+        iolist::BIFS,
+        packet::BIFS,
+        re::BIFS,
+        unicode::BIFS,
+    ];
     let (mut rest, mut wrong, mut count) = (&all[..], 0, 0);
     while rest.len() > 4 {
         let n = u32::from_be_bytes(rest[..4].try_into().unwrap()) as usize;

@@ -11,6 +11,7 @@ pub mod host;
 pub mod input;
 pub mod iodata;
 pub mod options;
+pub mod packet;
 pub mod pipes;
 pub mod poll;
 pub mod port;
