@@ -9,6 +9,8 @@ mod update;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_oracle;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 

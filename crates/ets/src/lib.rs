@@ -1,6 +1,7 @@
 //! Tables (`ets`): hash tables, ordered sets, and the machine of match specifications, which
 //! tracing shares.
 #![forbid(unsafe_code)]
+#![allow(clippy::len_without_is_empty)]
 
 pub mod hash;
 pub mod linear;

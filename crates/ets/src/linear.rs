@@ -356,14 +356,15 @@ impl Linear {
     }
     /// Chain lengths: average, deviation, expected deviation, least, most; objects kept though
     /// dead.
+    /// The roots in single precision, as OTP has them.
     pub fn stats(&self) -> (f64, f64, f64, usize, usize, usize) {
         let lens: Vec<usize> = self.buckets.iter().map(Vec::len).collect();
         let n = lens.len() as f64;
         let kept: usize = lens.iter().sum();
         let squares: usize = lens.iter().map(|l| l * l).sum();
         let avg = kept as f64 / n;
-        let dev = ((squares as f64 - avg * kept as f64) / n).max(0.0).sqrt();
-        let expected = (avg * (1.0 - 1.0 / n)).sqrt();
+        let dev = ((squares as f64 - avg * kept as f64) / n).max(0.0).sqrt() as f32 as f64;
+        let expected = (avg * (1.0 - 1.0 / n)).sqrt() as f32 as f64;
         let (min, max) =
             (lens.iter().min().copied().unwrap_or(0), lens.iter().max().copied().unwrap_or(0));
         (avg, dev, expected, min, max, kept - self.items)

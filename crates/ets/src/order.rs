@@ -3,119 +3,26 @@
 use std::cmp::Ordering;
 
 use kvik_heap::Heap;
-use kvik_term::{Map, Term, View};
+use kvik_term::{cmp, map, Map, Term, View};
 
 /// `=:=`
 pub fn same(a: Term<'_>, b: Term<'_>) -> bool {
-    a.same(b) || (!a.is_immediate() && !b.is_immediate() && compare(a, b, true).is_eq())
+    cmp::eq_exact(a, b)
 }
 
 /// The standard order, in which `1 == 1.0`.
 pub fn order(a: Term<'_>, b: Term<'_>) -> Ordering {
-    compare(a, b, false)
+    cmp::compare(a, b)
 }
 
-/// Numbers, atoms, references, funs, ports, pids, tuples, maps, `[]`, lists, bit strings.
-fn rank(t: Term<'_>) -> u8 {
-    match t.view() {
-        View::Small(_) | View::Big(_) | View::Float(_) => 0,
-        View::Atom(_) => 1,
-        View::Ref(_) => 2,
-        View::Fun(_) => 3,
-        View::Port(_) => 4,
-        View::Pid(_) => 5,
-        View::Tuple(_) => 6,
-        View::Map(_) => 7,
-        View::Nil => 8,
-        View::Cons(_) => 9,
-        View::Bits(_) => 10,
-    }
+pub fn map_pairs(m: Map<'_>) -> Vec<(Term<'_>, Term<'_>)> {
+    map::iter(m).collect()
 }
-fn number(t: Term<'_>) -> f64 {
-    match t.view() {
-        View::Small(i) => i as f64,
-        View::Float(f) => f,
-        View::Big(b) => {
-            let m = b.digits().iter().rev().fold(0.0, |f, d| f * 1.8446744073709552e19 + *d as f64);
-            if b.is_negative() {
-                -m
-            } else {
-                m
-            }
-        }
-        _ => 0.0,
-    }
+pub fn map_get<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
+    map::get(m, key)
 }
-fn numbers(a: Term<'_>, b: Term<'_>, exact: bool) -> Ordering {
-    match (a.view(), b.view()) {
-        (View::Small(x), View::Small(y)) => x.cmp(&y),
-        (View::Big(x), View::Big(y)) => {
-            let o = x
-                .digits()
-                .len()
-                .cmp(&y.digits().len())
-                .then_with(|| x.digits().iter().rev().cmp(y.digits().iter().rev()));
-            match (x.is_negative(), y.is_negative()) {
-                (false, false) => o,
-                (true, true) => o.reverse(),
-                (true, false) => Ordering::Less,
-                (false, true) => Ordering::Greater,
-            }
-        }
-        (View::Float(_), View::Float(_)) => {
-            number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal)
-        }
-        _ if exact => a.as_float().is_some().cmp(&b.as_float().is_some()).then(Ordering::Less),
-        _ => number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal),
-    }
-}
-fn compare(mut a: Term<'_>, mut b: Term<'_>, exact: bool) -> Ordering {
-    loop {
-        if a.same(b) {
-            return Ordering::Equal;
-        }
-        let o = rank(a).cmp(&rank(b));
-        if o.is_ne() {
-            return o;
-        }
-        return match (a.view(), b.view()) {
-            (View::Atom(x), View::Atom(y)) => x.name().cmp(y.name()),
-            (View::Cons(x), View::Cons(y)) => {
-                let o = compare(x.head(), y.head(), exact);
-                if o.is_eq() {
-                    (a, b) = (x.tail(), y.tail());
-                    continue;
-                }
-                o
-            }
-            (View::Tuple(x), View::Tuple(y)) => x.len().cmp(&y.len()).then_with(|| {
-                x.elements()
-                    .iter()
-                    .zip(y.elements())
-                    .map(|(a, b)| compare(*a, *b, exact))
-                    .find(|o| o.is_ne())
-                    .unwrap_or(Ordering::Equal)
-            }),
-            (View::Bits(x), View::Bits(y)) => {
-                x.to_bytes().cmp(&y.to_bytes()).then(x.bit_len().cmp(&y.bit_len()))
-            }
-            (View::Ref(kvik_term::Ref::Local(x)), View::Ref(kvik_term::Ref::Local(y))) => {
-                x.numbers().iter().rev().cmp(y.numbers().iter().rev())
-            }
-            _ if rank(a) == 0 => numbers(a, b, exact),
-            _ => a.word().cmp(&b.word()),
-        };
-    }
-}
-
-pub fn map_pairs<'h>(_: Map<'h>) -> Vec<(Term<'h>, Term<'h>)> {
-    Vec::new()
-}
-pub fn map_get<'h>(_: Map<'h>, _: Term<'_>) -> Option<Term<'h>> {
-    None
-}
-pub fn make_map<'h>(heap: &'h Heap, _: &[(Term<'h>, Term<'h>)]) -> Term<'h> {
-    heap.flat_map_sorted(heap.tuple(&[]), &[])
+pub fn make_map<'h>(heap: &'h Heap, pairs: &[(Term<'h>, Term<'h>)]) -> Term<'h> {
+    heap.map(pairs)
 }
 
 /// `'_'`, or the number in `'$1'` and its kind.

@@ -70,6 +70,11 @@ fn immediate_word(w: u64) -> u64 {
     }
 }
 
+/// A constant that tells which part of a list cell comes.
+fn mark(hash: u32, k: u32) -> u32 {
+    (hash ^ k).rotate_left(17)
+}
+
 enum Task<'h> {
     Term(Term<'h>),
     Cdr,
@@ -81,7 +86,7 @@ pub fn internal(t: Term<'_>, salt: u32) -> u32 {
     let mut todo = vec![Task::Term(t)];
     while let Some(task) = todo.pop() {
         hash = match task {
-            Task::Cdr => two(hash, 1, 0, k(18)),
+            Task::Cdr => mark(hash, k(18)),
             Task::Term(t) => one(t, hash, &mut todo),
         };
     }
@@ -152,7 +157,7 @@ fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
     }
     match cell {
         Some(c) => {
-            hash = two(hash, 1, 0, k(17));
+            hash = mark(hash, k(17));
             todo.push(Task::Term(c.tail()));
             if c.tail().as_cons().is_none() {
                 todo.push(Task::Cdr);

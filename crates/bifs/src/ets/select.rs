@@ -11,7 +11,7 @@ use kvik_ets::linear::{Edit, Linear};
 use kvik_ets::ms::{compile, Dialect, Error, Program};
 use kvik_ets::tree::{Place, Tree};
 use kvik_ets::{order, Access, Kind, Store};
-use kvik_heap::{Heap, OwnedTerm};
+use kvik_heap::OwnedTerm;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
@@ -75,6 +75,9 @@ fn select_reverse_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn program(p: &Proc, spec: Term<'_>) -> Result<Arc<Program>, Raised> {
+    if spec.is_nil() {
+        return Ok(Arc::new(Program::empty()));
+    }
     match compile(spec, Dialect::Table) {
         Ok(prog) => Ok(Arc::new(prog)),
         Err(Error::TooDeep) => Err(p.system_limit()),
@@ -137,13 +140,21 @@ fn buckets(h: &Linear, reach: &Reach<'_>) -> (Vec<usize>, bool) {
     }
 }
 type Ends<'h> = (Bound<Place<'h>>, Bound<Place<'h>>);
+fn near_ends(pattern: Term<'_>) -> Ends<'_> {
+    (Bound::Included(Place::Before(pattern)), Bound::Included(Place::Behind(pattern)))
+}
 fn ends<'h>(reach: &Reach<'h>) -> Option<Ends<'h>> {
     match reach {
         Reach::Nothing => None,
-        Reach::Near(k) => {
-            Some((Bound::Included(Place::Before(*k)), Bound::Included(Place::Behind(*k))))
-        }
+        Reach::Near(k) => Some(near_ends(*k)),
         _ => Some((Bound::Unbounded, Bound::Unbounded)),
+    }
+}
+/// The pattern a continuation keeps, or `[]`.
+fn near<'h>(reach: &Reach<'h>) -> Term<'h> {
+    match reach {
+        Reach::Near(k) => *k,
+        _ => Term::NIL,
     }
 }
 
@@ -168,13 +179,10 @@ fn select<'h>(
             let (start, on) = buckets(h, &reach);
             walk.hash(h, start, on, Vec::new())
         }
-        Store::Tree(tree) => {
-            let all = Heap::detached();
-            match ends(&reach) {
-                Some((from, to)) => walk.tree(tree, from, to, &all, (spec, reverse)),
-                None => Ok(walk.nothing()),
-            }
-        }
+        Store::Tree(tree) => match ends(&reach) {
+            Some((from, to)) => walk.tree(tree, (from, to), near(&reach), reverse),
+            None => Ok(walk.nothing()),
+        },
     }
 }
 
@@ -249,10 +257,9 @@ impl<'h> Walk<'_, 'h> {
     fn tree(
         &self,
         t: &Tree,
-        from: Bound<Place<'_>>,
-        to: Bound<Place<'_>>,
-        _: &Heap,
-        (spec, reverse): (Term<'h>, bool),
+        (from, to): Ends<'_>,
+        pattern: Term<'h>,
+        reverse: bool,
     ) -> BifResult<'h> {
         let heap = &self.p.heap;
         let mut rows = t.between(from, to);
@@ -279,7 +286,7 @@ impl<'h> Walk<'_, 'h> {
             Some(key) => heap.tuple(&[
                 self.id(),
                 heap.copy(key),
-                spec,
+                pattern,
                 heap.integer(limit as i64),
                 self.program(),
                 Term::NIL,
@@ -319,13 +326,13 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
                 Err(_) => walk.hash(h, Vec::new(), false, got),
             }
         }
-        (Store::Tree(tree), &[_, key, spec, _, _, _, reverse, _]) => {
+        (Store::Tree(tree), &[_, key, pattern, _, _, _, reverse, _]) => {
             let reverse = reverse.as_small() == Some(1);
-            let near = reach(spec, t.options.keypos, t.options.kind);
-            let (mut from, mut to) = ends(&near).unwrap_or((Bound::Unbounded, Bound::Unbounded));
+            let all = (Bound::Unbounded, Bound::Unbounded);
+            let mut ends = if pattern.is_nil() { all } else { near_ends(pattern) };
             let here = Bound::Excluded(Place::Key(key));
-            *(if reverse { &mut to } else { &mut from }) = here;
-            walk.tree(tree, from, to, &Heap::detached(), (spec, reverse))
+            *(if reverse { &mut ends.1 } else { &mut ends.0 }) = here;
+            walk.tree(tree, ends, pattern, reverse)
         }
         _ => Err(p.badarg()),
     }

@@ -10,7 +10,7 @@ fn bif(name: &str, arity: usize) -> Bif {
     let found = all.filter(|b: &&BifEntry| b.name == name && b.arity as usize == arity).next();
     found.unwrap().f
 }
-fn call<'h>(p: &'h Proc, name: &str, args: &[Term<'h>]) -> Term<'h> {
+pub(super) fn call<'h>(p: &'h Proc, name: &str, args: &[Term<'h>]) -> Term<'h> {
     match bif(name, args.len())(p, args) {
         Ok(t) => t,
         Err(_) => panic!("ets:{name} failed"),
@@ -26,7 +26,7 @@ fn a<'h>(name: &str) -> Term<'h> {
     Atom::intern(name).unwrap().into()
 }
 /// A few of Erlang's terms, read from text: atoms, integers, tuples, lists, strings, binaries.
-fn t<'h>(p: &'h Proc, text: &str) -> Term<'h> {
+pub(super) fn t<'h>(p: &'h Proc, text: &str) -> Term<'h> {
     let mut s = text.trim_start();
     let r = term(&p.heap, &mut s);
     assert!(s.trim().is_empty(), "rest: {s}");
@@ -38,8 +38,23 @@ fn term<'h>(h: &'h Heap, s: &mut &str) -> Term<'h> {
     match c {
         '{' => h.tuple(&items(h, s, '}')),
         '[' => {
-            let v = items(h, s, ']');
+            let mut v = items(h, s, ']');
+            if v.iter().any(|t| t.is_atom(Atom::intern("|").unwrap())) {
+                let tail = v.pop().unwrap();
+                v.pop();
+                return h.list_with_tail(&v, tail);
+            }
             h.list(&v)
+        }
+        '|' => {
+            *s = &s[1..];
+            a("|")
+        }
+        '#' => {
+            *s = &s[1..];
+            let kv = items(h, s, '}');
+            let pairs: Vec<_> = kv.chunks(2).map(|c| (c[0], c[1])).collect();
+            h.map(&pairs)
         }
         '"' => {
             let (text, rest) = s[1..].split_once('"').unwrap();
@@ -73,18 +88,18 @@ fn items<'h>(h: &'h Heap, s: &mut &str, close: char) -> Vec<Term<'h>> {
     *s = s[1..].trim_start();
     while !s.starts_with(close) {
         v.push(term(h, s));
-        *s = s.trim_start().trim_start_matches(',').trim_start();
+        *s = s.trim_start().trim_start_matches([',', '=', '>']).trim_start();
     }
     *s = &s[1..];
     v
 }
-fn same(p: &Proc, got: Term<'_>, want: &str) {
+pub(super) fn same(p: &Proc, got: Term<'_>, want: &str) {
     let want = t(p, want);
     if !kvik_ets::order::same(got, want) {
         panic!("got {}, want {}", show(got), show(want));
     }
 }
-fn show(t: Term<'_>) -> String {
+pub(super) fn show(t: Term<'_>) -> String {
     use kvik_term::View::*;
     let all = |ts: &[Term<'_>]| ts.iter().map(|t| show(*t)).collect::<Vec<_>>().join(",");
     match t.view() {
@@ -98,10 +113,10 @@ fn show(t: Term<'_>) -> String {
         _ => "?".into(),
     }
 }
-fn new<'h>(p: &'h Proc, opts: &str) -> Term<'h> {
+pub(super) fn new<'h>(p: &'h Proc, opts: &str) -> Term<'h> {
     call(p, "new", &[a("t"), t(p, opts)])
 }
-fn all<'h>(p: &'h Proc, tab: Term<'h>) -> Term<'h> {
+pub(super) fn all<'h>(p: &'h Proc, tab: Term<'h>) -> Term<'h> {
     call(p, "match_object", &[tab, a("_")])
 }
 

@@ -89,7 +89,7 @@ fn exact_order(a: Term<'_>, b: Term<'_>) -> std::cmp::Ordering {
     };
     match (kind(a), kind(b)) {
         (Some(x), Some(y)) if x != y => x.cmp(&y),
-        _ => kvik_ets::order::order(a, b),
+        _ => kvik_term::cmp::compare_exact(a, b),
     }
 }
 fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -102,7 +102,7 @@ fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         View::Nil => "nil",
         View::Cons(_) => "list",
         View::Tuple(_) => "tuple",
-        View::Map(m) if kvik_ets::order::map_pairs(m).len() > 32 => "hashmap",
+        View::Map(m) if !m.is_flat() => "hashmap",
         View::Map(_) => "flatmap",
         View::Bits(b) if !b.is_binary() || b.as_bytes().is_none() => "sub_binary",
         View::Bits(_) => match p.heap.off_heap_of(t) {

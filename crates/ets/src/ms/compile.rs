@@ -102,11 +102,32 @@ pub fn lint(spec: Term<'_>, dialect: Dialect) -> Vec<String> {
     }
 }
 
+/// A term in a message: what stands in match specifications, as Erlang writes it.
 fn name(t: Term<'_>) -> String {
+    let all = |ts: &[Term<'_>]| ts.iter().map(|t| name(*t)).collect::<Vec<_>>().join(",");
     match t.view() {
-        View::Atom(a) => a.name().to_owned(),
+        View::Atom(a) => {
+            let plain = a.name().starts_with(|c: char| c.is_ascii_lowercase())
+                && a.name().chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '@');
+            if plain {
+                a.name().to_owned()
+            } else {
+                format!("'{}'", a.name())
+            }
+        }
         View::Small(i) => i.to_string(),
-        _ => "term".to_owned(),
+        View::Float(f) => format!("{f:e}"),
+        View::Nil => "[]".to_owned(),
+        View::Tuple(u) => format!("{{{}}}", all(u.elements())),
+        View::Cons(_) => {
+            let mut it = t.list();
+            let items: Vec<_> = it.by_ref().collect();
+            match it.rest.is_nil() {
+                true => format!("[{}]", all(&items)),
+                false => format!("[{}|{}]", all(&items), name(it.rest)),
+            }
+        }
+        _ => "...".to_owned(),
     }
 }
 
@@ -337,10 +358,16 @@ impl<'h> Compiler<'h> {
         match (f, args) {
             (am::const_, [t]) => return Some(Expr::Const(OwnedTerm::new(*t))),
             (am::const_, _) => {
-                return self.bad("Special form 'const' called with more than one argument.")
+                let call = call_text(f, args);
+                return self.bad(format!(
+                    "Special form 'const' called with more than one argument in {call}."
+                ));
             }
             (am::self_, []) => return Some(Expr::Myself),
-            (am::self_, _) => return self.bad("Special form 'self' called with arguments."),
+            (am::self_, _) => {
+                let call = call_text(f, args);
+                return self.bad(format!("Special form 'self' called with arguments in {call}."));
+            }
             _ => {}
         }
         if let Some((_, action, arities, guard)) = ACTIONS.iter().find(|a| a.0 == f) {
@@ -389,6 +416,13 @@ impl<'h> Compiler<'h> {
         }
         self.each(args, d).map(|a| Expr::Action(action, a))
     }
+}
+
+/// A call as it was written.
+fn call_text(f: Atom, args: &[Term<'_>]) -> String {
+    let mut parts = vec![name(f.into())];
+    parts.extend(args.iter().map(|t| name(*t)));
+    format!("{{{}}}", parts.join(","))
 }
 
 fn is_const(p: &Pat) -> bool {

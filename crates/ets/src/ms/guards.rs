@@ -36,7 +36,7 @@ const TABLE: &[(&str, usize, Native)] = &[
         View::Bits(b) => small(b.bit_len() / 8),
         _ => None,
     }),
-    ("map_size", 1, |_, a| small(order::map_pairs(a.first()?.as_map()?).len())),
+    ("map_size", 1, |_, a| small(a.first()?.as_map()?.len())),
     ("map_get", 2, |_, a| order::map_get(a.get(1)?.as_map()?, *a.first()?)),
     ("is_map_key", 2, |_, a| {
         Some(Term::bool(order::map_get(a.get(1)?.as_map()?, *a.first()?).is_some()))

@@ -27,6 +27,13 @@ pub struct Program {
     pub source: OwnedTerm,
 }
 
+impl Program {
+    /// A program nothing matches.
+    pub fn empty() -> Program {
+        Program { clauses: Vec::new(), dialect: Dialect::Table, source: OwnedTerm::default() }
+    }
+}
+
 pub(crate) struct Clause {
     pub head: Pat,
     /// The numbers of the variables, in order: a variable's slot is its place here.
