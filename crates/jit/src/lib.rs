@@ -86,3 +86,8 @@ pub fn bind_bif(e: &'static Export, f: kvik_proc::Bif) {
     e.extra.store(f as usize, Ordering::Release);
     e.code.store(s.bif, Ordering::Release);
 }
+
+/// Where the entries of funs without code lead.
+pub fn no_fun() -> usize {
+    stubs::get().map_or(0, |s| s.no_fun)
+}

@@ -1,0 +1,285 @@
+//! Code loading: what `code_server`, `init` and `erts_code_purger` ask for.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use kvik_code::{module, CommitError, Instance};
+use kvik_etf::DecodeOpts;
+use kvik_jit::LoadError;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Atom, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erts_internal", "prepare_loading", 2, prepare_loading),
+    bif!("erts_internal", "beamfile_chunk", 2, beamfile_chunk),
+    bif!("erts_internal", "beamfile_module_md5", 1, beamfile_module_md5),
+    bif!("erts_internal", "purge_module", 2, purge_module),
+    bif!("erlang", "has_prepared_code_on_load", 1, has_prepared_code_on_load),
+    bif!("erlang", "finish_loading", 1, finish_loading),
+    bif!("erlang", "call_on_load_function", 1, call_on_load_function),
+    bif!("erlang", "finish_after_on_load", 2, finish_after_on_load),
+    bif!("erlang", "load_nif", 2, load_nif),
+    bif!("erlang", "module_loaded", 1, module_loaded),
+    bif!("erlang", "loaded", 0, loaded),
+    bif!("erlang", "pre_loaded", 0, pre_loaded),
+    bif!("erlang", "delete_module", 1, delete_module),
+    bif!("erlang", "check_old_code", 1, check_old_code),
+    bif!("erlang", "function_exported", 3, function_exported),
+    bif!("erlang", "get_module_info", 1, get_module_info),
+    bif!("erlang", "get_module_info", 2, get_module_info_item),
+];
+
+/// Code that is made and not yet committed, behind a magic reference.
+type Prepared = Mutex<Option<Instance>>;
+
+/// The modules that are part of the VM, in the order in which they were loaded.
+static PRELOADED: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
+
+/// Loads one of the preloaded modules.
+pub fn preload(file: &[u8]) -> Result<Atom, String> {
+    let i = kvik_jit::prepare(file).map_err(|e| e.to_string())?;
+    let name = i.name;
+    kvik_code::commit(vec![i]).map_err(|e| format!("{e:?}"))?;
+    // An `on_load` function of theirs is called by name, from erl_init.
+    module::enable(name);
+    PRELOADED.lock().unwrap_or_else(|e| e.into_inner()).push(name);
+    Ok(name)
+}
+
+fn pair<'h>(p: &'h Proc, tag: Atom, value: impl Into<Term<'h>>) -> Term<'h> {
+    p.heap.tuple(&[tag.into(), value.into()])
+}
+
+fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(name), Some(bits)) = (a[0].as_atom(), a[1].as_bits()) else {
+        return Err(p.badarg());
+    };
+    let bytes = bits.to_bytes();
+    p.heap.bump_reductions(bytes.len() as i64 / 64);
+    match kvik_jit::prepare(&bytes) {
+        Ok(i) if i.name == name => Ok(p.heap.magic_ref(Arc::new(Prepared::new(Some(i))))),
+        Ok(_) | Err(LoadError::Bad(_) | LoadError::Malformed(_)) => {
+            Ok(pair(p, am::error, am::badfile))
+        }
+        Err(LoadError::Unsupported(_)) => Ok(pair(p, am::error, am::badfile)),
+        Err(LoadError::Full(_)) => Err(p.system_limit()),
+    }
+}
+
+/// Runs `f` on what a reference stands for.
+fn with_prepared<'h, R>(
+    p: &'h Proc,
+    t: Term<'h>,
+    f: impl FnOnce(&mut Option<Instance>) -> R,
+) -> Option<R> {
+    let r = p.heap.resource_of(t)?;
+    let prepared = r.downcast_ref::<Prepared>()?;
+    let mut guard = prepared.lock().unwrap_or_else(|e| e.into_inner());
+    Some(f(&mut guard))
+}
+
+fn has_prepared_code_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match with_prepared(p, a[0], |i| i.as_ref().map(|i| i.on_load.is_some())).flatten() {
+        Some(b) => Ok(Term::bool(b)),
+        None => Err(p.badarg()),
+    }
+}
+
+/// All or nothing: `ok`, or which modules stand in the way.
+fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(list) = a[0].list_to_vec() else { return Err(p.badarg()) };
+    let mut names = Vec::new();
+    for t in &list {
+        match with_prepared(p, *t, |i| i.as_ref().map(|i| (i.name, i.on_load.is_some()))).flatten()
+        {
+            Some((name, _)) if names.contains(&name) => return Err(p.badarg()),
+            Some((_, true)) if list.len() > 1 => return Err(p.system_limit()),
+            Some((name, _)) => names.push(name),
+            None => return Err(p.badarg()),
+        }
+    }
+    let in_the_way: Vec<Term> = names
+        .iter()
+        .filter(|n| module::old(**n).is_some() && module::current(**n).is_some())
+        .map(|n| (*n).into())
+        .collect();
+    if !in_the_way.is_empty() {
+        return Ok(pair(p, am::not_purged, p.heap.list(&in_the_way)));
+    }
+    let taken: Vec<Instance> =
+        list.iter().filter_map(|t| with_prepared(p, *t, Option::take).flatten()).collect();
+    let waiting: Vec<Term> =
+        taken.iter().filter(|i| i.on_load.is_some()).map(|i| i.name.into()).collect();
+    match kvik_code::commit(taken) {
+        Ok(()) if waiting.is_empty() => Ok(am::ok.into()),
+        Ok(()) => Ok(pair(p, am::on_load, p.heap.list(&waiting))),
+        Err(CommitError::NotPurged(m)) => Ok(pair(p, am::not_purged, p.heap.list(&[m.into()]))),
+    }
+}
+
+/// Jumps to the module's `on_load` function, which is not exported.
+fn call_on_load_function<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(name) = a[0].as_atom() else { return Err(p.badarg()) };
+    let Some(at) = module::current(name).and_then(|i| i.on_load) else { return Err(p.badarg()) };
+    let e = kvik_code::export(name, am::dollar_on_load, 0);
+    e.code.store(at, Ordering::Release);
+    Err(p.trap(e, &[]))
+}
+
+fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(name), Some(keep)) = (a[0].as_atom(), a[1].as_bool()) else {
+        return Err(p.badarg());
+    };
+    if module::current(name).is_none_or(|i| i.on_load.is_none()) {
+        return Err(p.badarg());
+    }
+    if keep {
+        module::enable(name);
+    } else if let Some(failed) = module::restore_old(name) {
+        keep_forever(failed);
+    }
+    Ok(am::true_.into())
+}
+
+/// Code that a process might still be in: its memory stays.
+fn keep_forever(i: Arc<Instance>) {
+    std::mem::forget(i);
+}
+
+/// The natives of these modules are part of the VM; other libraries cannot be loaded.
+fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    const STATIC: &[&str] =
+        &["zlib", "erl_tracer", "prim_buffer", "prim_file", "prim_socket", "prim_net"];
+    let path: Option<String> = a[0].list_to_vec().map(|v| {
+        v.iter().filter_map(|t| t.as_small().and_then(|c| char::from_u32(c as u32))).collect()
+    });
+    match path {
+        Some(s) if STATIC.contains(&s.as_str()) => Ok(am::ok.into()),
+        Some(_) => {
+            let why = p.heap.string("loading NIF libraries is not supported");
+            Ok(pair(p, am::error, p.heap.tuple(&[am::load_failed.into(), why])))
+        }
+        None => Err(p.badarg()),
+    }
+}
+
+fn module_loaded<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[0].as_atom() {
+        Some(m) => Ok(Term::bool(module::current(m).is_some())),
+        None => Err(p.badarg()),
+    }
+}
+
+fn loaded<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let names: Vec<Term> = module::loaded().into_iter().map(Term::atom).collect();
+    Ok(p.heap.list(&names))
+}
+
+fn pre_loaded<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let names = PRELOADED.lock().unwrap_or_else(|e| e.into_inner());
+    let names: Vec<Term> = names.iter().map(|n| (*n).into()).collect();
+    Ok(p.heap.list(&names))
+}
+
+fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(m) = a[0].as_atom() else { return Err(p.badarg()) };
+    match module::delete(m) {
+        None => Ok(am::undefined.into()),
+        Some(true) => Ok(am::true_.into()),
+        Some(false) => Err(p.badarg()),
+    }
+}
+
+fn check_old_code<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[0].as_atom() {
+        Some(m) => Ok(Term::bool(module::old(m).is_some())),
+        None => Err(p.badarg()),
+    }
+}
+
+/// The steps by which `erts_code_purger` takes old code away.
+fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(m), Some(step)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
+    let there = module::old(m).is_some();
+    match step {
+        am::prepare | am::prepare_on_load | am::abort => Ok(Term::bool(there)),
+        am::complete => {
+            if let Some(old) = module::purge(m, kvik_jit::no_fun()) {
+                keep_forever(old);
+            }
+            Ok(Term::bool(there))
+        }
+        _ => Err(p.badarg()),
+    }
+}
+
+fn function_exported<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(m), Some(f), Some(n)) = (a[0].as_atom(), a[1].as_atom(), a[2].as_usize()) else {
+        return Err(p.badarg());
+    };
+    Ok(Term::bool(kvik_code::find_export(m, f, n as u32).is_some()))
+}
+
+fn get_module_info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(i) = a[0].as_atom().and_then(module::current) else { return Err(p.badarg()) };
+    let keys = [am::module, am::exports, am::attributes, am::compile, am::md5];
+    let items: Vec<Term> =
+        keys.iter().filter_map(|k| Some(pair(p, *k, info(p, &i, *k)?))).collect();
+    Ok(p.heap.list(&items))
+}
+
+fn get_module_info_item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let i = a[0].as_atom().and_then(module::current);
+    let item = i.zip(a[1].as_atom()).and_then(|(i, k)| info(p, &i, k));
+    item.ok_or_else(|| p.badarg())
+}
+
+fn info<'h>(p: &'h Proc, i: &Instance, key: Atom) -> Option<Term<'h>> {
+    let h = &p.heap;
+    let fa = |f: Atom, n: u32| h.tuple(&[f.into(), Term::int(n as i32)]);
+    let external = |bytes: &[u8]| {
+        kvik_etf::decode(bytes, h, DecodeOpts::default()).map_or(Term::NIL, |(t, _)| t)
+    };
+    Some(match key {
+        am::module => i.name.into(),
+        am::exports => {
+            let all: Vec<Term> = i.exports.iter().map(|(e, _)| fa(e.function, e.arity)).collect();
+            h.list(&all)
+        }
+        am::functions => {
+            let all: Vec<Term> = i.functions.iter().map(|f| fa(f.function, f.arity)).collect();
+            h.list(&all)
+        }
+        am::attributes => external(&i.attributes),
+        am::compile => external(&i.compile),
+        am::md5 => h.binary(&i.md5),
+        am::native => am::false_.into(),
+        am::nifs | am::native_addresses => {
+            let all: Vec<Term> = i.nifs.iter().map(|(f, n)| fa(*f, *n)).collect();
+            h.list(&all)
+        }
+        _ => return None,
+    })
+}
+
+fn beamfile_chunk<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let id: Option<Vec<u8>> = a[1]
+        .list_to_vec()
+        .and_then(|v| v.iter().map(|t| t.as_small().and_then(|c| u8::try_from(c).ok())).collect());
+    let (Some(bits), Some(Ok(id))) = (a[0].as_bits(), id.map(<[u8; 4]>::try_from)) else {
+        return Err(p.badarg());
+    };
+    let bytes = bits.to_bytes();
+    let chunk =
+        kvik_beam::Container::parse(&bytes).ok().and_then(|c| c.chunk(&id).map(<[u8]>::to_vec));
+    Ok(chunk.map_or(am::undefined.into(), |c| p.heap.binary(&c)))
+}
+
+fn beamfile_module_md5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(bits) = a[0].as_bits() else { return Err(p.badarg()) };
+    let bytes = bits.to_bytes();
+    let md5 = kvik_beam::Container::parse(&bytes)
+        .ok()
+        .and_then(|c| kvik_beam::Module::parse(&c).ok().map(|m| m.md5));
+    Ok(md5.map_or(am::undefined.into(), |m| p.heap.binary(&m)))
+}
