@@ -24,3 +24,34 @@ pub mod re;
 pub mod system;
 pub mod unicode;
 pub mod zlib;
+
+use kvik_proc::BifEntry;
+
+/// Every table, one line a file.
+pub fn all() -> Vec<&'static [BifEntry]> {
+    let mut tables: Vec<&'static [BifEntry]> = vec![
+        atomics::BIFS,
+        binary::BIFS,
+        buffer::BIFS,
+        checksum::BIFS,
+        code::BIFS,
+        counters::BIFS,
+        etf::BIFS,
+        file::BIFS,
+        filename::BIFS,
+        iolist::BIFS,
+        match_spec::BIFS,
+        os::BIFS,
+        packet::BIFS,
+        path::BIFS,
+        persistent_term::BIFS,
+        port::BIFS,
+        re::BIFS,
+        unicode::BIFS,
+        zlib::BIFS,
+    ];
+    for more in [ets::BIFS, system::BIFS] {
+        tables.extend_from_slice(more);
+    }
+    tables
+}
