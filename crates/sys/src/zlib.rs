@@ -7,7 +7,8 @@ use std::ptr;
 use libz_sys as z;
 
 extern "C" {
-    fn inflateGetDictionary(strm: z::z_streamp, dictionary: *mut u8, length: *mut z::uInt) -> c_int;
+    fn inflateGetDictionary(strm: z::z_streamp, dictionary: *mut u8, length: *mut z::uInt)
+        -> c_int;
 }
 
 /// A code that zlib answers, where it is no success.

@@ -6,8 +6,8 @@ use kvik_proc::{Bif, BifEntry, Proc};
 use kvik_term::{am, Atom, Term};
 
 fn bif(name: &str, arity: usize) -> Bif {
-    let all = super::BIFS.iter().copied().chain([crate::match_spec::BIFS]).flatten();
-    let found = all.filter(|b: &&BifEntry| b.name == name && b.arity as usize == arity).next();
+    let mut all = super::BIFS.iter().copied().chain([crate::match_spec::BIFS]).flatten();
+    let found = all.find(|b: &&BifEntry| b.name == name && b.arity as usize == arity);
     found.unwrap().f
 }
 pub(super) fn call<'h>(p: &'h Proc, name: &str, args: &[Term<'h>]) -> Term<'h> {
