@@ -9,6 +9,7 @@ pub mod path;
 pub mod pcre;
 pub mod poll;
 pub mod signal;
+pub mod socket;
 pub mod spawn;
 pub mod tty;
 pub mod zlib;
