@@ -2,6 +2,7 @@
 //! line in a table for each function.
 #![forbid(unsafe_code)]
 
+pub mod arith;
 pub mod atomics;
 pub mod binary;
 pub mod buffer;
@@ -30,6 +31,7 @@ use kvik_proc::BifEntry;
 /// Every table, one line a file.
 pub fn all() -> Vec<&'static [BifEntry]> {
     let mut tables: Vec<&'static [BifEntry]> = vec![
+        arith::BIFS,
         atomics::BIFS,
         binary::BIFS,
         buffer::BIFS,

@@ -6,6 +6,7 @@
 //! called at safepoints only.
 
 pub mod alloc;
+pub mod arith;
 pub mod binary;
 pub mod bits;
 pub mod bits_build;

@@ -1,0 +1,280 @@
+//! Arithmetic on any two numbers: small integers at once, bignums through a crate's digit routines,
+//! floats with a check that the result is one.
+
+use num_bigint::{BigInt, Sign};
+
+use kvik_term::word::{fits_small, SMALL_BITS};
+use kvik_term::{Big, Term, View};
+
+use crate::Heap;
+
+/// Why there is no result.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// `badarith`
+    BadArith,
+    /// An integer of more bits than there may be: `system_limit`.
+    SystemLimit,
+}
+
+pub type Number<'h> = Result<Term<'h>, Fault>;
+
+/// The most bits of an integer.
+pub const MAX_BITS: u64 = (1 << 26) * 64;
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Op {
+    Add,
+    Sub,
+    Mul,
+}
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum BitOp {
+    And,
+    Or,
+    Xor,
+}
+
+/// A bignum's value.
+pub fn big_value(b: Big<'_>) -> BigInt {
+    let halves = b.digits().iter().flat_map(|d| [*d as u32, (*d >> 32) as u32]).collect();
+    BigInt::from_biguint(
+        if b.is_negative() { Sign::Minus } else { Sign::Plus },
+        num_bigint::BigUint::new(halves),
+    )
+}
+
+/// An integer's value.
+pub fn integer_value(t: Term<'_>) -> Option<BigInt> {
+    match t.view() {
+        View::Small(i) => Some(BigInt::from(i)),
+        View::Big(b) => Some(big_value(b)),
+        _ => None,
+    }
+}
+
+/// The nearest float; `None` for what is no number, or beyond all floats.
+pub fn float_value(t: Term<'_>) -> Option<f64> {
+    match t.view() {
+        View::Small(i) => Some(i as f64),
+        View::Float(f) => Some(f),
+        View::Big(b) => big_float(b),
+        _ => None,
+    }
+}
+
+fn big_float(b: Big<'_>) -> Option<f64> {
+    let digits = b.digits();
+    let top = digits.len().checked_sub(1)?;
+    // 128 bits from the highest one on; what is cut off only matters for ties.
+    let lead = digits[top].leading_zeros();
+    let at = |i: usize| i.checked_sub(1).and_then(|i| digits.get(i)).copied().unwrap_or(0);
+    let (d0, d1, d2) = (digits[top], at(top), at(top.saturating_sub(1)));
+    let d2 = if top >= 2 { d2 } else { 0 };
+    let mut wide = (d0 as u128) << 64 | d1 as u128;
+    if lead > 0 {
+        wide = wide << lead | (d2 as u128) >> (64 - lead);
+    }
+    if digits.iter().take(top.saturating_sub(1)).any(|d| *d != 0) {
+        wide |= 1;
+    }
+    let scale = 64 * (top as i32 - 1) - lead as i32;
+    let f = if scale > 1000 { f64::INFINITY } else { wide as f64 * 2f64.powi(scale) };
+    let f = if b.is_negative() { -f } else { f };
+    f.is_finite().then_some(f)
+}
+
+impl Heap {
+    /// An integer of any size.
+    pub fn big_integer(&self, i: &BigInt) -> Term<'_> {
+        let digits: Vec<u64> = i.iter_u64_digits().collect();
+        self.big(i.sign() == Sign::Minus, &digits)
+    }
+    fn limited(&self, i: &BigInt) -> Number<'_> {
+        if i.bits() > MAX_BITS {
+            return Err(Fault::SystemLimit);
+        }
+        Ok(self.big_integer(i))
+    }
+    fn finite(&self, f: f64) -> Number<'_> {
+        if f.is_finite() {
+            Ok(self.float(f))
+        } else {
+            Err(Fault::BadArith)
+        }
+    }
+
+    /// `+ - *`
+    pub fn arith<'h>(&'h self, op: Op, a: Term<'h>, b: Term<'h>) -> Number<'h> {
+        if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
+            let r = match op {
+                Op::Add => Some(x + y),
+                Op::Sub => Some(x - y),
+                Op::Mul => x.checked_mul(y),
+            };
+            if let Some(r) = r {
+                return Ok(self.integer(r));
+            }
+        }
+        if a.as_float().is_some() || b.as_float().is_some() {
+            let (x, y) = floats(a, b)?;
+            return self.finite(match op {
+                Op::Add => x + y,
+                Op::Sub => x - y,
+                Op::Mul => x * y,
+            });
+        }
+        let (x, y) = integers(a, b)?;
+        if op == Op::Mul && x.bits() + y.bits() > MAX_BITS + 1 {
+            return Err(Fault::SystemLimit);
+        }
+        self.bump_reductions(((x.bits() + y.bits()) >> 12) as i64);
+        self.limited(&match op {
+            Op::Add => x + y,
+            Op::Sub => x - y,
+            Op::Mul => x * y,
+        })
+    }
+    /// `/`
+    pub fn divide<'h>(&'h self, a: Term<'h>, b: Term<'h>) -> Number<'h> {
+        let (x, y) = floats(a, b)?;
+        if y == 0.0 {
+            return Err(Fault::BadArith);
+        }
+        self.finite(x / y)
+    }
+    /// `div` and `rem`
+    pub fn int_divide<'h>(&'h self, a: Term<'h>, b: Term<'h>, rem: bool) -> Number<'h> {
+        if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
+            if y == 0 {
+                return Err(Fault::BadArith);
+            }
+            return Ok(self.integer(if rem { x % y } else { x / y }));
+        }
+        let (x, y) = integers(a, b)?;
+        if y.sign() == Sign::NoSign {
+            return Err(Fault::BadArith);
+        }
+        self.bump_reductions(((x.bits() + y.bits()) >> 12) as i64);
+        Ok(self.big_integer(&if rem { x % y } else { x / y }))
+    }
+    /// `-X`
+    pub fn negate<'h>(&'h self, a: Term<'h>) -> Number<'h> {
+        match a.view() {
+            View::Small(i) => Ok(self.integer(-i)),
+            View::Float(f) => Ok(self.float(-f)),
+            View::Big(b) => Ok(self.big(!b.is_negative(), b.digits())),
+            _ => Err(Fault::BadArith),
+        }
+    }
+    pub fn bitwise<'h>(&'h self, op: BitOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
+        if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
+            return Ok(self.integer(match op {
+                BitOp::And => x & y,
+                BitOp::Or => x | y,
+                BitOp::Xor => x ^ y,
+            }));
+        }
+        let (x, y) = integers(a, b)?;
+        Ok(self.big_integer(&match op {
+            BitOp::And => x & y,
+            BitOp::Or => x | y,
+            BitOp::Xor => x ^ y,
+        }))
+    }
+    /// `bnot`
+    pub fn complement<'h>(&'h self, a: Term<'h>) -> Number<'h> {
+        match a.as_small() {
+            Some(i) => Ok(self.integer(!i)),
+            None => Ok(self.big_integer(&!integer_value(a).ok_or(Fault::BadArith)?)),
+        }
+    }
+    /// `bsl`; to the right where the count is negative.
+    pub fn shift_left<'h>(&'h self, a: Term<'h>, by: Term<'h>) -> Number<'h> {
+        self.shift(a, by, false)
+    }
+    /// `bsr`
+    pub fn shift_right<'h>(&'h self, a: Term<'h>, by: Term<'h>) -> Number<'h> {
+        self.shift(a, by, true)
+    }
+    fn shift<'h>(&'h self, a: Term<'h>, by: Term<'h>, right: bool) -> Number<'h> {
+        let x = integer_value(a).ok_or(Fault::BadArith)?;
+        let zero = x.sign() == Sign::NoSign;
+        let n = match by.view() {
+            View::Small(n) => n,
+            View::Big(b) if b.is_negative() != right || zero => {
+                // Away to the right: only the sign remains.
+                return Ok(Term::int(if x.sign() == Sign::Minus { -1 } else { 0 }));
+            }
+            View::Big(_) => return Err(Fault::SystemLimit),
+            _ => return Err(Fault::BadArith),
+        };
+        let left = if right { -n } else { n };
+        if left > 0 {
+            if zero {
+                return Ok(Term::int(0));
+            }
+            if left as u64 > MAX_BITS {
+                return Err(Fault::SystemLimit);
+            }
+            if let Some(i) = a.as_small() {
+                if left < SMALL_BITS as i64 && fits_small(i << left) && (i << left) >> left == i {
+                    return Ok(self.integer(i << left));
+                }
+            }
+            return self.limited(&(x << left as u64));
+        }
+        let n = left.unsigned_abs();
+        if let Some(i) = a.as_small() {
+            return Ok(self.integer(i >> n.min(63)));
+        }
+        Ok(self.big_integer(&(x >> n)))
+    }
+
+    /// The integer nearest to a whole float.
+    pub fn integer_of_float(&self, f: f64) -> Term<'_> {
+        let f = f.trunc();
+        if f.abs() < 9.0e18 {
+            return self.integer(f as i64);
+        }
+        let bits = f.to_bits();
+        let exponent = ((bits >> 52) & 0x7FF) as u64 - 1075;
+        let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
+        let i = BigInt::from(mantissa) << exponent;
+        self.big_integer(&if f < 0.0 { -i } else { i })
+    }
+}
+
+fn floats(a: Term<'_>, b: Term<'_>) -> Result<(f64, f64), Fault> {
+    float_value(a).zip(float_value(b)).ok_or(Fault::BadArith)
+}
+fn integers(a: Term<'_>, b: Term<'_>) -> Result<(BigInt, BigInt), Fault> {
+    integer_value(a).zip(integer_value(b)).ok_or(Fault::BadArith)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn big_and_small() {
+        let h = Heap::new(64);
+        let two64 = h.shift_left(Term::int(1), Term::int(64)).unwrap();
+        let back = h.shift_right(two64, Term::int(64)).unwrap();
+        assert_eq!(back.as_small(), Some(1));
+        assert_eq!(float_value(two64), Some(18446744073709551616.0));
+        let m = h.arith(Op::Mul, two64, two64).unwrap();
+        assert_eq!(digits(h.int_divide(m, two64, false).unwrap()), digits(two64));
+        assert_eq!(h.int_divide(Term::int(-7), Term::int(2), true).unwrap().as_small(), Some(-1));
+        assert_eq!(h.divide(Term::int(1), Term::int(0)).unwrap_err(), Fault::BadArith);
+        let f = h.integer_of_float(1e20);
+        assert_eq!(float_value(f), Some(1e20));
+    }
+
+    fn digits(t: Term<'_>) -> Vec<u64> {
+        match t.view() {
+            View::Big(b) => b.digits().to_vec(),
+            _ => vec![],
+        }
+    }
+}
