@@ -139,7 +139,7 @@ term(D) ->
         _ -> L
     end.
 big_map() -> maps:from_list([{key(), []} || _ <- lists:seq(1, n(300))]).
-key() -> pick([n(100000), int(), bin(), n(1000) / 16, "str"]).
+key() -> pick([n(100000), int(), bin(), {n(9), [n(3000), n(99)]}, [n(3000) | bin()], #{n(9) => n(9)}, bits(), [bin()], n(1000) / 16, "str"]).
 opts() -> [O || O <- [{minor_version, n(3)}, deterministic, {compressed, 0}], n(2) =:= 0].
 damaged(B) ->
     case n(3) of
