@@ -29,11 +29,6 @@ fn two(hash: u32, x: u32, y: u32, by: u32) -> u32 {
     mix(by.wrapping_add(x), by.wrapping_add(y), hash)
 }
 
-/// Mixes in what kind of thing follows.
-fn mark(hash: u32, by: u32) -> u32 {
-    (hash ^ by).rotate_left(17)
-}
-
 /// Jenkins' hash of bytes.
 pub fn block(bytes: &[u8], initial: u32) -> u32 {
     let (mut a, mut b, mut c) = (K, K, initial);
