@@ -140,7 +140,7 @@ term(D) ->
     end.
 big_map() -> maps:from_list([{key(), []} || _ <- lists:seq(1, n(300))]).
 key() -> pick([n(100000), int(), bin(), {n(9), [n(3000), n(99)]}, [n(3000) | bin()], #{n(9) => n(9)}, bits(), [bin()], n(1000) / 16, "str"]).
-opts() -> [O || O <- [{minor_version, n(3)}, deterministic, {compressed, 0}], n(2) =:= 0].
+opts() -> [O || O <- [{minor_version, n(3)}, deterministic, {compressed, n(9)}, compressed], n(2) =:= 0].
 damaged(B) ->
     case n(3) of
         0 -> binary:part(B, 0, n(byte_size(B)));

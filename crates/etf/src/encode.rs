@@ -1,7 +1,8 @@
 //! Terms to bytes, the same ones that OTP 25 writes.
 
-use std::io::Write;
+use std::mem::MaybeUninit;
 
+use kvik_sys::zlib::{Code, Output, Stream};
 use kvik_term::{map, Atom, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 
 use crate::hooks::hooks;
@@ -40,14 +41,24 @@ pub fn encode(t: Term<'_>, opts: EncodeOpts<'_>, level: u32) -> Vec<u8> {
     out
 }
 
+/// zlib's method, window, memory and strategy as `compress2` sets them.
+const DEFLATE: (i32, i32, i32, i32) = (8, 15, 8, 0);
+const FINISH: i32 = 4;
+
+/// `None` where it would not get smaller.
 fn deflate(plain: &[u8], level: u32) -> Option<Vec<u8>> {
     let size = u32::try_from(plain.len()).ok()?;
+    let mut room = vec![MaybeUninit::uninit(); plain.len().checked_sub(5)?];
+    let mut to = Output::new(&mut room);
+    let (method, window, memory, strategy) = DEFLATE;
+    let mut z = Stream::deflate(level as i32, method, window, memory, strategy).ok()?;
+    if z.step(plain, &mut to, FINISH).code != Code::StreamEnd {
+        return None;
+    }
     let mut out = vec![tag::VERSION, tag::COMPRESSED];
     out.extend_from_slice(&size.to_be_bytes());
-    let mut z = flate2::write::ZlibEncoder::new(out, flate2::Compression::new(level));
-    z.write_all(plain).ok()?;
-    let out = z.finish().ok()?;
-    (out.len() <= plain.len() + 1).then_some(out)
+    out.extend_from_slice(to.written());
+    Some(out)
 }
 
 /// What is still to be written.
