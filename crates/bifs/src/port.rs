@@ -208,7 +208,7 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn port_control_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let reply = || {
         let op = u32::try_from(a[1].as_u64()?).ok()?;
-        lookup(a[0])?.control(op, &iodata::bytes(a[2])?)
+        lookup(a[0])?.control(p.self_pid().as_local_pid()?, op, &iodata::bytes(a[2])?)
     };
     p.heap.bump_reductions(20);
     Ok(match reply() {
@@ -230,14 +230,14 @@ fn port_close_1<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-fn port_connect_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+fn port_connect_2<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(port), Some(pid)) = (lookup(a[0]), a[1].as_local_pid()) else {
         return Ok(am::badarg.into());
     };
     let Some(h) = host::host() else {
         return Ok(am::badarg.into());
     };
-    if !h.link_other(p, pid, Term::local_port(port.id)) || !port.connect(pid) {
+    if !h.link(pid, Term::local_port(port.id)) || !port.connect(pid) {
         return Ok(am::badarg.into());
     }
     Ok(Term::bool(true))

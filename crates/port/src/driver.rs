@@ -14,6 +14,8 @@ pub enum Ready {
     Output,
     /// The program has ended.
     Child,
+    /// A timer that the driver set, by its tag.
+    Timer(u64),
 }
 
 /// How a port ends.
@@ -43,7 +45,8 @@ pub enum Reply {
     Binary(Vec<u8>),
 }
 
-/// Called with the port's lock held: no call may wait.
+/// Called with the port's lock held: no call may wait. Where a process calls (`output`, `control`),
+/// [`Core::caller`] is that process.
 pub trait Driver: Send {
     /// Once the port has its number and lock.
     fn start(&mut self, _core: &mut Core) -> Flow {

@@ -16,8 +16,8 @@ pub trait Host: Send + Sync {
     fn down(&self, pid: u32, monitor: [u32; 3], port: u32, name: Option<Atom>, reason: OwnedTerm);
     /// The running process has opened this port and is linked to it.
     fn linked(&self, p: &Proc, port: Term<'static>);
-    /// Links another process to a port on the process's side. `false`: no such process.
-    fn link_other(&self, p: &Proc, pid: u32, port: Term<'static>) -> bool;
+    /// Links a process to a port on the process's side. `false`: no such process.
+    fn link(&self, pid: u32, port: Term<'static>) -> bool;
     /// A registered port is gone.
     fn unregister(&self, port: u32, name: Atom);
     /// The pid or port registered under this name.

@@ -12,6 +12,7 @@ pub mod input;
 pub mod iodata;
 pub mod options;
 pub mod packet;
+pub mod packet_term;
 pub mod pipes;
 pub mod poll;
 pub mod port;

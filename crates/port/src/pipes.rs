@@ -364,6 +364,7 @@ impl Driver for Pipes {
             Ready::Input { hangup } => self.read_some(core, hangup, buffer),
             Ready::Output => self.write_queue(core),
             Ready::Child => self.child_ended(core),
+            Ready::Timer(_) => Ok(()),
         }
     }
 

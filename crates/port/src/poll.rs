@@ -1,12 +1,14 @@
 //! The poll sets, one for each scheduler, and the loop that serves what they tell.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use kvik_sys::clock::monotonic_nanos;
 use kvik_sys::poll::{Events, Interest, Poller};
 use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{signal, Errno, Result};
@@ -36,7 +38,13 @@ struct Set {
     /// there than one turn takes.
     ready: Mutex<Vec<u64>>,
     ready_count: AtomicUsize,
+    timers: Mutex<BinaryHeap<Reverse<Timer>>>,
+    /// When the first timer fires, in nanoseconds of the monotonic clock; `i64::MAX` for never.
+    first_timer: AtomicI64,
 }
+
+/// When, which port, and the driver's tag.
+type Timer = (i64, u32, u64);
 
 static SETS: OnceLock<Vec<Set>> = OnceLock::new();
 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -53,6 +61,8 @@ pub fn init(schedulers: usize) -> Result<()> {
                 poller: Poller::new()?,
                 ready: Mutex::default(),
                 ready_count: AtomicUsize::new(0),
+                timers: Mutex::default(),
+                first_timer: AtomicI64::new(i64::MAX),
             })
         })
         .collect::<Result<Vec<_>>>()?;
@@ -133,6 +143,47 @@ pub fn orphan(home: usize, child: Child) {
     }
 }
 
+/// Has a driver called with [`Ready::Timer`] after a time. There is no cancelling: a driver knows
+/// which tags it still waits for.
+pub fn set_timer(home: usize, number: u32, after: Duration, tag: u64) {
+    let Some(s) = set(home) else { return };
+    let after = i64::try_from(after.as_nanos()).unwrap_or(i64::MAX);
+    let at = monotonic_nanos().saturating_add(after);
+    let mut t = s.timers.lock().unwrap_or_else(|e| e.into_inner());
+    t.push(Reverse((at, number, tag)));
+    if s.first_timer.fetch_min(at, Ordering::AcqRel) > at {
+        drop(t);
+        s.poller.wake();
+    }
+}
+
+/// The timers that are due.
+fn due(s: &Set) -> Vec<Timer> {
+    let first = s.first_timer.load(Ordering::Acquire);
+    if first == i64::MAX || first > monotonic_nanos() {
+        return Vec::new();
+    }
+    let now = monotonic_nanos();
+    let mut t = s.timers.lock().unwrap_or_else(|e| e.into_inner());
+    let mut out = Vec::new();
+    while t.peek().is_some_and(|Reverse(t)| t.0 <= now) {
+        out.extend(t.pop().map(|Reverse(t)| t));
+    }
+    let next = t.peek().map_or(i64::MAX, |Reverse(t)| t.0);
+    s.first_timer.store(next, Ordering::Release);
+    out
+}
+
+/// A wait cut at the first timer.
+fn until_timer(s: &Set, timeout: Option<Duration>) -> Option<Duration> {
+    let first = s.first_timer.load(Ordering::Acquire);
+    if first == i64::MAX {
+        return timeout;
+    }
+    let left = Duration::from_nanos(first.saturating_sub(monotonic_nanos()).max(0) as u64);
+    Some(timeout.map_or(left, |t| t.min(left)))
+}
+
 /// Ends a scheduler's wait.
 pub fn wake(scheduler: usize) {
     if let Some(s) = set(scheduler) {
@@ -150,11 +201,21 @@ thread_local! {
 pub fn check_io(scheduler: usize, timeout: Option<Duration>) -> usize {
     let Some(s) = set(scheduler) else { return 0 };
     let pending = s.ready_count.load(Ordering::Acquire) > 0;
-    let timeout = if pending { Some(Duration::ZERO) } else { timeout };
+    let timeout = if pending {
+        Some(Duration::ZERO)
+    } else {
+        until_timer(s, timeout)
+    };
     ROOM.with_borrow_mut(|(events, buffer)| {
         let mut n = s.poller.wait(events, timeout).unwrap_or(0);
         for e in events.iter() {
             serve(scheduler, e.token, e.read, e.write, e.hangup, buffer);
+        }
+        for (_, number, tag) in due(s) {
+            n += 1;
+            if let Some(port) = table::get(number) {
+                port.ready(Ready::Timer(tag), buffer);
+            }
         }
         if pending {
             let mut v = s.ready.lock().unwrap_or_else(|e| e.into_inner());

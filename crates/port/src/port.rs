@@ -46,6 +46,8 @@ pub struct Core {
     monitors: Vec<(u32, [u32; 3], Option<Atom>)>,
     registered: Option<Atom>,
     data: OwnedTerm,
+    /// The process that is calling.
+    pub caller: u32,
     pub binary: bool,
     pub eof: bool,
     pub parallelism: bool,
@@ -88,6 +90,13 @@ impl Core {
         let Some(h) = host() else { return };
         let port = self.term();
         h.send(self.owner, OwnedTerm::build(words + 3, |heap| heap.tuple(&[port, message(heap)])));
+    }
+
+    /// Sends any message to a process.
+    pub fn send(&self, pid: u32, words: usize, m: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
+        if let Some(h) = host() {
+            h.send(pid, OwnedTerm::build(words, m));
+        }
     }
 
     /// Sends `{Port, {data, Data}}`.
@@ -171,6 +180,7 @@ impl Port {
             monitors: Vec::new(),
             registered: None,
             data: OwnedTerm::immediate(Term::atom(am::undefined)),
+            caller: owner,
             binary: o.binary,
             eof: o.eof,
             parallelism: o.parallelism,
@@ -282,6 +292,7 @@ impl Port {
             return Command::Busy;
         }
         let was_busy = g.core.busy;
+        g.core.caller = from;
         g.core.count_output(bytes.len());
         self.run(&mut g, |d, c| d.output(c, bytes));
         if was_busy && g.core.busy && g.core.state == State::Open {
@@ -292,8 +303,9 @@ impl Port {
         Command::Done
     }
 
-    pub fn control(&self, op: u32, data: &[u8]) -> Option<Reply> {
+    pub fn control(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
         let mut g = self.open_lock()?;
+        g.core.caller = from;
         let Inner { core, driver } = &mut *g;
         driver.control(core, op, data)
     }

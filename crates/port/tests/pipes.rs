@@ -43,7 +43,7 @@ impl Host for Mail {
         self.0.lock().unwrap().push((pid, text));
     }
     fn linked(&self, _: &kvik_proc::Proc, _: Term<'static>) {}
-    fn link_other(&self, _: &kvik_proc::Proc, _: u32, _: Term<'static>) -> bool {
+    fn link(&self, _: u32, _: Term<'static>) -> bool {
         true
     }
     fn unregister(&self, _: u32, _: Atom) {}
