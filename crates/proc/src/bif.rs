@@ -46,6 +46,12 @@ pub enum Class {
     ErrorWithTrace = 4,
     ExitWithTrace = 5,
     ThrowWithTrace = 6,
+    /// Not an exception: the process must end (`Proc::is_exiting`). Leave native code at once, with
+    /// nothing to save; the outcome is `Wait`.
+    Leave = 7,
+    /// Not an exception: drop the stack, and when a message comes call the function in
+    /// `Root::Trap`, `{M, F, Args}` (see [`Proc::hibernate`]).
+    Hibernate = 8,
 }
 
 impl Proc {
@@ -118,6 +124,22 @@ impl Proc {
         let args = self.heap.tuple(args);
         self.heap.set_exc_class(Class::Trap as u8);
         self.heap.set_root(Root::Trap, args);
+        Raised(())
+    }
+    /// Leaves native code for good when the process must end. To be asked after anything that may
+    /// have sent the process an exit signal of its own.
+    pub fn check_exit(&self) -> Result<(), Raised> {
+        if self.is_exiting() {
+            self.heap.set_exc_class(Class::Leave as u8);
+            return Err(Raised(()));
+        }
+        Ok(())
+    }
+    /// Waits for a message, then calls `m:f(args…)` with an empty stack.
+    pub fn hibernate<'h>(&'h self, m: Term<'h>, f: Term<'h>, args: Term<'h>) -> Raised {
+        let t = self.heap.tuple(&[m, f, args]);
+        self.heap.set_exc_class(Class::Hibernate as u8);
+        self.heap.set_root(Root::Trap, t);
         Raised(())
     }
     /// Ends a turn: no reductions are left.

@@ -1,9 +1,31 @@
 //! Processes: state, signals, mailbox, links, monitors, timers, schedulers, and the interface that
 //! BIFs are written against ([`bif`]).
+//!
+//! Who may touch what: a [`Proc`] is reached by whoever runs it and nobody else; other processes,
+//! timers and ports send it [`signal::Signal`]s through its inbox. See
+//! `docs/internals/processes.md`.
 #![forbid(unsafe_code)]
 
 pub mod bif;
+pub mod clock;
+pub mod dictionary;
+pub mod exit;
+pub mod handle;
+pub mod hooks;
+pub mod mailbox;
+pub mod node;
 pub mod process;
+pub mod receive;
+pub mod registry;
+pub mod relation;
+pub mod sched;
+pub mod send;
+pub mod signal;
+pub mod spawn;
+pub mod timer;
 
 pub use bif::{Bif, BifEntry, BifResult, Class, Raised};
-pub use process::Proc;
+pub use hooks::{set_hooks, Hooks, Outcome};
+pub use process::{Priority, Proc, Task, Ticket};
+pub use receive::Wait;
+pub use signal::{deliver, RefId, Signal};

@@ -1,9 +1,78 @@
 //! [`Proc`]: what a process is to itself.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use kvik_heap::Heap;
-use kvik_term::{Atom, Export, Term};
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_sync::Table;
+use kvik_term::{am, Atom, Export, Term};
+
+use crate::mailbox::Mailbox;
+use crate::relation::{Link, MonitoredBy, Monitoring};
+use crate::signal::{RefId, Signal};
+
+/// What anybody may read of a process.
+pub struct Shared {
+    pub pid: u32,
+    priority: AtomicU8,
+}
+
+pub type Task = kvik_sync::Task<Shared, Proc, Signal>;
+pub type Ticket = kvik_sync::Ticket<Shared, Proc, Signal>;
+pub type Me = kvik_sync::Me<Shared, Proc, Signal>;
+
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Priority {
+    Max = 0,
+    High = 1,
+    Normal = 2,
+    Low = 3,
+}
+
+impl Priority {
+    pub const ALL: [Priority; 4] = [Priority::Max, Priority::High, Priority::Normal, Priority::Low];
+    pub fn atom(self) -> Atom {
+        [am::max, am::high, am::normal, am::low][self as usize]
+    }
+    pub fn of(t: Term<'_>) -> Option<Priority> {
+        Priority::ALL.into_iter().find(|p| t.is_atom(p.atom()))
+    }
+}
+
+impl Shared {
+    pub fn new(pid: u32, priority: Priority) -> Shared {
+        Shared { pid, priority: AtomicU8::new(priority as u8) }
+    }
+    #[inline]
+    pub fn priority(&self) -> Priority {
+        Priority::ALL[(self.priority.load(Ordering::Relaxed) & 3) as usize]
+    }
+    pub fn set_priority(&self, p: Priority) {
+        self.priority.store(p as u8, Ordering::Relaxed)
+    }
+}
+
+/// Bits of [`Proc::flags`].
+pub mod flag {
+    pub const TRAP_EXIT: u32 = 1;
+    /// It waits in a `receive`.
+    pub const WAITING: u32 = 2;
+    /// It must end: `Extra::exit_reason` says why.
+    pub const EXITING: u32 = 4;
+    /// The time of its `receive` is over.
+    pub const TIMED_OUT: u32 = 8;
+    pub const SUSPENDED: u32 = 16;
+    pub const SYSTEM: u32 = 32;
+    pub const SENSITIVE: u32 = 64;
+    pub const ASYNC_DIST: u32 = 128;
+    pub const OFF_HEAP_QUEUE: u32 = 256;
+    /// It waits to be called again from `erlang:hibernate/3`.
+    pub const HIBERNATING: u32 = 512;
+    /// A full collection was asked for.
+    pub const FULL_GC: u32 = 1024;
+}
 
 /// The part of a process that belongs to whoever runs it. Native code holds its address; the heap
 /// has to come first.
@@ -14,15 +83,159 @@ pub struct Proc {
     pub trap_to: Cell<Option<&'static Export>>,
     /// Why a BIF's argument was bad, where the reason does not say so: `cause` of `error_info`.
     pub cause: Cell<Option<Atom>>,
+    pub(crate) me: Option<Me>,
+    pub(crate) mailbox: RefCell<Mailbox>,
+    pub(crate) extra: RefCell<Extra>,
+    /// When its `receive` ends, in nanoseconds of [`crate::clock::now`]; 0 for never.
+    pub(crate) deadline: Cell<u64>,
+    /// When the timer set for such deadlines rings; 0 for no timer.
+    pub(crate) armed: Cell<u64>,
+    pub(crate) reductions: Cell<u64>,
+    pub(crate) flags: Cell<u32>,
     pid: u32,
+    pub(crate) parent: Cell<u32>,
+    pub(crate) initial_call: Cell<(Atom, Atom, u8)>,
+    pub(crate) name: Cell<Option<Atom>>,
+}
+
+/// What few processes have.
+#[derive(Default)]
+pub struct Extra(Option<Box<ExtraFields>>);
+
+pub struct ExtraFields {
+    pub links: BTreeMap<u64, Link>,
+    pub monitoring: BTreeMap<RefId, Monitoring>,
+    pub monitored_by: BTreeMap<RefId, MonitoredBy>,
+    /// Aliases in use, with whether the first reply ends them.
+    pub aliases: BTreeMap<RefId, bool>,
+    /// Who suspended it, how often.
+    pub suspended_by: BTreeMap<u32, u32>,
+    /// Whom it suspended, how often.
+    pub suspending: BTreeMap<u32, u32>,
+    pub exit_reason: Option<OwnedTerm>,
+    pub error_handler: Atom,
+    pub save_calls: usize,
+    pub max_heap_size: Option<OwnedTerm>,
+    pub min_heap_size: usize,
+    pub min_bin_vheap_size: usize,
+    pub fullsweep_after: usize,
+    pub spawn_requests: BTreeMap<RefId, ()>,
+}
+
+impl Default for ExtraFields {
+    fn default() -> Self {
+        ExtraFields {
+            links: BTreeMap::new(),
+            monitoring: BTreeMap::new(),
+            monitored_by: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            suspended_by: BTreeMap::new(),
+            suspending: BTreeMap::new(),
+            exit_reason: None,
+            error_handler: am::error_handler,
+            save_calls: 0,
+            max_heap_size: None,
+            min_heap_size: 233,
+            min_bin_vheap_size: 46_422,
+            fullsweep_after: 65_535,
+            spawn_requests: BTreeMap::new(),
+        }
+    }
+}
+
+impl Extra {
+    pub fn get(&self) -> Option<&ExtraFields> {
+        self.0.as_deref()
+    }
+    pub fn get_mut(&mut self) -> Option<&mut ExtraFields> {
+        self.0.as_deref_mut()
+    }
+    pub fn make(&mut self) -> &mut ExtraFields {
+        self.0.get_or_insert_with(Box::default)
+    }
 }
 
 impl Proc {
+    /// A process that is in no table: for tests, and for building terms.
     pub fn new(pid: u32, heap_words: usize) -> Proc {
-        Proc { heap: Heap::new(heap_words), trap_to: Cell::new(None), cause: Cell::new(None), pid }
+        Proc::with(pid, heap_words, None)
+    }
+    pub(crate) fn with(pid: u32, heap_words: usize, me: Option<Me>) -> Proc {
+        Proc {
+            heap: Heap::new(heap_words),
+            trap_to: Cell::new(None),
+            cause: Cell::new(None),
+            me,
+            mailbox: RefCell::default(),
+            extra: RefCell::default(),
+            deadline: Cell::new(0),
+            armed: Cell::new(0),
+            reductions: Cell::new(0),
+            flags: Cell::new(0),
+            pid,
+            parent: Cell::new(0),
+            initial_call: Cell::new((am::erlang, am::apply, 2)),
+            name: Cell::new(None),
+        }
     }
     /// Its pid as a term.
     pub fn self_pid(&self) -> Term<'static> {
         Term::local_pid(self.pid)
     }
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+    /// Its shared part and inbox.
+    pub fn me(&self) -> Option<&Me> {
+        self.me.as_ref()
+    }
+    #[inline]
+    pub fn flag(&self, f: u32) -> bool {
+        self.flags.get() & f != 0
+    }
+    pub fn set_flag(&self, f: u32, on: bool) -> bool {
+        let old = self.flags.get();
+        self.flags.set(if on { old | f } else { old & !f });
+        old & f != 0
+    }
+    pub fn priority(&self) -> Priority {
+        self.me.as_ref().map_or(Priority::Normal, |m| m.priority())
+    }
+    /// Reductions it has used, without those of this turn.
+    pub fn reductions(&self) -> u64 {
+        self.reductions.get()
+    }
+    pub fn name(&self) -> Option<Atom> {
+        self.name.get()
+    }
+    pub fn set_name(&self, name: Option<Atom>) {
+        self.name.set(name)
+    }
+    pub fn initial_call(&self) -> (Atom, Atom, u8) {
+        self.initial_call.get()
+    }
+    /// What few processes have, where it is there.
+    pub fn with_extra<R>(&self, f: impl FnOnce(&mut ExtraFields) -> R) -> R {
+        f(self.extra.borrow_mut().make())
+    }
+    /// The same without making it.
+    pub fn extra<R>(&self, f: impl FnOnce(&ExtraFields) -> R) -> Option<R> {
+        self.extra.borrow().get().map(f)
+    }
+}
+
+static TABLE: std::sync::OnceLock<Table<Task>> = std::sync::OnceLock::new();
+
+/// The most processes (erl's `+P` default).
+pub const DEFAULT_LIMIT: usize = 262_144;
+/// Bits of a local pid's number.
+pub const PID_BITS: u32 = 28;
+
+/// Makes the process table. The first call counts.
+pub fn init_table(limit: usize) {
+    let _ = TABLE.set(Table::new(limit.max(1024), PID_BITS));
+}
+#[inline]
+pub fn table() -> &'static Table<Task> {
+    TABLE.get_or_init(|| Table::new(DEFAULT_LIMIT, PID_BITS))
 }

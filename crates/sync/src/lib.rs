@@ -1,1 +1,13 @@
+//! The lock-free pieces under processes: inboxes, tasks with a private part, the process table.
+//!
+//! Who owns what: a [`Task`] has a shared part anybody may read, an inbox anybody may push to, and
+//! a private part that only the holder of its [`Ticket`] may touch. There is one ticket for each
+//! task; while the task waits, the ticket rests in its inbox, and the push that ends the wait gets it.
 
+pub mod inbox;
+pub mod table;
+pub mod task;
+
+pub use inbox::{Chain, Node};
+pub use table::{pin, Guard, Table};
+pub use task::{Me, Pushed, Task, Ticket};

@@ -1,0 +1,45 @@
+//! Time: Erlang's monotonic clock in nanoseconds, system time, and the offset between them.
+
+use std::sync::OnceLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+struct Start {
+    instant: Instant,
+    /// System time minus monotonic time, in nanoseconds. Fixed (OTP's default time warp mode).
+    offset: i64,
+}
+
+/// Erlang's monotonic time begins far below zero, as OTP's does.
+const BEGIN: i64 = -576_460_752_303_423_488;
+
+fn start() -> &'static Start {
+    static START: OnceLock<Start> = OnceLock::new();
+    START.get_or_init(|| Start { instant: Instant::now(), offset: os_system() - BEGIN })
+}
+
+/// System time as the operating system says it, in nanoseconds since 1970.
+pub fn os_system() -> i64 {
+    match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(d) => d.as_nanos() as i64,
+        Err(e) => -(e.duration().as_nanos() as i64),
+    }
+}
+/// Nanoseconds since the VM started.
+#[inline]
+pub fn now() -> u64 {
+    start().instant.elapsed().as_nanos() as u64
+}
+/// `erlang:monotonic_time/0`, in nanoseconds.
+pub fn monotonic() -> i64 {
+    BEGIN + now() as i64
+}
+pub fn begin() -> i64 {
+    BEGIN
+}
+pub fn offset() -> i64 {
+    start().offset
+}
+/// `erlang:system_time/0`, in nanoseconds.
+pub fn system() -> i64 {
+    monotonic() + offset()
+}

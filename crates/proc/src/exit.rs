@@ -1,0 +1,99 @@
+//! The end of a process.
+
+use kvik_heap::roots::Root;
+use kvik_heap::OwnedTerm;
+use kvik_term::{am, Term};
+
+use crate::bif::Class;
+use crate::process::{flag, table, Ticket};
+use crate::relation::LinkState;
+use crate::signal::{deliver, message, send_to_peer, undeliverable, Control, Signal};
+use crate::{clock, registry, Proc};
+
+/// Ends a process: whoever ran it last, in its own turn.
+pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
+    let p = ticket.private();
+    p.set_flag(flag::EXITING, true);
+    if let Some(name) = p.name() {
+        if registry::whereis(name).is_some_and(|t| t.same(p.self_pid())) {
+            registry::unregister(name);
+        }
+    }
+    crate::hooks::run_on_exit(p);
+    table().remove(p.pid());
+    for s in ticket.close() {
+        undeliverable(p.pid(), s);
+    }
+    tell(p, &reason);
+    ticket.finish();
+}
+
+/// Exit signals to links, `DOWN` to watchers; monitors of its own end.
+fn tell(p: &Proc, reason: &OwnedTerm) {
+    let x = std::mem::take(&mut *p.extra.borrow_mut());
+    let Some(x) = x.get() else { return };
+    for l in x.links.values().filter(|l| l.state == LinkState::Linked) {
+        let from = OwnedTerm::immediate(p.self_pid());
+        send_to_peer(l.peer, p.pid(), Control::Exit { from, linked: true, reason: reason.clone() });
+    }
+    for (id, m) in &x.monitored_by {
+        deliver(m.pid, Control::Down { id: *id, reason: reason.clone() });
+    }
+    for (id, m) in &x.monitoring {
+        p.send_demonitor(*id, &m.target);
+    }
+    for (pid, n) in &x.suspending {
+        for _ in 0..*n {
+            crate::handle::resume(*pid, p.pid());
+        }
+    }
+}
+
+/// The reason a process that ran to its end left, and whether that is worth a report.
+pub(crate) fn own_reason(p: &Proc) -> OwnedTerm {
+    let reason = OwnedTerm::new(p.heap.root(Root::ExcValue));
+    let class = p.heap.exc_class();
+    let crashed = class == Class::Error as u8
+        || class == Class::ErrorWithTrace as u8
+        || class == Class::Throw as u8
+        || class == Class::ThrowWithTrace as u8;
+    if crashed && !reason.term().is_atom(am::normal) {
+        report(p, &reason);
+    }
+    reason
+}
+
+/// Tells the logger of an uncaught exception, as `{log, Level, Format, Arguments, Metadata}`.
+fn report(p: &Proc, reason: &OwnedTerm) {
+    const FORMAT: &str = "Error in process ~p with exit value:~n~p~n";
+    let Some(logger) = registry::whereis_process(am::logger) else {
+        return;
+    };
+    let gl = OwnedTerm::new(p.heap.root(Root::GroupLeader));
+    let m = message(|h| {
+        let emulator = map(h, &[(am::emulator, true.into()), (am::tag, am::error.into())]);
+        let time = h.integer(clock::system() / 1000);
+        let meta = map(
+            h,
+            &[
+                (am::error_logger, emulator),
+                (am::gl, h.copy(gl.term())),
+                (am::pid, p.self_pid()),
+                (am::time, time),
+            ],
+        );
+        let args = h.list(&[p.self_pid(), h.copy(reason.term())]);
+        h.tuple(&[am::log.into(), am::error.into(), h.string(FORMAT), args, meta])
+    });
+    deliver(logger, Signal::Message(m));
+}
+
+/// A small map with atoms for keys.
+fn map<'h>(h: &'h kvik_heap::Heap, items: &[(kvik_term::Atom, Term<'h>)]) -> Term<'h> {
+    let mut items: Vec<(Term<'h>, Term<'h>)> =
+        items.iter().map(|(k, v)| ((*k).into(), *v)).collect();
+    items.sort_by(|a, b| kvik_term::cmp::compare(a.0, b.0));
+    let keys: Vec<_> = items.iter().map(|i| i.0).collect();
+    let values: Vec<_> = items.iter().map(|i| i.1).collect();
+    h.flat_map_sorted(h.tuple(&keys), &values)
+}

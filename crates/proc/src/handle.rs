@@ -1,0 +1,328 @@
+//! What a process does with its signals, in the order they came.
+
+use kvik_heap::OwnedTerm;
+use kvik_term::{am, Term};
+
+use crate::process::{flag, ExtraFields};
+use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::signal::{deliver, message, send_to_peer, undeliverable, Control, RefId, Signal};
+use crate::{node, Proc};
+
+impl Proc {
+    #[inline]
+    pub fn has_signals(&self) -> bool {
+        self.me.as_ref().is_some_and(|m| m.has_items())
+    }
+    /// Takes what has come in: messages go to the mailbox, other signals are handled.
+    pub fn handle_signals(&self) {
+        let Some(me) = &self.me else { return };
+        for s in me.take() {
+            self.handle(s);
+        }
+    }
+    #[inline]
+    fn handle(&self, s: Signal) {
+        if self.flag(flag::EXITING) {
+            return undeliverable(self.pid(), s);
+        }
+        match s {
+            Signal::Message(m) => self.mailbox.borrow_mut().push(m),
+            Signal::Time => self.time_signal(),
+            Signal::Control(c) => self.control(*c),
+            Signal::Run(f) => f(Some(self)),
+        }
+    }
+    fn control(&self, c: Control) {
+        match c {
+            Control::AliasMessage { id, message } => self.alias_message(id, message),
+            Control::Link { from } => self.linked_from(from),
+            Control::Unlink { from, id } => {
+                self.with_links(|x| {
+                    if x.links.get(&from.word()).is_some_and(|l| l.state == LinkState::Linked) {
+                        x.links.remove(&from.word());
+                    }
+                });
+                let ack = Control::UnlinkAck { from: self.self_pid(), id };
+                send_to_peer(from, self.pid(), ack);
+            }
+            Control::UnlinkAck { from, id } => self.with_links(|x| {
+                let state = x.links.get(&from.word()).map(|l| l.state);
+                if state == Some(LinkState::Unlinking(id)) {
+                    x.links.remove(&from.word());
+                }
+            }),
+            Control::Exit { from, linked, reason } => self.exit_signal(from, linked, reason),
+            Control::Monitor { from, id, name } => self.with_extra(|x| {
+                x.monitored_by.insert(id, MonitoredBy { pid: from, name });
+            }),
+            Control::Demonitor { id } => {
+                if let Some(x) = self.extra.borrow_mut().get_mut() {
+                    x.monitored_by.remove(&id);
+                }
+            }
+            Control::Down { id, reason } => self.down(id, &reason),
+        }
+    }
+    fn with_links(&self, f: impl FnOnce(&mut ExtraFields)) {
+        if let Some(x) = self.extra.borrow_mut().get_mut() {
+            f(x)
+        }
+    }
+    fn linked_from(&self, from: Term<'static>) {
+        self.with_extra(|x| {
+            x.links.insert(from.word(), Link { peer: from, state: LinkState::Linked });
+        });
+    }
+
+    fn alias_message(&self, id: RefId, m: OwnedTerm) {
+        let known = self.with_extra(|x| {
+            let once = x.aliases.get(&id).copied();
+            if once == Some(true) {
+                x.aliases.remove(&id);
+                // The reply also ends the monitor the alias came with.
+                let ends = x
+                    .monitoring
+                    .get(&id)
+                    .is_some_and(|m| m.alias == Some(AliasKind::ReplyDemonitor));
+                return (true, if ends { x.monitoring.remove(&id) } else { None });
+            }
+            (once.is_some(), None)
+        });
+        if let Some(m) = known.1 {
+            self.send_demonitor(id, &m.target);
+        }
+        if known.0 {
+            self.mailbox.borrow_mut().push(m);
+        }
+    }
+
+    fn exit_signal(&self, from: OwnedTerm, linked: bool, reason: OwnedTerm) {
+        if linked {
+            let key = from.term().word();
+            let counts = self.extra.borrow_mut().get_mut().is_some_and(|x| {
+                let linked = x.links.get(&key).is_some_and(|l| l.state == LinkState::Linked);
+                if linked {
+                    x.links.remove(&key);
+                }
+                linked
+            });
+            if !counts {
+                return;
+            }
+        }
+        let kill = !linked && reason.term().is_atom(am::kill);
+        if kill {
+            return self.begin_exit(OwnedTerm::immediate(Term::atom(am::killed)));
+        }
+        if self.flag(flag::TRAP_EXIT) {
+            let m = message(|h| {
+                let (from, reason) = (h.copy(from.term()), h.copy(reason.term()));
+                h.tuple(&[am::UP_EXIT.into(), from, reason])
+            });
+            return self.mailbox.borrow_mut().push(m);
+        }
+        let own = from.term().same(self.self_pid());
+        if !reason.term().is_atom(am::normal) || (own && !linked) {
+            self.begin_exit(reason);
+        }
+    }
+    /// The process must end; it does when its turn is over, or when it would be run next.
+    pub fn begin_exit(&self, reason: OwnedTerm) {
+        if !self.set_flag(flag::EXITING, true) {
+            self.with_extra(|x| x.exit_reason = Some(reason));
+        }
+    }
+    pub fn is_exiting(&self) -> bool {
+        self.flag(flag::EXITING)
+    }
+
+    fn down(&self, id: RefId, reason: &OwnedTerm) {
+        let m = self.with_extra(|x| {
+            let m = x.monitoring.remove(&id);
+            if m.as_ref().is_some_and(|m| m.alias.is_some_and(|a| a != AliasKind::ExplicitUnalias))
+            {
+                x.aliases.remove(&id);
+            }
+            m
+        });
+        if let Some(m) = m {
+            let text = down_message(self.pid(), id, &m, reason);
+            self.mailbox.borrow_mut().push(text);
+        }
+    }
+    pub(crate) fn send_demonitor(&self, id: RefId, target: &Target) {
+        match target {
+            Target::Process(pid) => {
+                deliver(*pid, Control::Demonitor { id });
+            }
+            Target::Named { pid, .. } => send_to_peer(*pid, self.pid(), Control::Demonitor { id }),
+            Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
+            Target::TimeOffset | Target::Remote(_) => {}
+        }
+    }
+}
+
+/// `{'DOWN', Ref, process, Item, Reason}`.
+pub(crate) fn down_message(own: u32, id: RefId, m: &Monitoring, reason: &OwnedTerm) -> OwnedTerm {
+    message(|h| {
+        let tag = m.tag.as_ref().map_or(am::DOWN.into(), |t| h.copy(t.term()));
+        let (kind, item) = match &m.target {
+            Target::Process(pid) => (am::process, Term::local_pid(*pid)),
+            Target::Port(port) => (am::port, Term::local_port(*port)),
+            Target::Named { pid, name, node } => {
+                let kind = if pid.as_local_port().is_some() { am::port } else { am::process };
+                (kind, h.tuple(&[(*name).into(), (*node).into()]))
+            }
+            Target::TimeOffset => (am::time_offset, am::clock_service.into()),
+            Target::Remote(t) => (am::process, h.copy(t.term())),
+        };
+        let r = match m.alias {
+            Some(_) => h.alias_ref_of_numbers(id.0, own),
+            None => id.term(h),
+        };
+        h.tuple(&[tag, r, kind.into(), item, h.copy(reason.term())])
+    })
+}
+
+impl Proc {
+    /// Links this process to another (or to a port). False: there is no such process.
+    pub fn link(&self, to: Term<'static>) -> bool {
+        if to.same(self.self_pid()) {
+            return true;
+        }
+        let new = self.with_extra(|x| {
+            let old = x.links.insert(to.word(), Link { peer: to, state: LinkState::Linked });
+            !old.is_some_and(|l| l.state == LinkState::Linked)
+        });
+        if !new {
+            return true;
+        }
+        let sent = match (to.as_local_pid(), to.as_local_port()) {
+            (Some(pid), _) => {
+                let link = Control::Link { from: self.self_pid() };
+                crate::signal::try_deliver(pid, link.into()).is_ok()
+            }
+            (_, Some(port)) => (crate::hooks::hooks().port.link)(port, self.pid()),
+            _ => false,
+        };
+        if !sent {
+            self.with_links(|x| {
+                x.links.remove(&to.word());
+            });
+        }
+        sent
+    }
+    pub fn unlink(&self, from: Term<'static>) {
+        let id = RefId::next();
+        let id = (id.0[0] as u64) | (id.0[1] as u64) << 18;
+        let was = self.extra.borrow_mut().get_mut().is_some_and(|x| {
+            match x.links.get_mut(&from.word()) {
+                Some(l) if l.state == LinkState::Linked => {
+                    l.state = LinkState::Unlinking(id);
+                    true
+                }
+                _ => false,
+            }
+        });
+        if was {
+            if from.as_local_port().is_some() {
+                self.with_links(|x| {
+                    x.links.remove(&from.word());
+                });
+            }
+            send_to_peer(from, self.pid(), Control::Unlink { from: self.self_pid(), id });
+        }
+    }
+    /// Watches a process or port. One that is not there is reported as gone at once.
+    pub fn monitor(&self, id: RefId, m: Monitoring) {
+        let (target, name) = match &m.target {
+            Target::Process(pid) => (Term::local_pid(*pid), None),
+            Target::Named { pid, name, .. } => (*pid, Some(*name)),
+            Target::Port(port) => (Term::local_port(*port), None),
+            _ => (Term::NIL, None),
+        };
+        if let Some(kind) = m.alias {
+            self.with_extra(|x| x.aliases.insert(id, kind == AliasKind::ReplyDemonitor));
+        }
+        let time_offset = matches!(m.target, Target::TimeOffset);
+        self.with_extra(|x| x.monitoring.insert(id, m));
+        let reason = if let Some(pid) = target.as_local_pid() {
+            deliver(pid, Control::Monitor { from: self.pid(), id, name });
+            return;
+        } else if let Some(port) = target.as_local_port() {
+            if (crate::hooks::hooks().port.monitor)(port, self.pid(), id, name) {
+                return;
+            }
+            am::noproc
+        } else if time_offset {
+            return;
+        } else {
+            am::noproc
+        };
+        let reason = OwnedTerm::immediate(Term::atom(reason));
+        deliver(self.pid(), Control::Down { id, reason });
+    }
+    /// Ends a monitor. False: there is none of that reference.
+    pub fn demonitor(&self, id: RefId) -> bool {
+        let m = self.extra.borrow_mut().get_mut().and_then(|x| {
+            let m = x.monitoring.remove(&id)?;
+            if m.alias.is_some_and(|a| a != AliasKind::ExplicitUnalias) {
+                x.aliases.remove(&id);
+            }
+            Some(m)
+        });
+        match m {
+            Some(m) => {
+                self.send_demonitor(id, &m.target);
+                true
+            }
+            None => false,
+        }
+    }
+    /// Exit signal from this process, `exit/2`.
+    pub fn send_exit(&self, to: Term<'static>, reason: Term<'_>) {
+        let c = Control::Exit {
+            from: OwnedTerm::immediate(self.self_pid()),
+            linked: false,
+            reason: OwnedTerm::new(reason),
+        };
+        send_to_peer(to, self.pid(), c);
+        if to.same(self.self_pid()) {
+            self.handle_signals();
+        }
+    }
+    /// The node's name, for messages that carry it.
+    pub fn node_name(&self) -> kvik_term::Atom {
+        node::name()
+    }
+}
+
+/// One `suspend_process` less, of the process `by`.
+pub fn resume(pid: u32, by: u32) {
+    let f = move |p: Option<&Proc>| {
+        let Some(p) = p else { return };
+        p.with_extra(|x| {
+            let gone = x.suspended_by.get_mut(&by).is_some_and(|n| {
+                *n = n.saturating_sub(1);
+                *n == 0
+            });
+            if gone {
+                x.suspended_by.remove(&by);
+            }
+        });
+        let none = p.extra(|x| x.suspended_by.is_empty()).unwrap_or(true);
+        p.set_flag(flag::SUSPENDED, !none);
+    };
+    deliver(pid, Signal::Run(Box::new(f)));
+}
+/// One more; `done` hears of it when it is suspended (or gone: false).
+pub fn suspend(pid: u32, by: u32, done: impl FnOnce(bool) + Send + 'static) {
+    let f = move |p: Option<&Proc>| {
+        if let Some(p) = p {
+            p.with_extra(|x| *x.suspended_by.entry(by).or_default() += 1);
+            p.set_flag(flag::SUSPENDED, true);
+        }
+        done(p.is_some());
+    };
+    deliver(pid, Signal::Run(Box::new(f)));
+}

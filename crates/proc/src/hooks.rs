@@ -1,0 +1,97 @@
+//! What processes and schedulers need from crates above this one. `vm` sets it before it starts.
+
+use std::sync::{OnceLock, RwLock};
+use std::time::Duration;
+
+use kvik_heap::{OwnedTerm, Regs};
+use kvik_term::{Atom, Term};
+
+use crate::signal::RefId;
+use crate::Proc;
+
+/// How a turn ended. Native code has put its live x registers aside (`Heap::save_x`), and
+/// `Heap::ip` says where it goes on.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It would go on: out of reductions, or it yielded.
+    Yield,
+    /// It waits for a message (or the time that [`Proc::wait_timeout`] noted). When it is run
+    /// again it looks at its mailbox from the save pointer on.
+    Wait,
+    /// It is at its end. `Root::ExcValue` has the exit reason (`normal` when its function
+    /// returned; with the stack trace for errors), `Heap::exc_class` the class.
+    Exit,
+}
+
+#[derive(Copy, Clone)]
+pub struct Hooks {
+    /// Runs a process until its turn ends.
+    pub run: fn(&Proc, &Regs) -> Outcome,
+    /// Where a new process begins: code that calls `x0:x1` with the list of arguments in x2 and
+    /// ends the process when that returns.
+    pub start_ip: fn() -> usize,
+    /// The function a process that is not running stands in.
+    pub current_function: fn(&Proc) -> Option<(Atom, Atom, u32)>,
+    /// Its stack as `[{M, F, A, Info}]`; `current_location` is the first of these.
+    pub stacktrace: for<'h> fn(&Proc, &'h kvik_heap::Heap, usize) -> Term<'h>,
+    /// Does the process use a module's old code? `(process, module, may collect)`
+    pub uses_old_code: fn(&Proc, Atom) -> bool,
+    /// Serves ports and files of a scheduler's poll set; waits at most so long (`None`: until
+    /// woken). Answers how many events there were.
+    pub poll: fn(usize, Option<Duration>) -> usize,
+    /// Ends a scheduler's wait in `poll`, or the next one.
+    pub wake: fn(usize),
+    pub port: PortHooks,
+}
+
+/// Signals to ports.
+#[derive(Copy, Clone)]
+pub struct PortHooks {
+    /// `Port ! Message` from a process. False: no such port.
+    pub send: fn(u32, from: Term<'_>, &OwnedTerm) -> bool,
+    /// A process links to a port. False: no such port.
+    pub link: fn(port: u32, pid: u32) -> bool,
+    pub unlink: fn(port: u32, pid: u32),
+    /// A process linked to the port has ended, or sends it an exit signal.
+    pub exit: fn(port: u32, from: u32, linked: bool, &OwnedTerm),
+    pub monitor: fn(port: u32, pid: u32, RefId, Option<Atom>) -> bool,
+    pub demonitor: fn(port: u32, RefId),
+}
+
+static HOOKS: OnceLock<Hooks> = OnceLock::new();
+static ON_EXIT: RwLock<Vec<fn(&Proc)>> = RwLock::new(Vec::new());
+
+pub const DEFAULT: Hooks = Hooks {
+    run: |_, _| Outcome::Exit,
+    start_ip: || 0,
+    current_function: |_| None,
+    stacktrace: |_, _, _| Term::NIL,
+    uses_old_code: |_, _| false,
+    poll: crate::sched::parking::poll,
+    wake: crate::sched::parking::wake,
+    port: PortHooks {
+        send: |_, _, _| false,
+        link: |_, _| false,
+        unlink: |_, _| {},
+        exit: |_, _, _, _| {},
+        monitor: |_, _, _, _| false,
+        demonitor: |_, _| {},
+    },
+};
+
+/// False when they were set before.
+pub fn set_hooks(h: Hooks) -> bool {
+    HOOKS.set(h).is_ok()
+}
+#[inline]
+pub fn hooks() -> &'static Hooks {
+    HOOKS.get().unwrap_or(&DEFAULT)
+}
+/// Has something done at the end of each process: tables, files, ports that it owns.
+pub fn on_exit(f: fn(&Proc)) {
+    ON_EXIT.write().unwrap_or_else(|e| e.into_inner()).push(f);
+}
+pub(crate) fn run_on_exit(p: &Proc) {
+    let all = ON_EXIT.read().unwrap_or_else(|e| e.into_inner());
+    all.iter().for_each(|f| f(p));
+}

@@ -1,0 +1,220 @@
+//! [`Mailbox`]: the messages a process has taken from its inbox, with the save pointer and receive
+//! markers.
+//!
+//! Messages have positions that only grow. One taken from the middle leaves a gap; gaps at either
+//! end go at once, and when more than half are gaps the rest moves together.
+
+use std::collections::VecDeque;
+
+use kvik_heap::OwnedTerm;
+
+use crate::signal::RefId;
+
+#[derive(Default)]
+pub struct Mailbox {
+    slots: VecDeque<Option<OwnedTerm>>,
+    /// The position of the first slot.
+    base: u64,
+    /// The position of the next message to look at.
+    save: u64,
+    gaps: usize,
+    markers: Option<Box<Markers>>,
+    /// Is the message at the save pointer on the process's heap (its slot is an empty list)?
+    pub(crate) lent: bool,
+}
+
+/// Positions before which a reference cannot occur in the mailbox.
+#[derive(Default)]
+struct Markers {
+    next: u64,
+    reserved: VecDeque<(u64, u64)>,
+    bound: VecDeque<(RefId, u64)>,
+}
+/// More markers than that are forgotten, oldest first (a receive then looks at every message).
+const MAX_MARKERS: usize = 8;
+
+impl Mailbox {
+    #[inline]
+    pub fn push(&mut self, m: OwnedTerm) {
+        self.slots.push_back(Some(m));
+    }
+    fn end(&self) -> u64 {
+        self.base + self.slots.len() as u64
+    }
+    /// Messages in it.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.gaps
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    pub fn iter(&self) -> impl Iterator<Item = &OwnedTerm> {
+        self.slots.iter().flatten()
+    }
+    /// The message at the save pointer.
+    #[inline]
+    pub fn current(&mut self) -> Option<&mut OwnedTerm> {
+        loop {
+            let i = (self.save - self.base) as usize;
+            match self.slots.get(i) {
+                None => return None,
+                Some(None) => self.save += 1,
+                Some(Some(_)) => return self.slots[i].as_mut(),
+            }
+        }
+    }
+    /// Is there a message that was not looked at?
+    pub fn has_next(&mut self) -> bool {
+        self.current().is_some()
+    }
+    /// The message at the save pointer doesn't match.
+    #[inline]
+    pub fn skip(&mut self) {
+        self.save = (self.save + 1).min(self.end());
+    }
+    /// Takes the message at the save pointer out and starts over.
+    #[inline]
+    pub fn take(&mut self) -> Option<OwnedTerm> {
+        let i = (self.save - self.base) as usize;
+        let m = self.slots.get_mut(i)?.take()?;
+        self.gaps += 1;
+        self.tidy();
+        self.save = self.base;
+        Some(m)
+    }
+    pub fn restart(&mut self) {
+        self.save = self.base;
+    }
+    /// Takes out the first message that `f` wants.
+    pub fn take_first(&mut self, mut f: impl FnMut(&OwnedTerm) -> bool) -> Option<OwnedTerm> {
+        let i = self.slots.iter().position(|s| s.as_ref().is_some_and(&mut f))?;
+        let m = self.slots[i].take();
+        self.gaps += 1;
+        let save = self.save;
+        self.tidy();
+        self.save = save.clamp(self.base, self.end());
+        m
+    }
+    #[inline]
+    fn tidy(&mut self) {
+        while let Some(None) = self.slots.front() {
+            self.slots.pop_front();
+            self.base += 1;
+            self.gaps -= 1;
+        }
+        let before = self.slots.len();
+        while let Some(None) = self.slots.back() {
+            self.slots.pop_back();
+            self.gaps -= 1;
+        }
+        if before != self.slots.len() {
+            self.lower_markers();
+        }
+        if self.gaps > 32 && self.gaps > self.slots.len() / 2 {
+            self.compact();
+        }
+    }
+    /// The end has come down: what comes next must not lie before a marker.
+    fn lower_markers(&mut self) {
+        let end = self.end();
+        if let Some(m) = &mut self.markers {
+            m.reserved.iter_mut().for_each(|(_, p)| *p = end.min(*p));
+            m.bound.iter_mut().for_each(|(_, p)| *p = end.min(*p));
+        }
+    }
+    /// Closes the gaps. Messages move towards the end, which stays where it is: those after a
+    /// marker remain after it.
+    fn compact(&mut self) {
+        self.slots.retain(Option::is_some);
+        self.base += self.gaps as u64;
+        self.gaps = 0;
+        self.save = self.save.clamp(self.base, self.end());
+    }
+
+    /// Marks the end of the mailbox: what is there cannot hold a reference made later.
+    pub fn reserve(&mut self) -> u64 {
+        let end = self.end();
+        let m = self.markers.get_or_insert_default();
+        m.next += 1;
+        if m.reserved.len() >= MAX_MARKERS {
+            m.reserved.pop_front();
+        }
+        m.reserved.push_back((m.next, end));
+        m.next
+    }
+    /// The reference that the marker is for.
+    pub fn bind(&mut self, marker: u64, id: RefId) {
+        let Some(m) = &mut self.markers else { return };
+        let Some(i) = m.reserved.iter().position(|(n, _)| *n == marker) else { return };
+        let Some((_, at)) = m.reserved.remove(i) else { return };
+        if m.bound.len() >= MAX_MARKERS {
+            m.bound.pop_front();
+        }
+        m.bound.push_back((id, at));
+    }
+    pub fn unbind(&mut self, id: RefId) {
+        if let Some(m) = &mut self.markers {
+            m.bound.retain(|(r, _)| *r != id);
+        }
+    }
+    pub fn unreserve(&mut self, marker: u64) {
+        if let Some(m) = &mut self.markers {
+            m.reserved.retain(|(n, _)| *n != marker);
+        }
+    }
+    /// Starts the next receive at the marker of a reference.
+    pub fn use_marker(&mut self, id: RefId) {
+        let Some(m) = &self.markers else { return };
+        if let Some((_, at)) = m.bound.iter().find(|(r, _)| *r == id) {
+            // Gaps at the end may have been cut since.
+            self.save = (*at).clamp(self.base, self.end());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_term::Term;
+
+    fn int(i: i32) -> OwnedTerm {
+        OwnedTerm::immediate(Term::int(i))
+    }
+    fn next(m: &mut Mailbox) -> Option<i64> {
+        m.current().and_then(|t| t.term().as_small())
+    }
+
+    #[test]
+    fn selective_receive_and_gaps() {
+        let mut m = Mailbox::default();
+        (0..200).for_each(|i| m.push(int(i)));
+        for i in (1..200).step_by(2) {
+            while next(&mut m) != Some(i) {
+                m.skip();
+            }
+            assert_eq!(m.take().and_then(|t| t.term().as_small()), Some(i));
+        }
+        assert_eq!(m.len(), 100);
+        let left: Vec<_> = m.iter().filter_map(|t| t.term().as_small()).collect();
+        assert_eq!(left, (0..200).step_by(2).collect::<Vec<i64>>());
+        assert_eq!(next(&mut m), Some(0));
+    }
+
+    #[test]
+    fn markers_skip_what_came_before() {
+        let mut m = Mailbox::default();
+        (0..100).for_each(|i| m.push(int(i)));
+        let r = RefId([1, 2, 3]);
+        let k = m.reserve();
+        m.bind(k, r);
+        m.take_first(|t| t.term().as_small() == Some(99));
+        m.push(int(1000));
+        m.use_marker(r);
+        assert_eq!(next(&mut m), Some(1000));
+        m.take();
+        assert_eq!(next(&mut m), Some(0));
+        m.unbind(r);
+        m.use_marker(r);
+        assert_eq!(next(&mut m), Some(0));
+    }
+}

@@ -1,0 +1,189 @@
+//! What native code calls for `receive`.
+//!
+//! | instruction | call |
+//! |---|---|
+//! | `loop_rec` | [`Proc::peek`]: the message to match, or `None`: go to the wait instruction |
+//! | `loop_rec_end` | [`Proc::skip`], then back to `loop_rec` |
+//! | `remove_message` | [`Proc::remove_message`] |
+//! | `wait` | [`Proc::wait`], `Heap::ip` := the `loop_rec`, end the turn with `Outcome::Wait` |
+//! | `wait_timeout` | [`Proc::wait_timeout`]: go on, or the same as `wait` |
+//! | `timeout` | [`Proc::timeout`] |
+//! | `recv_marker_*` | `marker_reserve`, `marker_bind`, `marker_clear`, `marker_use` |
+
+use kvik_heap::roots::Root;
+use kvik_heap::OwnedTerm;
+use kvik_term::{am, Term};
+
+use crate::process::flag;
+use crate::signal::RefId;
+use crate::{clock, Proc};
+
+/// What a `wait_timeout` comes to.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// End the turn with `Outcome::Wait`.
+    Wait,
+    /// The time is over: go on behind the instruction.
+    TimedOut,
+    /// Not a valid time: `error(timeout_value)`.
+    BadTime,
+}
+
+/// The longest time a `receive` takes, in milliseconds.
+const MAX_TIMEOUT: u64 = 0xFFFF_FFFF;
+/// A message of more words than this is taken over instead of copied.
+const SMALL_MESSAGE: usize = 64;
+
+impl Proc {
+    /// The message at the save pointer. `None`: there is none, or the process must end (its turn
+    /// then ends with `Wait` and it does).
+    #[inline]
+    pub fn peek(&self) -> Option<Term<'_>> {
+        if self.flag(flag::EXITING) {
+            return None;
+        }
+        let mut m = self.mailbox.borrow_mut();
+        if m.current().is_none() {
+            drop(m);
+            if !self.has_signals() {
+                return None;
+            }
+            self.handle_signals();
+            if self.flag(flag::EXITING) {
+                return None;
+            }
+            m = self.mailbox.borrow_mut();
+        }
+        if m.lent {
+            return Some(self.heap.root(Root::Spare));
+        }
+        let t = m.current()?;
+        match t.words() {
+            n if n <= SMALL_MESSAGE => Some(self.heap.copy(t.term())),
+            _ => {
+                let t = self.heap.adopt(std::mem::take(t));
+                self.heap.set_root(Root::Spare, t);
+                m.lent = true;
+                Some(t)
+            }
+        }
+    }
+    /// The message doesn't match: on to the next.
+    #[inline]
+    pub fn skip(&self) {
+        let mut m = self.mailbox.borrow_mut();
+        if m.lent {
+            self.give_back(&mut m);
+        }
+        m.skip();
+    }
+    #[cold]
+    fn give_back(&self, m: &mut crate::mailbox::Mailbox) {
+        m.lent = false;
+        if let Some(slot) = m.current() {
+            *slot = OwnedTerm::new(self.heap.root(Root::Spare));
+        }
+        self.heap.set_root(Root::Spare, Term::NIL);
+    }
+    /// The message matches: takes it out.
+    #[inline]
+    pub fn remove_message(&self) {
+        let mut m = self.mailbox.borrow_mut();
+        if m.lent {
+            m.lent = false;
+            self.heap.set_root(Root::Spare, Term::NIL);
+        }
+        m.take();
+        self.end_wait();
+    }
+    /// The `receive` is over without a message.
+    pub fn timeout(&self) {
+        self.mailbox.borrow_mut().restart();
+        self.end_wait();
+    }
+    #[inline]
+    fn end_wait(&self) {
+        self.deadline.set(0);
+        self.flags.set(self.flags.get() & !(flag::TIMED_OUT | flag::WAITING));
+    }
+    /// Notes that the process waits for a message.
+    #[inline]
+    pub fn wait(&self) {
+        self.flags.set(self.flags.get() | flag::WAITING);
+    }
+    /// Notes that it waits until a message comes or the time is over. The first call of a
+    /// `receive` sets the time; later ones, after messages that don't match, keep to it.
+    pub fn wait_timeout(&self, time: Term<'_>) -> Wait {
+        if self.deadline.get() == 0 {
+            if time.is_atom(am::infinity) {
+                self.wait();
+                return Wait::Wait;
+            }
+            let Some(ms) = time.as_u64().filter(|t| *t <= MAX_TIMEOUT) else {
+                return Wait::BadTime;
+            };
+            if ms == 0 {
+                return Wait::TimedOut;
+            }
+            self.arm(clock::now() + ms * 1_000_000);
+        } else if self.flag(flag::TIMED_OUT) {
+            return Wait::TimedOut;
+        }
+        self.wait();
+        Wait::Wait
+    }
+    /// One timer serves many waits: it stays set when a wait is over, and when it rings too early
+    /// it is set again for the deadline of the moment.
+    pub(crate) fn arm(&self, deadline: u64) {
+        self.deadline.set(deadline);
+        let armed = self.armed.get();
+        if armed == 0 || armed > deadline {
+            self.armed.set(deadline);
+            crate::timer::set_process_timer(self.pid(), deadline);
+        }
+    }
+    /// The timer has rung.
+    pub(crate) fn time_signal(&self) {
+        self.armed.set(0);
+        let deadline = self.deadline.get();
+        if deadline == 0 {
+            return;
+        }
+        if clock::now() >= deadline {
+            self.set_flag(flag::TIMED_OUT, true);
+        } else {
+            self.arm(deadline);
+        }
+    }
+    /// Has a waiting process something to do in its `receive`?
+    pub(crate) fn can_go_on(&self) -> bool {
+        self.flag(flag::TIMED_OUT) || self.mailbox.borrow_mut().has_next()
+    }
+
+    /// `recv_marker_reserve`.
+    pub fn marker_reserve(&self) -> Term<'static> {
+        self.handle_signals();
+        let n = self.mailbox.borrow_mut().reserve();
+        Term::small(n as i64).unwrap_or(Term::NIL)
+    }
+    /// `recv_marker_bind Marker Ref`.
+    pub fn marker_bind(&self, marker: Term<'_>, r: Term<'_>) {
+        if let (Some(n), Some(id)) = (marker.as_u64(), RefId::of_term(r)) {
+            self.mailbox.borrow_mut().bind(n, id);
+        }
+    }
+    /// `recv_marker_clear`: of a reference, or a marker that was not bound.
+    pub fn marker_clear(&self, r: Term<'_>) {
+        let mut m = self.mailbox.borrow_mut();
+        match RefId::of_term(r) {
+            Some(id) => m.unbind(id),
+            None => m.unreserve(r.as_u64().unwrap_or(0)),
+        }
+    }
+    /// `recv_marker_use`.
+    pub fn marker_use(&self, r: Term<'_>) {
+        if let Some(id) = RefId::of_term(r) {
+            self.mailbox.borrow_mut().use_marker(id);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Registered names: from an atom to a process or port, read without locks.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use kvik_term::atom::MAX_ATOMS;
+use kvik_term::{Atom, Term};
+
+const CHUNK: usize = 4096;
+type Chunk = Box<[AtomicU64]>;
+
+/// By atom: 0 for none, else the number plus one, with the high bit set for a port.
+static NAMES: [OnceLock<Chunk>; MAX_ATOMS / CHUNK] = [const { OnceLock::new() }; MAX_ATOMS / CHUNK];
+/// The names in use; changes are made under its lock.
+static USED: Mutex<BTreeMap<u32, ()>> = Mutex::new(BTreeMap::new());
+const PORT: u64 = 1 << 63;
+
+fn cell(name: Atom) -> &'static AtomicU64 {
+    let i = name.index() as usize;
+    let chunk = NAMES[i / CHUNK].get_or_init(|| (0..CHUNK).map(|_| AtomicU64::new(0)).collect());
+    &chunk[i % CHUNK]
+}
+
+/// The process or port of that name.
+#[inline]
+pub fn whereis(name: Atom) -> Option<Term<'static>> {
+    let i = name.index() as usize;
+    let chunk = NAMES[i / CHUNK].get()?;
+    match chunk[i % CHUNK].load(Ordering::Acquire) {
+        0 => None,
+        n if n & PORT != 0 => Some(Term::local_port((n & !PORT) as u32 - 1)),
+        n => Some(Term::local_pid(n as u32 - 1)),
+    }
+}
+/// The number of the process of that name.
+pub fn whereis_process(name: Atom) -> Option<u32> {
+    whereis(name)?.as_local_pid()
+}
+/// Gives a process or port a name. False when the name is taken.
+pub fn register(name: Atom, to: Term<'static>) -> bool {
+    let value = match (to.as_local_pid(), to.as_local_port()) {
+        (Some(n), _) => n as u64 + 1,
+        (_, Some(n)) => (n as u64 + 1) | PORT,
+        _ => return false,
+    };
+    let mut used = USED.lock().unwrap_or_else(|e| e.into_inner());
+    if used.insert(name.index(), ()).is_some() {
+        return false;
+    }
+    cell(name).store(value, Ordering::Release);
+    true
+}
+/// Takes a name back; what had it.
+pub fn unregister(name: Atom) -> Option<Term<'static>> {
+    let mut used = USED.lock().unwrap_or_else(|e| e.into_inner());
+    used.remove(&name.index())?;
+    let old = whereis(name);
+    cell(name).store(0, Ordering::Release);
+    old
+}
+pub fn registered() -> Vec<Atom> {
+    let used = USED.lock().unwrap_or_else(|e| e.into_inner());
+    used.keys().filter_map(|i| Atom::from_index(*i)).collect()
+}
+/// The name of a process or port (a search: for those that don't keep it themselves).
+pub fn name_of(t: Term<'_>) -> Option<Atom> {
+    registered().into_iter().find(|n| whereis(*n).is_some_and(|x| x.same(t)))
+}

@@ -1,0 +1,56 @@
+//! Links and monitors as a process records them.
+
+use kvik_heap::OwnedTerm;
+use kvik_term::{Atom, Term};
+
+/// One side of a link.
+#[derive(Copy, Clone)]
+pub struct Link {
+    /// The process or port at the other end.
+    pub peer: Term<'static>,
+    pub state: LinkState,
+}
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum LinkState {
+    Linked,
+    /// Unlinked from this side; exit signals from the other don't count until it has answered.
+    Unlinking(u64),
+}
+
+/// What a process watches.
+pub enum Target {
+    Process(u32),
+    /// A process or port by name, with the node's name: shown in the 'DOWN' message.
+    Named {
+        pid: Term<'static>,
+        name: Atom,
+        node: Atom,
+    },
+    Port(u32),
+    TimeOffset,
+    /// A process of another node, or a name there.
+    Remote(OwnedTerm),
+}
+
+/// The watching side of a monitor.
+pub struct Monitoring {
+    pub target: Target,
+    /// First element of the message in place of `'DOWN'`.
+    pub tag: Option<OwnedTerm>,
+    /// What becomes of the alias when the message comes.
+    pub alias: Option<AliasKind>,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum AliasKind {
+    ExplicitUnalias,
+    Demonitor,
+    ReplyDemonitor,
+}
+
+/// The watched side of a monitor.
+#[derive(Copy, Clone)]
+pub struct MonitoredBy {
+    pub pid: u32,
+    pub name: Option<Atom>,
+}

@@ -1,0 +1,145 @@
+//! Schedulers: one thread each, with run queues only it touches.
+//!
+//! A process that is woken goes to the waker's own queue, or to its `next` place when a process
+//! woke it: partners stay together. Nothing is ever stolen: a scheduler with work that has waited
+//! gives half of it to one that sleeps.
+
+mod local;
+pub mod parking;
+mod run;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::OnceLock;
+
+use kvik_sync::inbox::{Inbox, Node, Push};
+
+use crate::hooks::hooks;
+use crate::process::Ticket;
+use crate::timer::Due;
+
+pub use local::{current, is_scheduler};
+pub use run::REDUCTIONS;
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub schedulers: usize,
+    /// Microseconds to look for work before sleeping.
+    pub spin_us: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config { schedulers: online_cpus(), spin_us: 0 }
+    }
+}
+
+/// Processors this program may use.
+pub fn online_cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
+/// What a scheduler gets from other threads.
+enum Work {
+    Run(Ticket),
+    Timer(u64, Due),
+}
+
+/// What other threads see of a scheduler.
+#[derive(Default)]
+pub struct Scheduler {
+    inbound: Inbox<Work>,
+    /// It sleeps or is about to; whoever takes this back wakes it.
+    idle: AtomicBool,
+    pub counters: Counters,
+}
+
+/// Written by the scheduler, read by anybody.
+#[derive(Default)]
+pub struct Counters {
+    pub turns: AtomicU64,
+    pub reductions: AtomicU64,
+    pub queued: AtomicUsize,
+    pub given: AtomicU64,
+    /// Nanoseconds asleep.
+    pub slept: AtomicU64,
+    pub started: AtomicU64,
+}
+
+static ALL: OnceLock<Vec<Scheduler>> = OnceLock::new();
+static IDLE: AtomicUsize = AtomicUsize::new(0);
+static STOP: AtomicBool = AtomicBool::new(false);
+
+pub fn all() -> &'static [Scheduler] {
+    ALL.get().map_or(&[], |v| v)
+}
+
+/// Starts the schedulers. The first call counts.
+pub fn start(c: &Config) -> std::io::Result<()> {
+    let n = c.schedulers.clamp(1, 1024);
+    if ALL.set((0..n).map(|_| Scheduler::default()).collect()).is_err() {
+        return Ok(());
+    }
+    for (i, early) in (0..n).zip(std::iter::once(early()).chain(std::iter::repeat_with(Vec::new))) {
+        let spin = c.spin_us;
+        std::thread::Builder::new()
+            .name(format!("sched {}", i + 1))
+            .spawn(move || run::scheduler(i, spin, early))?;
+    }
+    Ok(())
+}
+/// Ends the schedulers when their turns are over.
+pub fn stop() {
+    STOP.store(true, Ordering::Relaxed);
+    (0..all().len()).for_each(wake_up);
+}
+
+/// Work that came before there were schedulers.
+static EARLY: std::sync::Mutex<Vec<Work>> = std::sync::Mutex::new(Vec::new());
+fn early() -> Vec<Work> {
+    std::mem::take(&mut *EARLY.lock().unwrap_or_else(|e| e.into_inner()))
+}
+
+/// A process may run: to the back of a queue.
+pub fn enqueue(t: Ticket) {
+    if let Err(t) = local::enqueue(t) {
+        hand(Work::Run(t));
+    }
+}
+/// A process was woken.
+#[inline]
+pub(crate) fn wake(t: Ticket) {
+    if let Err(t) = local::wake(t) {
+        hand(Work::Run(t));
+    }
+}
+pub(crate) fn add_timer(at: u64, due: Due) {
+    if !local::add_timer(at, due) {
+        hand(Work::Timer(at, due));
+    }
+}
+
+/// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.
+fn hand(w: Work) {
+    let Some(all) = ALL.get() else {
+        EARLY.lock().unwrap_or_else(|e| e.into_inner()).push(w);
+        return;
+    };
+    let i = all.iter().position(|s| s.idle.load(Ordering::Relaxed)).unwrap_or(0);
+    send_work(i, w);
+}
+fn send_work(i: usize, w: Work) {
+    if let Push::Closed(w) = ALL.get().map_or(&all()[..], |v| v)[i].inbound.push(Node::new(w)) {
+        drop(w);
+    }
+    wake_up(i);
+}
+fn wake_up(i: usize) {
+    if all()[i].idle.swap(false, Ordering::SeqCst) {
+        IDLE.fetch_sub(1, Ordering::Relaxed);
+        (hooks().wake)(i);
+    }
+}
+/// Processes in run queues, all schedulers together.
+pub fn run_queue_len() -> usize {
+    all().iter().map(|s| s.counters.queued.load(Ordering::Relaxed)).sum()
+}

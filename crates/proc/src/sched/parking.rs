@@ -1,0 +1,36 @@
+//! Sleep and wake-up of schedulers where nothing is polled for.
+
+use std::sync::{Condvar, Mutex, OnceLock};
+use std::time::Duration;
+
+struct Spot {
+    woken: Mutex<bool>,
+    bell: Condvar,
+}
+
+fn spot(i: usize) -> &'static Spot {
+    static ALL: OnceLock<Vec<Spot>> = OnceLock::new();
+    let make = || Spot { woken: Mutex::new(false), bell: Condvar::new() };
+    &ALL.get_or_init(|| (0..1024).map(|_| make()).collect())[i % 1024]
+}
+
+pub fn poll(i: usize, timeout: Option<Duration>) -> usize {
+    if timeout == Some(Duration::ZERO) {
+        return 0;
+    }
+    let s = spot(i);
+    let mut woken = s.woken.lock().unwrap_or_else(|e| e.into_inner());
+    if !*woken {
+        woken = match timeout {
+            None => s.bell.wait(woken).unwrap_or_else(|e| e.into_inner()),
+            Some(t) => s.bell.wait_timeout(woken, t).map_or_else(|e| e.into_inner().0, |r| r.0),
+        };
+    }
+    *woken = false;
+    0
+}
+pub fn wake(i: usize) {
+    let s = spot(i);
+    *s.woken.lock().unwrap_or_else(|e| e.into_inner()) = true;
+    s.bell.notify_one();
+}

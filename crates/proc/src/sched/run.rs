@@ -1,0 +1,246 @@
+//! A scheduler's loop: timers, events, then the best process; sleep when there is none.
+
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::time::Duration;
+
+use kvik_heap::Regs;
+use kvik_sync::{pin, Guard};
+
+use super::local::{Local, LOCAL};
+use super::{all, send_work, Scheduler, Work, IDLE, STOP};
+use crate::hooks::{hooks, Outcome};
+use crate::process::{flag, Ticket};
+use crate::{clock, exit, timer};
+
+/// Reductions a turn.
+pub const REDUCTIONS: i64 = 4000;
+/// What is left of a turn that is not worth handing on to the next partner.
+const CRUMBS: i64 = 200;
+/// What switching counts for when deciding how often to look at timers and events.
+const SWITCH_COST: i64 = 40;
+/// A process that will have to wait longer than this is given to a scheduler that sleeps.
+const PATIENCE_NS: u64 = 50_000;
+
+struct Loop<'a> {
+    me: &'static Scheduler,
+    l: &'a Local,
+    regs: Box<Regs>,
+    id: usize,
+    spin_ns: u64,
+    /// Left of the turn that partners share.
+    slice: i64,
+    /// Until timers and events are looked at again.
+    until_check: i64,
+    /// Processes taken from the queue since then, and when that was.
+    picked: u64,
+    checked_at: u64,
+}
+
+pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
+    LOCAL.with(|l| {
+        l.id.set(id);
+        let mut s = Loop {
+            me: &all()[id],
+            l,
+            regs: Regs::new(),
+            id,
+            spin_ns: spin_us * 1000,
+            slice: 0,
+            until_check: 0,
+            picked: 0,
+            checked_at: clock::now(),
+        };
+        s.me.counters.started.store(s.checked_at, Relaxed);
+        early.into_iter().for_each(|w| s.work(w));
+        s.run();
+        l.id.set(usize::MAX);
+    })
+}
+
+impl Loop<'_> {
+    fn run(&mut self) {
+        let mut guard = pin();
+        while !STOP.load(Relaxed) {
+            guard.repin();
+            if !self.me.inbound.is_empty() {
+                self.take_inbound();
+            }
+            if self.until_check <= 0 {
+                self.check(&guard);
+            }
+            match self.pick() {
+                Some(t) => self.turn(t),
+                None => {
+                    drop(guard);
+                    self.sleep();
+                    guard = pin();
+                }
+            }
+        }
+    }
+    fn take_inbound(&mut self) {
+        for w in self.me.inbound.take() {
+            self.work(w);
+        }
+    }
+    fn work(&mut self, w: Work) {
+        match w {
+            Work::Run(t) => self.l.queues.borrow_mut().push(t),
+            Work::Timer(at, due) => self.l.timers.borrow_mut().add(at, due),
+        }
+    }
+    fn pick(&mut self) -> Option<Ticket> {
+        if let Some(t) = self.l.next.take() {
+            let mut q = self.l.queues.borrow_mut();
+            if self.slice >= CRUMBS && !q.has_urgent() {
+                return Some(t);
+            }
+            q.push(t);
+        }
+        let t = self.l.queues.borrow_mut().pop()?;
+        self.picked += 1;
+        self.slice = REDUCTIONS;
+        Some(t)
+    }
+
+    /// One turn of one process.
+    fn turn(&mut self, mut t: Ticket) {
+        loop {
+            let p = t.private();
+            p.handle_signals();
+            if p.is_exiting() {
+                return self.end(t);
+            }
+            let waits = p.flag(flag::WAITING) && !p.can_go_on();
+            if waits || p.flag(flag::SUSPENDED) {
+                match t.park() {
+                    None => return,
+                    Some(again) => {
+                        t = again;
+                        continue;
+                    }
+                }
+            }
+            break;
+        }
+        let p = t.private();
+        p.set_flag(flag::WAITING, false);
+        let given = self.slice;
+        p.heap.set_reductions(given);
+        self.l.in_turn.set(true);
+        let outcome = (hooks().run)(p, &self.regs);
+        self.l.in_turn.set(false);
+        self.account(&t, given);
+        if t.private().is_exiting() {
+            return self.end(t);
+        }
+        match outcome {
+            Outcome::Yield => self.l.queues.borrow_mut().push(t),
+            Outcome::Wait => {
+                if let Some(t) = t.park() {
+                    self.l.queues.borrow_mut().push(t);
+                }
+            }
+            Outcome::Exit => {
+                let reason = exit::own_reason(t.private());
+                self.terminate(t, reason);
+            }
+        }
+    }
+    fn account(&mut self, t: &Ticket, given: i64) {
+        let p = t.private();
+        let used = (given - p.heap.reductions_left()).max(0);
+        p.reductions.set(p.reductions.get() + used as u64);
+        self.slice -= used + 1;
+        self.until_check -= used + SWITCH_COST;
+        let c = &self.me.counters;
+        c.turns.store(c.turns.load(Relaxed) + 1, Relaxed);
+        c.reductions.store(c.reductions.load(Relaxed) + used as u64, Relaxed);
+    }
+    fn end(&mut self, t: Ticket) {
+        let p = t.private();
+        let reason = p.with_extra(|x| x.exit_reason.take()).unwrap_or_default();
+        self.terminate(t, reason);
+    }
+    fn terminate(&mut self, t: Ticket, reason: kvik_heap::OwnedTerm) {
+        // Whom its end wakes has no partner to stay with.
+        exit::terminate(t, reason);
+    }
+
+    /// Timers and events, every 4,000 reductions or so.
+    fn check(&mut self, guard: &Guard) {
+        self.until_check = REDUCTIONS;
+        let now = clock::now();
+        self.ring(now);
+        (hooks().poll)(self.id, Some(Duration::ZERO));
+        guard.flush();
+        let queued = self.l.queues.borrow().len;
+        self.me.counters.queued.store(queued, Relaxed);
+        if queued > 0 && IDLE.load(Relaxed) > 0 {
+            let wait = (now - self.checked_at) * queued as u64 / self.picked.max(1);
+            if wait >= PATIENCE_NS {
+                self.give();
+            }
+        }
+        self.picked = 0;
+        self.checked_at = now;
+    }
+    fn ring(&mut self, now: u64) {
+        loop {
+            let due = self.l.timers.borrow_mut().pop_due(now);
+            let Some(due) = due else { break };
+            timer::ring(due);
+        }
+        self.l.timers.borrow_mut().tidy();
+    }
+    /// Half of the queue to a scheduler that sleeps.
+    fn give(&mut self) {
+        let other = all().iter().position(|s| s.idle.load(Relaxed));
+        let Some(other) = other else { return };
+        let work = self.l.queues.borrow_mut().take_half();
+        let c = &self.me.counters;
+        c.given.store(c.given.load(Relaxed) + work.len() as u64, Relaxed);
+        for t in work {
+            send_work(other, Work::Run(t));
+        }
+    }
+
+    fn sleep(&mut self) {
+        self.until_check = 0;
+        let now = clock::now();
+        self.ring(now);
+        (hooks().poll)(self.id, Some(Duration::ZERO));
+        if self.has_work() || self.spun() {
+            return;
+        }
+        IDLE.fetch_add(1, SeqCst);
+        self.me.idle.store(true, SeqCst);
+        self.me.counters.queued.store(0, Relaxed);
+        if self.me.inbound.is_empty() && !STOP.load(SeqCst) {
+            let next = self.l.timers.borrow().next();
+            let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
+            (hooks().poll)(self.id, timeout);
+        }
+        if self.me.idle.swap(false, SeqCst) {
+            IDLE.fetch_sub(1, Relaxed);
+        }
+        let c = &self.me.counters;
+        let end = clock::now();
+        c.slept.store(c.slept.load(Relaxed) + (end - now), Relaxed);
+        self.checked_at = end;
+    }
+    fn has_work(&self) -> bool {
+        self.l.queues.borrow().len > 0 || !self.me.inbound.is_empty()
+    }
+    /// Looks for work a little longer where that was asked for.
+    fn spun(&self) -> bool {
+        let end = clock::now() + self.spin_ns;
+        while self.spin_ns > 0 && clock::now() < end {
+            if !self.me.inbound.is_empty() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        false
+    }
+}

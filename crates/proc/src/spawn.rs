@@ -1,0 +1,141 @@
+//! Making processes.
+
+use kvik_heap::roots::Root;
+use kvik_heap::OwnedTerm;
+use kvik_term::{Atom, Term};
+
+use crate::hooks::hooks;
+use crate::process::{flag, table, Priority, Shared, Task, Ticket};
+use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::signal::RefId;
+use crate::{sched, Proc};
+
+pub struct SpawnOptions {
+    pub link: bool,
+    /// Monitor it, with this tag and alias.
+    pub monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
+    pub priority: Priority,
+    pub min_heap_size: Option<usize>,
+    pub min_bin_vheap_size: Option<usize>,
+    pub fullsweep_after: Option<usize>,
+    pub max_heap_size: Option<OwnedTerm>,
+    pub off_heap_queue: bool,
+    pub async_dist: bool,
+    /// Not shown to users as one of theirs (`erts_internal:spawn_system_process/3`).
+    pub system: bool,
+}
+
+impl Default for SpawnOptions {
+    fn default() -> Self {
+        SpawnOptions {
+            link: false,
+            monitor: None,
+            priority: Priority::Normal,
+            min_heap_size: None,
+            min_bin_vheap_size: None,
+            fullsweep_after: None,
+            max_heap_size: None,
+            off_heap_queue: false,
+            async_dist: false,
+            system: false,
+        }
+    }
+}
+
+/// A new process, which is not running yet.
+pub struct Spawned {
+    pub pid: u32,
+    /// Of its monitor.
+    pub monitor: Option<RefId>,
+    ticket: Ticket,
+}
+
+impl Spawned {
+    pub fn proc(&self) -> &Proc {
+        self.ticket.private()
+    }
+    /// Lets it run.
+    pub fn go(self) {
+        sched::enqueue(self.ticket);
+    }
+}
+
+/// Makes a process that calls `m:f` with `args`. `None`: there are too many.
+pub fn spawn(
+    parent: Option<&Proc>,
+    m: Atom,
+    f: Atom,
+    args: Term<'_>,
+    o: SpawnOptions,
+) -> Option<Spawned> {
+    let words = kvik_heap::copy::size(args) + 16;
+    let words = o.min_heap_size.unwrap_or(0).max(words);
+    let ticket = table().insert(|n| {
+        let shared = Shared::new(n, o.priority);
+        let t = Task::start(shared, |me| Proc::with(n, words, Some(me)));
+        (t.task().clone(), t)
+    })?;
+    let p = ticket.private();
+    let arity = args.list().count() as u8;
+    p.initial_call.set((m, f, arity));
+    p.heap.set_ip((hooks().start_ip)());
+    let args = p.heap.copy(args);
+    p.heap.save_args(&[m.into(), f.into(), args]);
+    set_options(p, &o);
+    if let Some(parent) = parent {
+        p.heap.set_root(Root::GroupLeader, p.heap.copy(parent.heap.root(Root::GroupLeader)));
+        p.with_parent(parent.pid());
+    } else {
+        p.heap.set_root(Root::GroupLeader, p.self_pid());
+    }
+    let monitor = parent.and_then(|parent| relate(parent, p, o));
+    Some(Spawned { pid: p.pid(), monitor, ticket })
+}
+
+fn set_options(p: &Proc, o: &SpawnOptions) {
+    p.set_flag(flag::SYSTEM, o.system);
+    p.set_flag(flag::OFF_HEAP_QUEUE, o.off_heap_queue);
+    p.set_flag(flag::ASYNC_DIST, o.async_dist);
+    if let Some(n) = o.fullsweep_after {
+        p.with_extra(|x| x.fullsweep_after = n);
+    }
+    if let Some(n) = o.min_heap_size {
+        p.with_extra(|x| x.min_heap_size = n);
+    }
+    if let Some(n) = o.min_bin_vheap_size {
+        p.with_extra(|x| x.min_bin_vheap_size = n);
+    }
+    if let Some(t) = &o.max_heap_size {
+        p.with_extra(|x| x.max_heap_size = Some(t.clone()));
+    }
+}
+
+/// Link and monitor, both ends at once: the new process isn't running yet.
+fn relate(parent: &Proc, p: &Proc, o: SpawnOptions) -> Option<RefId> {
+    if o.link {
+        let (a, b) = (parent.self_pid(), p.self_pid());
+        let linked = |peer| Link { peer, state: LinkState::Linked };
+        parent.with_extra(|x| x.links.insert(b.word(), linked(b)));
+        p.with_extra(|x| x.links.insert(a.word(), linked(a)));
+    }
+    let (tag, alias) = o.monitor?;
+    let id = RefId::next();
+    let target = Target::Process(p.pid());
+    parent.with_extra(|x| {
+        if let Some(kind) = alias {
+            x.aliases.insert(id, kind == AliasKind::ReplyDemonitor);
+        }
+        x.monitoring.insert(id, Monitoring { target, tag, alias })
+    });
+    p.with_extra(|x| x.monitored_by.insert(id, MonitoredBy { pid: parent.pid(), name: None }));
+    Some(id)
+}
+
+impl Proc {
+    fn with_parent(&self, pid: u32) {
+        // Pid 0 is everybody's ancestor; its children need no record.
+        if pid != 0 {
+            self.parent.set(pid);
+        }
+    }
+}

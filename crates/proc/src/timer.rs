@@ -1,0 +1,166 @@
+//! Timers: those of `receive … after`, and those a reference stands for (`send_after` and
+//! `start_timer`).
+//!
+//! Each scheduler has a queue of deadlines that only it touches. A timer with a reference lives in
+//! a table, where it can be read and cancelled from everywhere; its entry in the queue then finds
+//! nothing and goes.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::{Mutex, OnceLock};
+
+use kvik_heap::OwnedTerm;
+use kvik_term::{am, Atom, Term};
+
+use crate::signal::{deliver, message, RefId, Signal};
+use crate::{clock, registry, sched};
+
+/// What is to be done at a deadline.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Due {
+    Process(u32),
+    Ref(RefId),
+}
+
+#[derive(Default)]
+pub struct Queue {
+    heap: BinaryHeap<Reverse<(u64, Due)>>,
+}
+
+impl Queue {
+    pub const fn new() -> Queue {
+        Queue { heap: BinaryHeap::new() }
+    }
+    pub fn add(&mut self, at: u64, due: Due) {
+        self.heap.push(Reverse((at, due)));
+    }
+    pub fn next(&self) -> Option<u64> {
+        self.heap.peek().map(|e| e.0 .0)
+    }
+    /// Takes one entry whose time has come.
+    pub fn pop_due(&mut self, now: u64) -> Option<Due> {
+        if self.next()? > now {
+            return None;
+        }
+        self.heap.pop().map(|e| e.0 .1)
+    }
+    /// Forgets timers that were cancelled, when there may be many of them.
+    pub fn tidy(&mut self) {
+        if self.heap.len() > 4096 && self.heap.len() > 2 * TIMERS_LEN.load(RELAXED) + 4096 {
+            self.heap.retain(|e| match e.0 .1 {
+                Due::Process(_) => true,
+                Due::Ref(id) => shard(id).lock().is_ok_and(|s| s.contains_key(&id)),
+            });
+        }
+    }
+}
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed as RELAXED};
+static TIMERS_LEN: AtomicUsize = AtomicUsize::new(0);
+
+#[derive(Copy, Clone)]
+pub enum Dest {
+    Process(u32),
+    Name(Atom),
+}
+
+pub struct Timer {
+    /// In nanoseconds of `clock::now`.
+    pub deadline: u64,
+    pub dest: Dest,
+    pub message: OwnedTerm,
+    /// Comes as `{timeout, Ref, Message}`.
+    pub wrap: bool,
+}
+
+type Shard = Mutex<HashMap<RefId, Timer>>;
+const SHARDS: usize = 64;
+
+fn shard(id: RefId) -> &'static Shard {
+    static ALL: OnceLock<Vec<Shard>> = OnceLock::new();
+    &ALL.get_or_init(|| (0..SHARDS).map(|_| Shard::default()).collect())[id.0[0] as usize % SHARDS]
+}
+
+/// Rings for the process's `receive`.
+pub(crate) fn set_process_timer(pid: u32, deadline: u64) {
+    sched::add_timer(deadline, Due::Process(pid));
+}
+
+pub fn start(id: RefId, t: Timer) {
+    let deadline = t.deadline;
+    TIMERS_LEN.fetch_add(1, RELAXED);
+    shard(id).lock().unwrap_or_else(|e| e.into_inner()).insert(id, t);
+    sched::add_timer(deadline, Due::Ref(id));
+}
+/// Stops a timer; nanoseconds that were left.
+pub fn cancel(id: RefId) -> Option<u64> {
+    let t = take(id)?;
+    Some(t.deadline.saturating_sub(clock::now()))
+}
+fn take(id: RefId) -> Option<Timer> {
+    let t = shard(id).lock().unwrap_or_else(|e| e.into_inner()).remove(&id)?;
+    TIMERS_LEN.fetch_sub(1, RELAXED);
+    Some(t)
+}
+/// Nanoseconds that are left.
+pub fn read(id: RefId) -> Option<u64> {
+    let s = shard(id).lock().unwrap_or_else(|e| e.into_inner());
+    s.get(&id).map(|t| t.deadline.saturating_sub(clock::now()))
+}
+/// Timers that are set.
+pub fn count() -> usize {
+    TIMERS_LEN.load(RELAXED)
+}
+
+/// Does what is due.
+pub(crate) fn ring(due: Due) {
+    match due {
+        Due::Process(pid) => {
+            let _ = crate::signal::try_deliver(pid, Signal::Time);
+        }
+        Due::Ref(id) => {
+            let Some(t) = take(id) else { return };
+            let pid = match t.dest {
+                Dest::Process(p) => Some(p),
+                Dest::Name(n) => registry::whereis_process(n),
+            };
+            let Some(pid) = pid else { return };
+            let m = if t.wrap { wrapped(id, &t.message) } else { t.message };
+            deliver(pid, Signal::Message(m));
+        }
+    }
+}
+fn wrapped(id: RefId, m: &OwnedTerm) -> OwnedTerm {
+    message(|h| {
+        let m: Term<'_> = h.copy(m.term());
+        h.tuple(&[am::timeout.into(), id.term(h), m])
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_due_in_order() {
+        let mut q = Queue::new();
+        for at in [50, 10, 30] {
+            q.add(at, Due::Process(at as u32));
+        }
+        assert_eq!(q.next(), Some(10));
+        assert_eq!(q.pop_due(40), Some(Due::Process(10)));
+        assert_eq!(q.pop_due(40), Some(Due::Process(30)));
+        assert_eq!(q.pop_due(40), None);
+    }
+
+    #[test]
+    fn cancel_tells_what_was_left() {
+        let id = RefId::next();
+        let deadline = clock::now() + 5_000_000_000;
+        let message = OwnedTerm::immediate(Term::int(1));
+        start(id, Timer { deadline, dest: Dest::Process(9), message, wrap: true });
+        assert!(read(id).is_some_and(|n| n > 4_000_000_000));
+        assert!(cancel(id).is_some());
+        assert!(cancel(id).is_none() && read(id).is_none());
+    }
+}

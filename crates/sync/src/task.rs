@@ -1,0 +1,174 @@
+//! [`Task`]: something that is run by one thread at a time, and woken by whoever sends it an item.
+
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::inbox::{Chain, Inbox, Node, Push};
+
+/// `S`: what anybody may read. `P`: what only the runner may touch. `T`: what it can be sent.
+pub struct Task<S, P, T> {
+    inbox: Inbox<T>,
+    shared: S,
+    /// Written by `Task::start` before the first ticket exists, dropped by `Ticket::finish`.
+    private: UnsafeCell<Option<ManuallyDrop<Box<P>>>>,
+}
+
+// SAFETY: the private part is reached through the one ticket only.
+unsafe impl<S: Send + Sync, P: Send, T: Send> Sync for Task<S, P, T> {}
+// SAFETY: as above.
+unsafe impl<S: Send + Sync, P: Send, T: Send> Send for Task<S, P, T> {}
+
+impl<S, P, T> Deref for Task<S, P, T> {
+    type Target = S;
+    fn deref(&self) -> &S {
+        &self.shared
+    }
+}
+
+/// What became of something sent.
+pub enum Pushed<S, P, T> {
+    Queued,
+    /// The task waited; here is the right to run it.
+    Woken(Ticket<S, P, T>),
+    /// The task is gone.
+    Closed(T),
+}
+
+impl<S, P, T> Task<S, P, T> {
+    /// A new task. `make` gets the task's handle on itself.
+    pub fn start(shared: S, make: impl FnOnce(Me<S, P, T>) -> P) -> Ticket<S, P, T> {
+        let task =
+            Arc::new(Task { inbox: Inbox::default(), shared, private: UnsafeCell::new(None) });
+        let p = make(Me { task: task.clone(), one_thread: PhantomData });
+        // SAFETY: no ticket exists yet, and `make` had no way to the private part.
+        unsafe { *task.private.get() = Some(ManuallyDrop::new(Box::new(p))) };
+        Ticket { task, one_thread: PhantomData }
+    }
+    #[inline]
+    pub fn send(&self, item: T) -> Pushed<S, P, T> {
+        match self.inbox.push(Node::new(item)) {
+            Push::Queued => Pushed::Queued,
+            // SAFETY: the count that `park` left behind becomes this ticket's.
+            Push::WasParked => Pushed::Woken(unsafe { self.recover() }),
+            Push::Closed(n) => Pushed::Closed(n.into_item()),
+        }
+    }
+    /// The right to run a task that waits, taken without sending it anything.
+    pub fn unpark(&self) -> Option<Ticket<S, P, T>> {
+        // SAFETY: as in `send`.
+        self.inbox.unpark().then(|| unsafe { self.recover() })
+    }
+    pub fn is_closed(&self) -> bool {
+        self.inbox.is_closed()
+    }
+    /// # Safety
+    /// The caller ended this task's wait.
+    unsafe fn recover(&self) -> Ticket<S, P, T> {
+        // SAFETY: `park` forgot a count of the Arc this task lives in.
+        let task = unsafe { Arc::from_raw(self as *const Self) };
+        Ticket { task, one_thread: PhantomData }
+    }
+}
+
+/// A task's handle on itself, kept in its private part: the consumer's end of its inbox.
+pub struct Me<S, P, T> {
+    task: Arc<Task<S, P, T>>,
+    one_thread: PhantomData<Cell<()>>,
+}
+
+impl<S, P, T> Me<S, P, T> {
+    /// Everything that has come in.
+    #[inline]
+    pub fn take(&self) -> Chain<T> {
+        self.task.inbox.take()
+    }
+    #[inline]
+    pub fn has_items(&self) -> bool {
+        !self.task.inbox.is_empty()
+    }
+    pub fn task(&self) -> &Arc<Task<S, P, T>> {
+        &self.task
+    }
+}
+impl<S, P, T> Deref for Me<S, P, T> {
+    type Target = S;
+    fn deref(&self) -> &S {
+        &self.task.shared
+    }
+}
+
+/// The right to run a task. There is one for each task.
+pub struct Ticket<S, P, T> {
+    task: Arc<Task<S, P, T>>,
+    one_thread: PhantomData<Cell<()>>,
+}
+
+impl<S, P, T> Ticket<S, P, T> {
+    #[inline]
+    pub fn task(&self) -> &Arc<Task<S, P, T>> {
+        &self.task
+    }
+    #[inline]
+    pub fn private(&self) -> &P {
+        // SAFETY: we hold the one ticket, and a ticket is used by one thread at a time (not Sync);
+        // the part is there from `start` to `finish`.
+        unsafe { (*self.task.private.get()).as_deref().unwrap_unchecked() }
+    }
+    #[inline]
+    pub fn private_mut(&mut self) -> &mut P {
+        // SAFETY: as above, and the ticket is borrowed alone.
+        unsafe { (*self.task.private.get()).as_deref_mut().unwrap_unchecked() }
+    }
+    /// Waits for something to be sent. Gives the ticket back when there is something already.
+    #[inline]
+    pub fn park(self) -> Option<Ticket<S, P, T>> {
+        // The count must be behind before anybody can recover it.
+        let raw = Arc::into_raw(self.task);
+        // SAFETY: the count is ours still: the task is there.
+        if unsafe { (*raw).inbox.park() } {
+            return None;
+        }
+        // SAFETY: nobody saw it parked.
+        Some(Ticket { task: unsafe { Arc::from_raw(raw) }, one_thread: PhantomData })
+    }
+    /// Nothing can be sent any more; gives what was.
+    pub fn close(&self) -> Chain<T> {
+        self.task.inbox.close()
+    }
+    /// Ends the task: drops its private part.
+    pub fn finish(self) {
+        drop(self.close());
+        // SAFETY: the one ticket goes with this call; nobody can reach the private part again.
+        let p = unsafe { (*self.task.private.get()).take() };
+        drop(p.map(ManuallyDrop::into_inner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_is_run_by_who_wakes_it() {
+        struct P {
+            me: Me<u32, P, u32>,
+            sum: u32,
+        }
+        let t = Task::start(7, |me| P { me, sum: 0 });
+        let task = t.task().clone();
+        assert!(t.park().is_none());
+        let Pushed::Woken(mut t) = task.send(5) else { panic!() };
+        assert!(matches!(task.send(6), Pushed::Queued));
+        let got: u32 = t.private().me.take().sum();
+        t.private_mut().sum += got;
+        assert_eq!((t.private().sum, ***t.task()), (11, 7));
+        task.send(1);
+        let t = t.park().expect("there was something");
+        t.finish();
+        assert!(matches!(task.send(2), Pushed::Closed(2)));
+        assert_eq!(Arc::strong_count(&task), 1);
+    }
+}
