@@ -98,11 +98,11 @@ fn binary_to_term_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn binary_to_term_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (mut safe, mut used) = (false, false);
-    for o in a[1].list_to_vec().ok_or_else(|| p.badarg())? {
+    for o in a[1].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))? {
         match o.as_atom() {
             Some(am::safe) => safe = true,
             Some(am::used) => used = true,
-            _ => return Err(p.badarg()),
+            _ => return Err(p.badarg_because(am::badopt)),
         }
     }
     let (t, n) = decode(p, a[0], safe)?;

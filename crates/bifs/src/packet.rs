@@ -48,7 +48,7 @@ fn limits(t: Term<'_>, kind: Kind) -> Option<Limits> {
 
 fn decode_packet_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let h = &p.heap;
-    let (kind, binaries) = kind(a[0]).ok_or_else(|| p.badarg())?;
+    let (kind, binaries) = kind(a[0]).ok_or_else(|| p.badarg_because(am::badopt))?;
     let bits = a[1].as_bits().ok_or_else(|| p.badarg())?;
     let l = limits(a[2], kind).ok_or_else(|| p.badarg())?;
     let all = bits.to_bytes();

@@ -242,7 +242,8 @@ fn error_term<'h>(p: &'h Proc, e: &CompileError, in_run: bool) -> Term<'h> {
 
 fn compile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let opts = a.get(1).copied().unwrap_or(Term::NIL);
-    let o = Options::parse(opts).filter(|o| !o.only_run).ok_or_else(|| p.badarg())?;
+    let o =
+        Options::parse(opts).filter(|o| !o.only_run).ok_or_else(|| p.badarg_because(am::badopt))?;
     if o.how.options & opt::UTF != 0 && a[0].as_bits().is_none() {
         return Err(in_erlang(p, am::ucompile, &[a[0], opts]));
     }
@@ -276,7 +277,7 @@ fn internal_run_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn run<'h>(p: &'h Proc, subject: Term<'h>, re: Term<'h>, opts: Term<'h>) -> BifResult<'h> {
-    let o = Options::parse(opts).ok_or_else(|| p.badarg())?;
+    let o = Options::parse(opts).ok_or_else(|| p.badarg_because(am::badopt))?;
     let list = o.capture.is_some_and(|(_, kind)| kind == am::list) && !o.global;
     let in_unicode = |re_is_binary: bool| !re_is_binary || subject.as_bits().is_none() || list;
     let pattern = if re.as_tuple().is_some() {

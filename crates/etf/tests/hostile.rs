@@ -1,0 +1,61 @@
+//! Bytes that are no terms: nothing may panic, and nothing may be asked for that is not there.
+
+use kvik_etf::{decode, encode, DecodeOpts, EncodeOpts};
+use kvik_heap::Heap;
+use kvik_term::Term;
+
+fn random(n: &mut u64) -> u64 {
+    *n ^= *n << 13;
+    *n ^= *n >> 7;
+    *n ^= *n << 17;
+    *n
+}
+
+fn seeds() -> Vec<Vec<u8>> {
+    let h = Heap::new(64);
+    let f = h.float(1.5);
+    let b = h.binary(&[7; 100]);
+    let big = h.big(true, &[1, 2, 3]);
+    let bits = h.bitstring(&[1, 2], 11);
+    let all: Vec<_> = (0..40).map(|i| (Term::int(i), f)).collect();
+    let list = h.list(&[f, b, big, bits, h.make_ref(), Term::local_pid(9), h.map(&all)]);
+    let t = h.tuple(&[list, h.cons(h.string("abc"), f), h.map(&all[..9])]);
+    let e = |o, l| encode(t, o, l);
+    let text = EncodeOpts { text_floats: true, utf8_atoms: true, ..Default::default() };
+    vec![e(EncodeOpts::default(), 0), e(text, 0), e(EncodeOpts::default(), 6)]
+}
+
+#[test]
+fn damaged_terms() {
+    let mut n = 88_172_645_463_325_252;
+    for seed in seeds() {
+        for _ in 0..30_000 {
+            let mut b = seed.clone();
+            for _ in 0..1 + random(&mut n) % 4 {
+                let i = (random(&mut n) % b.len() as u64) as usize;
+                b[i] = random(&mut n) as u8;
+            }
+            b.truncate(b.len() - (random(&mut n) % 3) as usize);
+            let h = Heap::new(64);
+            if let Ok((t, used)) = decode(&b, &h, DecodeOpts::default()) {
+                assert!(used <= b.len());
+                let again = encode(t, EncodeOpts::default(), 0);
+                let (t, _) = decode(&again, &h, DecodeOpts::default()).expect("what we wrote");
+                assert_eq!(encode(t, EncodeOpts::default(), 0), again);
+            }
+        }
+    }
+}
+
+#[test]
+fn deep_terms() {
+    let h = Heap::new(64);
+    let mut b = vec![131];
+    for _ in 0..200_000 {
+        b.extend_from_slice(&[108, 0, 0, 0, 1]);
+    }
+    b.push(106);
+    b.extend(std::iter::repeat_n(106, 200_000));
+    let (t, _) = decode(&b, &h, DecodeOpts::default()).unwrap();
+    assert_eq!(encode(t, EncodeOpts::default(), 0), b);
+}
