@@ -9,6 +9,7 @@ pub mod buffer;
 pub mod checksum;
 pub mod code;
 pub mod counters;
+pub mod errors;
 pub mod etf;
 pub mod ets;
 pub mod file;
@@ -38,6 +39,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         checksum::BIFS,
         code::BIFS,
         counters::BIFS,
+        errors::BIFS,
         etf::BIFS,
         file::BIFS,
         filename::BIFS,

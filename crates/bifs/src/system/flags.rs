@@ -130,6 +130,9 @@ fn set_number<'h>(p: &'h Proc, n: &Number, value: Term<'h>) -> BifResult<'h> {
         "min_heap_size" => super::info::heap_size_at_least(v),
         _ => v.min(n.range.1),
     };
+    if n.name == "backtrace_depth" {
+        kvik_jit::BACKTRACE_DEPTH.store(v as usize, Relaxed);
+    }
     Ok(p.heap.integer(n.value.swap(v, Relaxed)))
 }
 

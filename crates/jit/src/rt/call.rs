@@ -65,7 +65,8 @@ fn note_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) {
         return;
     }
     let args = p.heap.list(args);
-    note_first(p, e, args, am::error);
+    // The cause comes where an error's kind of place stands.
+    note_first(p, e, args, p.cause.take().unwrap_or(am::error));
 }
 
 /// The first line of the next stack trace: function, arguments, and what kind of place it is

@@ -12,7 +12,11 @@ use super::{arg, set_x, trace, x_terms};
 /// whose frame the stack then ends in, or 0.
 pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u64 {
     let given = p.heap.exc_class() >= Class::ErrorWithTrace as u8;
-    let trace = if given { p.heap.root(Root::ExcTrace) } else { trace::capture(p, ip as usize) };
+    let trace = if given {
+        trace::given(p, p.heap.root(Root::ExcTrace))
+    } else {
+        trace::capture(p, ip as usize)
+    };
     let class = match p.heap.exc_class() % 4 {
         0 => (Class::Error, am::error),
         1 => (Class::Exit, am::exit),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kvik_heap::roots::Root;
 use kvik_proc::{Class, Proc};
-use kvik_term::{am, Term};
+use kvik_term::{am, Atom, Term};
 
 /// `erlang:system_flag(backtrace_depth, N)`
 pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
@@ -28,8 +28,16 @@ pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     p.heap.tuple(&words)
 }
 
-/// The class of the exception that a raw trace comes from. A trace that a program gives is an
-/// error's.
+/// A trace that a program gave, in a form that keeps the exception's class.
+pub fn given<'h>(p: &'h Proc, trace: Term<'h>) -> Term<'h> {
+    if trace.as_tuple().is_some() {
+        return trace;
+    }
+    let class = Term::int((p.heap.exc_class() % 4) as i32);
+    p.heap.tuple(&[class, trace])
+}
+
+/// The class of the exception that a raw trace comes from.
 pub fn class_of(trace: Term<'_>) -> Class {
     match trace.as_tuple().and_then(|t| t.get(0)).and_then(Term::as_small) {
         Some(1) => Class::Exit,
@@ -42,6 +50,9 @@ pub fn class_of(trace: Term<'_>) -> Class {
 pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
     let Some(t) = raw.as_tuple() else { return raw };
     let [_, first, addresses @ ..] = t.elements() else { return Term::NIL };
+    if first.as_cons().is_some() {
+        return *first;
+    }
     let mut lines: Vec<Term<'h>> = Vec::new();
     let mut rest = addresses;
     if let Some([m, f, args, kind]) = first.as_tuple_n::<4>() {
@@ -54,11 +65,13 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
             // The place itself fails, and `args` says how.
             if let Some((here, more)) = rest.split_first() {
                 let info = p.heap.tuple(&[am::error_info.into(), args]);
-                lines.extend(line(p, *here, None, Some(info)));
+                let args = m.is_list().then_some(m);
+                lines.extend(line(p, *here, args, Some(info)));
                 rest = more;
             }
         } else {
-            let info = if kind == am::undef { Term::NIL } else { error_info(p, raw) };
+            let is_error = class_of(raw) == Class::Error && kind != am::undef;
+            let info = if is_error { error_info(p, m, kind) } else { Term::NIL };
             lines.push(p.heap.tuple(&[m, f, args, info]));
         }
     }
@@ -67,12 +80,30 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
     p.heap.list(&lines)
 }
 
-/// `[{error_info, #{module => erl_erts_errors}}]` for errors of BIFs.
-fn error_info<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
-    if class_of(raw) != Class::Error {
-        return Term::NIL;
+/// The module that explains the errors of a module's BIFs.
+fn explainer(module: Atom) -> Option<Atom> {
+    match module {
+        am::atomics | am::counters | am::erlang | am::erts_internal | am::persistent_term => {
+            Some(am::erl_erts_errors)
+        }
+        am::os => Some(am::erl_kernel_errors),
+        am::binary | am::ets | am::lists | am::maps | am::math | am::re | am::unicode => {
+            Some(am::erl_stdlib_errors)
+        }
+        _ => None,
     }
-    let map = p.heap.map(&[(am::module.into(), am::erl_erts_errors.into())]);
+}
+
+/// `[{error_info, #{module => M, cause => C}}]` for errors of BIFs; the cause where one was given.
+fn error_info<'h>(p: &'h Proc, module: Term<'h>, cause: Term<'h>) -> Term<'h> {
+    let Some(explains) = module.as_atom().and_then(explainer) else {
+        return Term::NIL;
+    };
+    let mut pairs = vec![(am::module.into(), explains.into())];
+    if !cause.is_atom(am::error) {
+        pairs.push((am::cause.into(), cause));
+    }
+    let map = p.heap.map(&pairs);
     p.heap.list(&[p.heap.tuple(&[am::error_info.into(), map])])
 }
 

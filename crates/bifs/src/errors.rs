@@ -1,0 +1,97 @@
+//! Raising exceptions: `erlang:error/1,2,3`, `exit/1`, `throw/1`, `raise/3`, `nif_error/1,2`.
+//!
+//! They leave no line of their own in the stack trace: what is said of arguments and of
+//! `error_info` belongs to the function that calls them, which `Root::Spare` tells the trace.
+
+use kvik_heap::roots::Root;
+use kvik_proc::{bif, BifEntry, BifResult, Class, Proc, Raised};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "error", 1, error_1),
+    bif!("erlang", "error", 2, error_2),
+    bif!("erlang", "error", 3, error_3),
+    bif!("erlang", "exit", 1, exit_1),
+    bif!("erlang", "throw", 1, throw_1),
+    bif!("erlang", "raise", 3, raise_3),
+    bif!("erlang", "nif_error", 1, error_1),
+    bif!("erlang", "nif_error", 2, error_2),
+];
+
+fn error_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [reason] = *a else { return Err(p.badarg()) };
+    Err(p.error(reason))
+}
+fn exit_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [reason] = *a else { return Err(p.badarg()) };
+    Err(p.exit(reason))
+}
+fn throw_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [value] = *a else { return Err(p.badarg()) };
+    Err(p.throw(value))
+}
+
+/// An error of the calling function, with its arguments where they are a list, and what
+/// `error_info` says.
+fn error_with<'h>(p: &'h Proc, reason: Term<'h>, args: Term<'h>, info: Option<Term<'h>>) -> Raised {
+    let r = p.error(reason);
+    let args = if args.is_list() { args } else { am::undefined.into() };
+    let (last, kind) = match info {
+        Some(map) => (map, am::error_info),
+        None => (args, am::function_clause),
+    };
+    if info.is_some() || args.is_list() {
+        let first = [args, am::undefined.into(), last, kind.into()];
+        p.heap.set_root(Root::Spare, p.heap.tuple(&first));
+    }
+    r
+}
+fn error_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [reason, args] = *a else { return Err(p.badarg()) };
+    Err(error_with(p, reason, args, None))
+}
+/// Options that are not as they should be count for nothing.
+fn error_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [reason, args, options] = *a else { return Err(p.badarg()) };
+    let options = options.list_to_vec().unwrap_or_default();
+    let infos: Option<Vec<_>> = options
+        .iter()
+        .map(|o| match o.as_tuple_n::<2>() {
+            Some([k, map]) if k.is_atom(am::error_info) && map.as_map().is_some() => Some(map),
+            _ => None,
+        })
+        .collect();
+    let info = infos.and_then(|v| v.last().copied());
+    Err(error_with(p, reason, args, info))
+}
+
+/// A class or trace of the wrong form is answered, not raised: `badarg`.
+fn raise_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [class, reason, trace] = *a else { return Err(p.badarg()) };
+    let class = match class.as_atom() {
+        Some(am::error) => Class::Error,
+        Some(am::exit) => Class::Exit,
+        Some(am::throw) => Class::Throw,
+        _ => return Ok(am::badarg.into()),
+    };
+    let Some(items) = trace.list_to_vec() else {
+        return Ok(am::badarg.into());
+    };
+    let items: Option<Vec<_>> = items.into_iter().map(|t| trace_item(p, t)).collect();
+    let Some(mut items) = items else {
+        return Ok(am::badarg.into());
+    };
+    items.truncate(crate::system::backtrace_depth().max(1));
+    Err(p.raise_with_trace(class, reason, p.heap.list(&items)))
+}
+/// An item as `try … catch` gives it, or one without a location.
+fn trace_item<'h>(p: &'h Proc, t: Term<'h>) -> Option<Term<'h>> {
+    let is_atom = |t: Term<'_>| t.as_atom().is_some();
+    match *t.as_tuple()?.elements() {
+        [f, args] if f.as_fun().is_some() => Some(p.heap.tuple(&[f, args, Term::NIL])),
+        [f, _, at] if f.as_fun().is_some() => at.is_list().then_some(t),
+        [m, f, a] if is_atom(m) && is_atom(f) => Some(p.heap.tuple(&[m, f, a, Term::NIL])),
+        [m, f, _, at] if is_atom(m) && is_atom(f) => at.is_list().then_some(t),
+        _ => None,
+    }
+}
