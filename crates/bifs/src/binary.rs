@@ -38,7 +38,7 @@ pub const BIFS: &[BifEntry] = &[
 
 /// What to look for: one binary, or the longest of several.
 enum Pattern {
-    One(memmem::Finder<'static>),
+    One(Box<memmem::Finder<'static>>),
     Any(AhoCorasick),
 }
 
@@ -63,7 +63,7 @@ impl Pattern {
         }
     }
     fn one(b: &[u8]) -> Pattern {
-        Pattern::One(memmem::Finder::new(b).into_owned())
+        Pattern::One(Box::new(memmem::Finder::new(b).into_owned()))
     }
     fn tag(&self) -> kvik_term::Atom {
         match self {

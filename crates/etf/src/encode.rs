@@ -8,7 +8,7 @@ use kvik_term::{map, Atom, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 use crate::hooks::hooks;
 use crate::tag;
 
-#[derive(Copy, Clone)]
+#[derive(Copy, Clone, Default)]
 pub struct EncodeOpts<'a> {
     /// All atoms in UTF-8 (`minor_version` 2, and distribution); else Latin-1 where they fit it.
     pub utf8_atoms: bool,
@@ -18,12 +18,6 @@ pub struct EncodeOpts<'a> {
     pub deterministic: bool,
     /// References into a distribution message's atom cache.
     pub cache: Option<&'a dyn Fn(Atom) -> Option<u8>>,
-}
-
-impl Default for EncodeOpts<'_> {
-    fn default() -> Self {
-        EncodeOpts { utf8_atoms: false, text_floats: false, deterministic: false, cache: None }
-    }
 }
 
 /// The most bytes a list may have to be written as a string.
