@@ -163,14 +163,15 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(am::badarg.into());
     };
     p.heap.bump_reductions(200);
-    Ok(match Port::open(owner, &what, &o) {
-        Ok(port) => {
-            let port = Term::local_port(port.id);
-            if let Some(h) = host::host() {
-                h.linked(p, port);
-            }
-            port
+    let link = |port, make| {
+        if make {
+            p.link(port);
+        } else {
+            p.unlink(port);
         }
+    };
+    Ok(match Port::open(owner, &what, &o, link) {
+        Ok(port) => Term::local_port(port.id),
         Err(OpenError::Badarg) => am::badarg.into(),
         Err(OpenError::SystemLimit) => am::system_limit.into(),
         Err(OpenError::Posix(e)) => Atom::intern(e.name()).unwrap_or(am::einval).into(),

@@ -3,7 +3,6 @@
 use std::sync::OnceLock;
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::Proc;
 use kvik_term::{Atom, Term};
 
 pub trait Host: Send + Sync {
@@ -14,12 +13,12 @@ pub trait Host: Send + Sync {
     /// A monitor fires: `{'DOWN', Ref, port, Item, Reason}`, where `Item` is the port or
     /// `{Name, node()}`.
     fn down(&self, pid: u32, monitor: [u32; 3], port: u32, name: Option<Atom>, reason: OwnedTerm);
-    /// The running process has opened this port and is linked to it.
-    fn linked(&self, p: &Proc, port: Term<'static>);
     /// Links a process to a port on the process's side. `false`: no such process.
     fn link(&self, pid: u32, port: Term<'static>) -> bool;
-    /// A registered port is gone.
-    fn unregister(&self, port: u32, name: Atom);
+    /// The name a port is registered under.
+    fn name_of(&self, port: u32) -> Option<Atom>;
+    /// A port is gone, and its name with it.
+    fn unregister(&self, port: u32);
     /// The pid or port registered under this name.
     fn whereis(&self, name: Atom) -> Option<Term<'static>>;
 }

@@ -16,6 +16,7 @@ pub mod packet_term;
 pub mod pipes;
 pub mod poll;
 pub mod port;
+pub mod processes;
 pub mod queue;
 pub mod signals;
 pub mod table;

@@ -201,11 +201,7 @@ thread_local! {
 pub fn check_io(scheduler: usize, timeout: Option<Duration>) -> usize {
     let Some(s) = set(scheduler) else { return 0 };
     let pending = s.ready_count.load(Ordering::Acquire) > 0;
-    let timeout = if pending {
-        Some(Duration::ZERO)
-    } else {
-        until_timer(s, timeout)
-    };
+    let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
     ROOM.with_borrow_mut(|(events, buffer)| {
         let mut n = s.poller.wait(events, timeout).unwrap_or(0);
         for e in events.iter() {

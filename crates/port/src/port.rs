@@ -44,7 +44,6 @@ pub struct Core {
     owner: u32,
     links: Vec<u32>,
     monitors: Vec<(u32, [u32; 3], Option<Atom>)>,
-    registered: Option<Atom>,
     data: OwnedTerm,
     /// The process that is calling.
     pub caller: u32,
@@ -65,6 +64,10 @@ pub enum OpenError {
     SystemLimit,
     Posix(Errno),
 }
+
+/// What was sent to a port is not for it: the sender gets the exit signal `badsig`.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct BadSignal;
 
 /// What became of output.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -156,11 +159,16 @@ impl Core {
 }
 
 impl Port {
-    /// Opens a port for a process, which is linked to it (its own side of the link is the caller's
-    /// business).
-    pub fn open(owner: u32, what: &What, o: &Options) -> Result<Arc<Port>, OpenError> {
+    /// Opens a port for a process. `link` makes (`true`) or unmakes the process's side of the link
+    /// between them; it is made before anything can come from the port.
+    pub fn open(
+        owner: u32,
+        what: &What,
+        o: &Options,
+        link: impl Fn(Term<'static>, bool),
+    ) -> Result<Arc<Port>, OpenError> {
         let (driver, name) = crate::pipes::open_driver(what, o)?;
-        Port::with_driver(owner, name, o, driver)
+        Port::with_driver(owner, name, o, driver, link)
     }
 
     pub fn with_driver(
@@ -168,6 +176,7 @@ impl Port {
         name: Vec<u8>,
         o: &Options,
         driver: Box<dyn Driver>,
+        link: impl Fn(Term<'static>, bool),
     ) -> Result<Arc<Port>, OpenError> {
         let home = poll::choose();
         let core = |id| Core {
@@ -178,7 +187,6 @@ impl Port {
             owner,
             links: vec![owner],
             monitors: Vec::new(),
-            registered: None,
             data: OwnedTerm::immediate(Term::atom(am::undefined)),
             caller: owner,
             binary: o.binary,
@@ -195,6 +203,7 @@ impl Port {
             Arc::new(Port { id, inner })
         })
         .ok_or(OpenError::SystemLimit)?;
+        link(Term::local_port(port.id), true);
         let mut g = port.lock();
         let Inner { core, driver } = &mut *g;
         if let Err(e) = driver.start(core) {
@@ -202,6 +211,7 @@ impl Port {
             core.state = State::Closed;
             drop(g);
             table::remove(port.id);
+            link(Term::local_port(port.id), false);
             return Err(match e {
                 Exit::Posix(e) => OpenError::Posix(e),
                 _ => OpenError::Badarg,
@@ -242,8 +252,8 @@ impl Port {
         if core.state == State::Open {
             let answer = if flush { am::true_ } else { am::badarg };
             core.wake_waiters(answer);
-            if let (Some(name), Some(h)) = (core.registered.take(), host()) {
-                h.unregister(self.id, name);
+            if let Some(h) = host() {
+                h.unregister(self.id);
             }
             for pid in std::mem::take(&mut core.links) {
                 if let (Some(h), true) = (host(), Some(pid) != but) {
@@ -285,6 +295,9 @@ impl Port {
 
     /// Output from process `from`.
     pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
+        self.write(from, bytes, nosuspend, true)
+    }
+    fn write(&self, from: u32, bytes: &[u8], nosuspend: bool, wait: bool) -> Command {
         let Some(mut g) = self.open_lock() else {
             return Command::Closed;
         };
@@ -295,7 +308,7 @@ impl Port {
         g.core.caller = from;
         g.core.count_output(bytes.len());
         self.run(&mut g, |d, c| d.output(c, bytes));
-        if was_busy && g.core.busy && g.core.state == State::Open {
+        if wait && was_busy && g.core.busy && g.core.state == State::Open {
             let n = kvik_heap::build::next_ref();
             g.core.waiters.push((from, n));
             return Command::Wait(n);
@@ -331,44 +344,42 @@ impl Port {
         true
     }
 
-    /// `Port ! {Owner, Request}`. `Err`: the sender is to get the exit signal `badsig`.
-    /// `Ok(Some(_))` where the sender has to wait, as for [`Port::command`].
-    pub fn message(&self, from: u32, message: Term<'_>) -> Result<Option<[u32; 3]>, ()> {
-        let [owner, request] = message.as_tuple_n().ok_or(())?;
-        let owner = owner.as_local_pid().ok_or(())?;
+    /// `Port ! {Owner, Request}`.
+    pub fn message(&self, from: u32, message: Term<'_>) -> Result<(), BadSignal> {
+        let [owner, request] = message.as_tuple_n().ok_or(BadSignal)?;
+        let owner = owner.as_local_pid().ok_or(BadSignal)?;
         if self.open_lock().is_some_and(|g| g.core.owner != owner) {
-            return Err(());
+            return Err(BadSignal);
         }
         if request == am::close {
-            let Some(mut g) = self.open_lock() else {
-                return Ok(None);
-            };
-            g.core.tell_owner(0, |_| am::closed.into());
-            self.end(&mut g, OwnedTerm::immediate(am::normal.into()), true, None);
-            return Ok(None);
+            if let Some(mut g) = self.open_lock() {
+                g.core.tell_owner(0, |_| am::closed.into());
+                self.end(&mut g, OwnedTerm::immediate(am::normal.into()), true, None);
+            }
+            return Ok(());
         }
-        let [tag, arg] = request.as_tuple_n().ok_or(())?;
+        let [tag, arg] = request.as_tuple_n().ok_or(BadSignal)?;
         match tag.as_atom() {
             Some(am::command) => {
-                let bytes = crate::iodata::bytes(arg).ok_or(())?;
-                Ok(match self.command(from, &bytes, false) {
-                    Command::Wait(n) => Some(n),
-                    _ => None,
-                })
+                let bytes = crate::iodata::bytes(arg).ok_or(BadSignal)?;
+                self.write(from, &bytes, false, false);
+                Ok(())
             }
             Some(am::connect) => {
-                let pid = arg.as_local_pid().ok_or(())?;
-                let Some(mut g) = self.open_lock() else {
-                    return Ok(None);
-                };
-                g.core.tell_owner(0, |_| am::connected.into());
-                g.core.owner = pid;
-                if !g.core.links.contains(&pid) {
-                    g.core.links.push(pid);
+                let pid = arg.as_local_pid().ok_or(BadSignal)?;
+                if let Some(h) = host() {
+                    h.link(pid, Term::local_port(self.id));
                 }
-                Ok(None)
+                if let Some(mut g) = self.open_lock() {
+                    g.core.tell_owner(0, |_| am::connected.into());
+                    g.core.owner = pid;
+                    if !g.core.links.contains(&pid) {
+                        g.core.links.push(pid);
+                    }
+                }
+                Ok(())
             }
-            _ => Err(()),
+            _ => Err(BadSignal),
         }
     }
 
@@ -421,17 +432,6 @@ impl Port {
             g.core.monitors.retain(|(_, n, _)| *n != reference);
         }
     }
-    /// Notes its registered name. `false`: the port is gone or has one.
-    pub fn register(&self, name: Option<Atom>) -> bool {
-        match self.open_lock() {
-            Some(mut g) if name.is_none() || g.core.registered.is_none() => {
-                g.core.registered = name;
-                true
-            }
-            _ => false,
-        }
-    }
-
     pub fn is_open(&self) -> bool {
         self.open_lock().is_some()
     }
@@ -456,7 +456,7 @@ impl Port {
             owner: c.owner,
             links: c.links.clone(),
             monitored_by: c.monitors.iter().map(|m| m.0).collect(),
-            registered: c.registered,
+            registered: host().and_then(|h| h.name_of(self.id)),
             input: c.input,
             output: c.output,
             os_pid: g.driver.os_pid(),

@@ -42,11 +42,13 @@ impl Host for Mail {
         let text = format!("DOWN {}", show(reason.term()));
         self.0.lock().unwrap().push((pid, text));
     }
-    fn linked(&self, _: &kvik_proc::Proc, _: Term<'static>) {}
     fn link(&self, _: u32, _: Term<'static>) -> bool {
         true
     }
-    fn unregister(&self, _: u32, _: Atom) {}
+    fn name_of(&self, _: u32) -> Option<Atom> {
+        None
+    }
+    fn unregister(&self, _: u32) {}
     fn whereis(&self, _: Atom) -> Option<Term<'static>> {
         None
     }
@@ -91,7 +93,7 @@ fn sh(command: &str) -> What {
 fn lines_come_back_and_the_end_is_told_in_order() {
     let o = Options { line: Some(5), exit_status: true, eof: true, ..options() };
     let script = "sh -c 'read a; read b; echo $b$a; printf x; exit 7'";
-    let p = Port::open(1, &sh(script), &o).unwrap();
+    let p = Port::open(1, &sh(script), &o, |_, _| ()).unwrap();
     assert!(p.info().unwrap().os_pid.is_some());
     assert_eq!(p.command(1, b"abc\nde", false), Command::Done);
     p.command(1, b"f\n", false);
@@ -111,7 +113,7 @@ fn lines_come_back_and_the_end_is_told_in_order() {
 #[test]
 fn packets_and_lists() {
     let o = Options { packet: 2, binary: false, ..options() };
-    let p = Port::open(2, &sh("cat"), &o).unwrap();
+    let p = Port::open(2, &sh("cat"), &o, |_, _| ()).unwrap();
     p.command(2, b"hi", false);
     p.command(2, b"", false);
     assert_eq!(get(2, 2), ["{P,{data,[104,105]}}", "{P,{data,[]}}"]);
@@ -123,7 +125,8 @@ fn packets_and_lists() {
 #[test]
 fn a_busy_port_makes_writers_wait() {
     let o = options();
-    let p = Port::open(3, &sh("sh -c 'sleep 0.2; cat > /dev/null; echo done'"), &o).unwrap();
+    let p =
+        Port::open(3, &sh("sh -c 'sleep 0.2; cat > /dev/null; echo done'"), &o, |_, _| ()).unwrap();
     let block = vec![b'x'; 300_000];
     assert_eq!(p.command(3, &block, false), Command::Done);
     assert_eq!(p.command(3, b"y", true), Command::Busy);
@@ -137,11 +140,11 @@ fn a_busy_port_makes_writers_wait() {
 #[test]
 fn errors_and_owners() {
     let o = options();
-    let e = Port::open(4, &What::Executable(b"/no/such".to_vec()), &o);
+    let e = Port::open(4, &What::Executable(b"/no/such".to_vec()), &o, |_, _| ());
     assert!(matches!(e, Err(OpenError::Posix(Errno::NOENT))));
-    let e = Port::open(4, &What::Driver(b"no_such".to_vec()), &o);
+    let e = Port::open(4, &What::Driver(b"no_such".to_vec()), &o, |_, _| ());
     assert!(matches!(e, Err(OpenError::Badarg)));
-    let p = Port::open(4, &What::Executable(b"/bin/cat".to_vec()), &o).unwrap();
+    let p = Port::open(4, &What::Executable(b"/bin/cat".to_vec()), &o, |_, _| ()).unwrap();
     assert!(p.connect(5));
     p.monitor(6, [1, 2, 3], None);
     p.command(4, b"to five", false);
@@ -159,14 +162,14 @@ fn a_descriptor_is_read_to_its_end() {
     let (r, w) = kvik_sys::fd::pipe().unwrap();
     use std::os::fd::AsRawFd;
     let o = Options { write: false, eof: true, ..options() };
-    let p = Port::open(7, &What::Fd(r.as_raw_fd(), 1), &o).unwrap();
+    let p = Port::open(7, &What::Fd(r.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
     kvik_sys::fd::write(w.as_raw_fd(), b"abc").unwrap();
     assert_eq!(get(7, 1), ["{P,{data,\"abc\"}}"]);
     drop(w);
     assert_eq!(get(7, 1), ["{P,eof}"]);
     p.close();
     let f = std::fs::File::open("/proc/self/status").unwrap();
-    let _p = Port::open(8, &What::Fd(f.as_raw_fd(), 1), &o).unwrap();
+    let _p = Port::open(8, &What::Fd(f.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
     let got = get(8, 2);
     assert!(got[0].contains("Name:"), "{got:?}");
     assert_eq!(got.last().unwrap(), "{P,eof}");

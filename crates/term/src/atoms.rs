@@ -16,6 +16,7 @@ macro_rules! atoms {
 }
 
 atoms! {
+    badsig = "badsig",
     empty = "",
     op_send = "!",
     dollar_dollar = "$$",

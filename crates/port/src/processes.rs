@@ -1,0 +1,78 @@
+//! Ports and processes: what each does for the other.
+
+use kvik_heap::OwnedTerm;
+use kvik_proc::hooks::PortHooks;
+use kvik_proc::signal::Control;
+use kvik_proc::{deliver, registry, RefId, Signal};
+use kvik_term::{am, Atom, Term};
+
+use crate::host::{self, Host};
+use crate::table::get;
+
+struct Processes;
+
+impl Host for Processes {
+    fn send(&self, pid: u32, message: OwnedTerm) {
+        deliver(pid, Signal::Message(message));
+    }
+    fn exit(&self, pid: u32, port: u32, reason: OwnedTerm) {
+        let from = OwnedTerm::immediate(Term::local_port(port));
+        deliver(pid, Control::Exit { from, linked: true, reason });
+    }
+    fn down(&self, pid: u32, monitor: [u32; 3], _: u32, _: Option<Atom>, reason: OwnedTerm) {
+        deliver(pid, Control::Down { id: RefId(monitor), reason });
+    }
+    fn link(&self, pid: u32, port: Term<'static>) -> bool {
+        deliver(pid, Control::Link { from: port })
+    }
+    fn name_of(&self, port: u32) -> Option<Atom> {
+        registry::name_of(Term::local_port(port))
+    }
+    fn unregister(&self, port: u32) {
+        if let Some(name) = self.name_of(port) {
+            registry::unregister(name);
+        }
+    }
+    fn whereis(&self, name: Atom) -> Option<Term<'static>> {
+        registry::whereis(name)
+    }
+}
+
+/// Makes processes the host of ports. Before the first port is opened.
+pub fn install() {
+    static PROCESSES: Processes = Processes;
+    host::install(&PROCESSES);
+}
+
+/// Signals from processes to ports: for `kvik_proc::Hooks`, beside [`crate::check_io`] and
+/// [`crate::wake`].
+pub const HOOKS: PortHooks = PortHooks {
+    send: |port, from, message| {
+        let (Some(port), Some(from)) = (get(port), from.as_local_pid()) else {
+            return false;
+        };
+        if port.message(from, message.term()).is_err() {
+            let reason = OwnedTerm::immediate(am::badsig.into());
+            let me = OwnedTerm::immediate(Term::local_port(port.id));
+            deliver(from, Control::Exit { from: me, linked: false, reason });
+        }
+        true
+    },
+    link: |port, pid| get(port).is_some_and(|p| p.link(pid)),
+    unlink: |port, pid| {
+        if let Some(p) = get(port) {
+            p.unlink(pid);
+        }
+    },
+    exit: |port, from, _, reason| {
+        if let Some(p) = get(port) {
+            p.exit(from, reason.term());
+        }
+    },
+    monitor: |port, pid, id, name| get(port).is_some_and(|p| p.monitor(pid, id.0, name)),
+    demonitor: |port, id| {
+        if let Some(p) = get(port) {
+            p.demonitor(id.0);
+        }
+    },
+};
