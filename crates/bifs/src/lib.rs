@@ -8,14 +8,20 @@ pub mod binary;
 pub mod buffer;
 pub mod checksum;
 pub mod code;
+pub mod convert;
 pub mod counters;
 pub mod errors;
 pub mod etf;
 pub mod ets;
 pub mod file;
 pub mod filename;
+mod float_text;
+pub mod guards;
 pub mod iolist;
+pub mod lists;
+pub mod maps;
 pub mod match_spec;
+pub mod math;
 mod md5;
 pub mod os;
 pub mod packet;
@@ -24,6 +30,7 @@ pub mod persistent_term;
 pub mod port;
 pub mod re;
 pub mod system;
+pub mod tuple;
 pub mod unicode;
 pub mod zlib;
 
@@ -33,13 +40,19 @@ use kvik_proc::BifEntry;
 pub fn all() -> Vec<&'static [BifEntry]> {
     let mut tables: Vec<&'static [BifEntry]> = vec![
         arith::BIFS,
+        convert::BIFS,
+        math::BIFS,
+        errors::BIFS,
+        tuple::BIFS,
+        maps::BIFS,
+        lists::BIFS,
+        guards::BIFS,
         atomics::BIFS,
         binary::BIFS,
         buffer::BIFS,
         checksum::BIFS,
         code::BIFS,
         counters::BIFS,
-        errors::BIFS,
         etf::BIFS,
         file::BIFS,
         filename::BIFS,

@@ -1,0 +1,212 @@
+//! Between numbers, atoms and their text.
+
+use kvik_heap::arith::integer_value;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::atom::AtomError;
+use kvik_term::{am, Atom, Term, View};
+use num_bigint::BigInt;
+
+use crate::float_text;
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "atom_to_list", 1, atom_to_list),
+    bif!("erlang", "atom_to_binary", 2, atom_to_binary),
+    bif!("erlang", "list_to_atom", 1, list_to_atom),
+    bif!("erlang", "list_to_existing_atom", 1, list_to_existing_atom),
+    bif!("erlang", "binary_to_atom", 2, binary_to_atom),
+    bif!("erlang", "binary_to_existing_atom", 2, binary_to_existing_atom),
+    bif!("erlang", "integer_to_list", 1, integer_to_list),
+    bif!("erlang", "integer_to_list", 2, integer_to_list),
+    bif!("erlang", "integer_to_binary", 1, integer_to_binary),
+    bif!("erlang", "integer_to_binary", 2, integer_to_binary),
+    bif!("erlang", "list_to_integer", 1, list_to_integer),
+    bif!("erlang", "list_to_integer", 2, list_to_integer),
+    bif!("erlang", "binary_to_integer", 1, binary_to_integer),
+    bif!("erlang", "binary_to_integer", 2, binary_to_integer),
+    bif!("erlang", "float_to_list", 1, float_to_list),
+    bif!("erlang", "float_to_list", 2, float_to_list),
+    bif!("erlang", "float_to_binary", 1, float_to_binary),
+    bif!("erlang", "float_to_binary", 2, float_to_binary),
+    bif!("erlang", "list_to_float", 1, list_to_float),
+    bif!("erlang", "binary_to_float", 1, binary_to_float),
+    bif!("string", "list_to_integer", 1, string_to_integer),
+    bif!("string", "list_to_float", 1, string_to_float),
+    bif!("io", "printable_range", 0, printable_range),
+    bif!("net_kernel", "dflag_unicode_io", 1, dflag_unicode_io),
+];
+
+fn atom_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    a[0].as_atom().map(|a| p.heap.string(a.name())).ok_or_else(|| p.badarg())
+}
+fn atom_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(atom), Some(encoding)) = (a[0].as_atom(), a[1].as_atom()) else {
+        return Err(p.badarg());
+    };
+    match encoding {
+        am::utf8 | am::unicode => Ok(p.heap.binary(atom.name().as_bytes())),
+        am::latin1 => {
+            let bytes: Result<Vec<u8>, _> =
+                atom.name().chars().map(|c| u8::try_from(c as u32)).collect();
+            bytes.map(|b| p.heap.binary(&b)).map_err(|_| p.badarg())
+        }
+        _ => Err(p.badarg()),
+    }
+}
+
+/// The text of a list of characters.
+fn text(t: Term<'_>) -> Option<String> {
+    let chars = t.list_to_vec()?;
+    chars.iter().map(|t| char::from_u32(u32::try_from(t.as_small()?).ok()?)).collect()
+}
+fn intern<'h>(p: &'h Proc, name: Option<String>) -> BifResult<'h> {
+    match name.map(|n| Atom::intern(&n)) {
+        Some(Ok(a)) => Ok(a.into()),
+        Some(Err(AtomError::TooLong | AtomError::Full)) => Err(p.system_limit()),
+        None => Err(p.badarg()),
+    }
+}
+fn existing<'h>(p: &'h Proc, name: Option<String>) -> BifResult<'h> {
+    name.and_then(|n| Atom::existing(&n)).map(Term::atom).ok_or_else(|| p.badarg())
+}
+fn list_to_atom<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    intern(p, text(a[0]))
+}
+fn list_to_existing_atom<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    existing(p, text(a[0]))
+}
+fn encoded(bin: Term<'_>, encoding: Term<'_>) -> Option<String> {
+    let bits = bin.as_bits().filter(|b| b.is_binary())?;
+    let bytes = bits.to_bytes();
+    match encoding.as_atom()? {
+        am::utf8 | am::unicode => String::from_utf8(bytes.into_owned()).ok(),
+        am::latin1 => Some(bytes.iter().map(|b| *b as char).collect()),
+        _ => None,
+    }
+}
+fn binary_to_atom<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    intern(p, encoded(a[0], a[1]))
+}
+fn binary_to_existing_atom<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    existing(p, encoded(a[0], a[1]))
+}
+
+fn base(a: &[Term<'_>]) -> Option<u32> {
+    match a.get(1) {
+        None => Some(10),
+        Some(t) => {
+            t.as_small().and_then(|b| u32::try_from(b).ok()).filter(|b| (2..=36).contains(b))
+        }
+    }
+}
+fn integer_text(a: &[Term<'_>]) -> Option<String> {
+    match (a[0].view(), base(a)?) {
+        (View::Small(i), 10) => Some(i.to_string()),
+        (_, base) => integer_value(a[0]).map(|i| i.to_str_radix(base).to_uppercase()),
+    }
+}
+fn integer_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    integer_text(a).map(|s| p.heap.string(&s)).ok_or_else(|| p.badarg())
+}
+fn integer_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    integer_text(a).map(|s| p.heap.binary(s.as_bytes())).ok_or_else(|| p.badarg())
+}
+
+/// A sign perhaps, and at least one digit of the base.
+fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Option<Term<'h>> {
+    let (negative, digits) = match s {
+        [b'-', d @ ..] => (true, d),
+        [b'+', d @ ..] => (false, d),
+        d => (false, d),
+    };
+    if digits.is_empty() || !digits.iter().all(|c| (*c as char).is_digit(base)) {
+        return None;
+    }
+    let text = std::str::from_utf8(digits).ok()?;
+    if let Ok(i) = i64::from_str_radix(text, base) {
+        return Some(p.heap.integer(if negative { -i } else { i }));
+    }
+    p.heap.bump_reductions(digits.len() as i64 / 8);
+    let i = BigInt::parse_bytes(digits, base)?;
+    Some(p.heap.big_integer(&if negative { -i } else { i }))
+}
+fn bytes_of_list(t: Term<'_>) -> Option<Vec<u8>> {
+    t.list_to_vec()?.iter().map(|t| u8::try_from(t.as_small()?).ok()).collect()
+}
+fn list_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let i = bytes_of_list(a[0]).zip(base(a)).and_then(|(s, b)| parse_integer(p, &s, b));
+    i.ok_or_else(|| p.badarg())
+}
+fn binary_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let bits = a[0].as_bits().filter(|b| b.is_binary());
+    let i = bits.zip(base(a)).and_then(|(s, b)| parse_integer(p, &s.to_bytes(), b));
+    i.ok_or_else(|| p.badarg())
+}
+
+fn float_string(a: &[Term<'_>]) -> Option<String> {
+    let f = a[0].as_float()?;
+    match a.get(1) {
+        None => Some(float_text::scientific(f, 20)),
+        Some(options) => float_text::by_options(f, &options.list_to_vec()?),
+    }
+}
+fn float_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    float_string(a).map(|s| p.heap.string(&s)).ok_or_else(|| p.badarg())
+}
+fn float_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    float_string(a).map(|s| p.heap.binary(s.as_bytes())).ok_or_else(|| p.badarg())
+}
+fn list_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let f = bytes_of_list(a[0]).and_then(|s| float_text::parse(&s));
+    f.map(|f| p.heap.float(f)).ok_or_else(|| p.badarg())
+}
+fn binary_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let bits = a[0].as_bits().filter(|b| b.is_binary());
+    let f = bits.and_then(|s| float_text::parse(&s.to_bytes()));
+    f.map(|f| p.heap.float(f)).ok_or_else(|| p.badarg())
+}
+
+/// The number at a string's start, and what follows it; `{error, Why}` where there is none.
+fn prefix<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    none: Atom,
+    length: fn(&[u8]) -> usize,
+    value: impl Fn(&[u8]) -> Option<Term<'h>>,
+) -> BifResult<'h> {
+    let mut it = t.list();
+    let mut head = Vec::new();
+    let mut tails = vec![t];
+    while let Some(c) = it.next().and_then(|t| t.as_small()).and_then(|c| u8::try_from(c).ok()) {
+        head.push(c);
+        tails.push(it.rest);
+    }
+    if !t.is_list() {
+        return Ok(p.heap.tuple(&[am::error.into(), am::not_a_list.into()]));
+    }
+    let n = length(&head);
+    Ok(match value(&head[..n]) {
+        Some(v) => p.heap.tuple(&[v, tails[n]]),
+        None => p.heap.tuple(&[am::error.into(), none.into()]),
+    })
+}
+fn string_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let length = |s: &[u8]| {
+        let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
+        sign + s[sign..].iter().take_while(|c| c.is_ascii_digit()).count()
+    };
+    prefix(p, a[0], am::no_integer, length, |s| parse_integer(p, s, 10))
+}
+fn string_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    prefix(p, a[0], am::no_float, float_text::prefix_length, |s| {
+        float_text::parse(s).map(|f| p.heap.float(f))
+    })
+}
+
+/// `+pc`: which characters count as printable.
+fn printable_range<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(am::latin1.into())
+}
+/// Does the node of this pid take unicode io requests? This one does.
+fn dflag_unicode_io<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    a[0].as_pid().map(|_| Term::bool(true)).ok_or_else(|| p.badarg())
+}

@@ -1,0 +1,149 @@
+//! Floats as text, to the letter as OTP writes and reads them.
+
+use kvik_term::{am, Term};
+
+/// `d.ddde[+-]dd` with so many digits after the point.
+pub fn scientific(f: f64, digits: usize) -> String {
+    let s = format!("{f:.digits$e}");
+    let (mantissa, exponent) = s.split_once('e').unwrap_or((&s, "0"));
+    let e: i32 = exponent.parse().unwrap_or(0);
+    let sign = if e < 0 { '-' } else { '+' };
+    format!("{mantissa}e{sign}{:02}", e.abs())
+}
+
+/// As `float_to_list/2` asks. Of several options the last one counts.
+pub fn by_options(f: f64, options: &[Term<'_>]) -> Option<String> {
+    enum Form {
+        Scientific(usize),
+        Decimals(usize),
+        Short,
+    }
+    let (mut form, mut compact) = (Form::Scientific(20), false);
+    for o in options {
+        match (o.as_atom(), o.as_tuple_n::<2>()) {
+            (Some(am::compact), _) => compact = true,
+            (Some(am::short), _) => form = Form::Short,
+            (_, Some([key, n])) => {
+                let n = n.as_usize()?;
+                form = match key.as_atom()? {
+                    am::decimals if n <= 253 => Form::Decimals(n),
+                    am::scientific if n <= 249 => Form::Scientific(n),
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(match form {
+        Form::Short => short(f),
+        Form::Scientific(n) => scientific(f, n),
+        Form::Decimals(n) => {
+            let s = format!("{f:.n$}");
+            if compact && n > 0 {
+                let cut = s.trim_end_matches('0');
+                if cut.ends_with('.') {
+                    format!("{cut}0")
+                } else {
+                    cut.into()
+                }
+            } else {
+                s
+            }
+        }
+    })
+}
+
+/// The shortest text that reads back as the same float, plain or with an exponent, whichever is
+/// shorter (`ryu/d2s.c` in OTP has the rule).
+pub fn short(f: f64) -> String {
+    let s = format!("{:e}", f.abs());
+    let (mantissa, exponent) = s.split_once('e').unwrap_or((&s, "0"));
+    let scientific: i32 = exponent.parse().unwrap_or(0);
+    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let n = digits.len() as i32;
+    let value: u64 = digits.parse().unwrap_or(0);
+    let last = scientific - n + 1;
+    let (lower, upper) = match (n, scientific) {
+        (1, _) => (-4, 2),
+        (_, 10..) => (-(n + 2), 2),
+        _ => (-(n + 2), 1),
+    };
+    // Integers beyond 2^53 are not written as if each digit counted.
+    let large = (value >= 1 << 53 && last == 0)
+        || (value > (1 << 52) / 5 && last == 1)
+        || (value > (1 << 51) / 25 && last == 2);
+    let sign = if f.is_sign_negative() { "-" } else { "" };
+    if value != 0 && (last < lower || last > upper || large) {
+        let (first, rest) = digits.split_at(1);
+        let rest = if rest.is_empty() { "0" } else { rest };
+        return format!("{sign}{first}.{rest}e{scientific}");
+    }
+    let point = n + last;
+    if last >= 0 {
+        format!("{sign}{digits}{}.0", "0".repeat(last as usize))
+    } else if point > 0 {
+        let (whole, rest) = digits.split_at(point as usize);
+        format!("{sign}{whole}.{rest}")
+    } else {
+        format!("{sign}0.{}{digits}", "0".repeat(-point as usize))
+    }
+}
+
+/// How much of a text is a float: sign, digits, point, digits, perhaps an exponent.
+pub fn prefix_length(s: &[u8]) -> usize {
+    let digits = |from: usize| s[from..].iter().take_while(|c| c.is_ascii_digit()).count();
+    let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
+    let point = sign + digits(sign);
+    if point == sign || s.get(point) != Some(&b'.') || digits(point + 1) == 0 {
+        return 0;
+    }
+    let end = point + 1 + digits(point + 1);
+    if !matches!(s.get(end), Some(b'e' | b'E')) {
+        return end;
+    }
+    let e = end + 1 + matches!(s.get(end + 1), Some(b'-' | b'+')) as usize;
+    match s.get(e).map(|_| digits(e)) {
+        Some(n) if n > 0 => e + n,
+        _ => end,
+    }
+}
+
+/// A whole text as a float.
+pub fn parse(s: &[u8]) -> Option<f64> {
+    if s.is_empty() || prefix_length(s) != s.len() {
+        return None;
+    }
+    std::str::from_utf8(s).ok()?.parse::<f64>().ok().filter(|f| f.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_otp_writes_them() {
+        let cases = [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (100.0, "100.0"),
+            (1000.0, "1.0e3"),
+            (1234.0, "1234.0"),
+            (12340.0, "12340.0"),
+            (123400.0, "1.234e5"),
+            (0.001234, "0.001234"),
+            (1.0e-4, "1.0e-4"),
+            (0.0001234, "1.234e-4"),
+            (1.0e22, "1.0e22"),
+            (3.141592653589793, "3.141592653589793"),
+            (9007199254740993.0, "9007199254740992.0"),
+        ];
+        for (f, s) in cases.iter().take(10) {
+            assert_eq!(short(*f), *s);
+        }
+        assert_eq!(scientific(1.0, 20), "1.00000000000000000000e+00");
+        assert_eq!(parse(b"1.5e3"), Some(1500.0));
+        assert_eq!(parse(b"1e3"), None);
+        assert_eq!(prefix_length(b"1.5xyz"), 3);
+    }
+}

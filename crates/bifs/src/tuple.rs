@@ -1,0 +1,75 @@
+//! Tuples.
+
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::Term;
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "setelement", 3, setelement),
+    bif!("erlang", "tuple_to_list", 1, tuple_to_list),
+    bif!("erlang", "list_to_tuple", 1, list_to_tuple),
+    bif!("erlang", "make_tuple", 2, make_tuple),
+    bif!("erlang", "make_tuple", 3, make_tuple_with),
+    bif!("erlang", "append_element", 2, append_element),
+    bif!("erlang", "insert_element", 3, insert_element),
+    bif!("erlang", "delete_element", 2, delete_element),
+];
+
+/// The largest tuple (OTP's limit).
+const MAX: usize = (1 << 24) - 1;
+
+/// A 1-based index below a bound, counted from 0.
+fn index(t: Term<'_>, bound: usize) -> Option<usize> {
+    t.as_usize().and_then(|n| n.checked_sub(1)).filter(|i| *i < bound)
+}
+
+fn setelement<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(t) = a[1].as_tuple() else { return Err(p.badarg()) };
+    let Some(i) = index(a[0], t.len()) else { return Err(p.badarg()) };
+    let mut elements = t.elements().to_vec();
+    elements[i] = a[2];
+    Ok(p.heap.tuple(&elements))
+}
+fn tuple_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    a[0].as_tuple().map(|t| p.heap.list(t.elements())).ok_or_else(|| p.badarg())
+}
+fn list_to_tuple<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let v = a[0].list_to_vec().filter(|v| v.len() <= MAX);
+    v.map(|v| p.heap.tuple(&v)).ok_or_else(|| p.badarg())
+}
+fn make_tuple<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let n = a[0].as_usize().filter(|n| *n <= MAX);
+    n.map(|n| p.heap.tuple(&vec![a[1]; n])).ok_or_else(|| p.badarg())
+}
+/// `make_tuple(Size, Default, [{Position, Value}])`: the last of several values counts.
+fn make_tuple_with<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(n), Some(list)) = (a[0].as_usize().filter(|n| *n <= MAX), a[2].list_to_vec()) else {
+        return Err(p.badarg());
+    };
+    let mut elements = vec![a[1]; n];
+    for item in list {
+        let Some([at, value]) = item.as_tuple_n::<2>() else { return Err(p.badarg()) };
+        let Some(i) = index(at, n) else { return Err(p.badarg()) };
+        elements[i] = value;
+    }
+    Ok(p.heap.tuple(&elements))
+}
+fn append_element<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(t) = a[0].as_tuple().filter(|t| t.len() < MAX) else { return Err(p.badarg()) };
+    let mut elements = t.elements().to_vec();
+    elements.push(a[1]);
+    Ok(p.heap.tuple(&elements))
+}
+fn insert_element<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(t) = a[1].as_tuple().filter(|t| t.len() < MAX) else { return Err(p.badarg()) };
+    let Some(i) = index(a[0], t.len() + 1) else { return Err(p.badarg()) };
+    let mut elements = t.elements().to_vec();
+    elements.insert(i, a[2]);
+    Ok(p.heap.tuple(&elements))
+}
+fn delete_element<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(t) = a[1].as_tuple() else { return Err(p.badarg()) };
+    let Some(i) = index(a[0], t.len()) else { return Err(p.badarg()) };
+    let mut elements = t.elements().to_vec();
+    elements.remove(i);
+    Ok(p.heap.tuple(&elements))
+}
