@@ -67,7 +67,7 @@ fn new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// A heir that is dead already is none.
 fn heir(me: u32, pid: u32, gift: Term<'_>) -> Option<(u32, OwnedTerm)> {
-    (pid == me || (registry::hooks().is_alive)(pid)).then(|| (pid, OwnedTerm::new(gift)))
+    (pid == me || registry::is_alive(pid)).then(|| (pid, OwnedTerm::new(gift)))
 }
 
 fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -102,7 +102,7 @@ fn give_away_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, to, gift] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let owner = write(p, &t, Access::Write)?.owner;
-    let alive = |n: &u32| *n == me(p) || (registry::hooks().is_alive)(*n);
+    let alive = |n: &u32| *n == me(p) || registry::is_alive(*n);
     let to = to.as_local_pid().filter(alive).ok_or_else(|| p.badarg())?;
     if owner != me(p) {
         return Err(p.badarg_because(am::not_owner));
@@ -177,7 +177,7 @@ fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let mut list = p.heap.list(&ids);
     for _ in 0..crate::system::config().schedulers {
         let message = OwnedTerm::new(p.heap.tuple(&[r, list]));
-        (registry::hooks().send)(me(p), message);
+        kvik_proc::deliver(me(p), kvik_proc::Signal::Message(message));
         list = Term::NIL;
     }
     Ok(r)

@@ -30,7 +30,6 @@ pub struct Config {
     pub dirty_cpu_online: usize,
     pub dirty_io: usize,
     pub async_threads: usize,
-    pub process_limit: usize,
     pub port_limit: usize,
     pub ets_limit: usize,
     pub break_ignored: bool,
@@ -50,7 +49,6 @@ impl Default for Config {
             dirty_cpu_online: cpus,
             dirty_io: 10,
             async_threads: 1,
-            process_limit: 262_144,
             port_limit: 65_536,
             ets_limit: 8192,
             break_ignored: false,
@@ -74,14 +72,7 @@ pub fn config() -> &'static Config {
 /// What only other crates know.
 #[derive(Copy, Clone)]
 pub struct Hooks {
-    pub process_count: fn() -> usize,
     pub port_count: fn() -> usize,
-    /// From 1; 0 where no scheduler runs us.
-    pub scheduler_id: fn() -> usize,
-    /// Erlang monotonic time in native units.
-    pub monotonic: fn() -> i64,
-    /// True for one of the system's own processes; `None` where there is none such.
-    pub is_system_process: fn(u32) -> Option<bool>,
     pub memory: fn() -> Memory,
     /// Ends the program.
     pub halt: fn(Halt),
@@ -91,11 +82,7 @@ pub struct Hooks {
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 const NO_HOOKS: Hooks = Hooks {
-    process_count: || 0,
     port_count: || 0,
-    scheduler_id: || 1,
-    monotonic: || 0,
-    is_system_process: |_| None,
     memory: memory::of_this_program,
     halt: halt::at_once,
     crash_dump: |_| {},
@@ -107,7 +94,4 @@ pub fn set_hooks(h: Hooks) -> bool {
 }
 pub(crate) fn hooks() -> &'static Hooks {
     HOOKS.get().unwrap_or(&NO_HOOKS)
-}
-pub(crate) fn monotonic_now() -> i64 {
-    (hooks().monotonic)()
 }

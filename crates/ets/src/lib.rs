@@ -11,5 +11,5 @@ pub mod registry;
 pub mod table;
 pub mod tree;
 
-pub use registry::{find, process_exits, set_hooks, Found, Hooks};
+pub use registry::{find, process_exits, Found};
 pub use table::{Access, Kind, Options, Protection, Refusal, State, Store, Table};

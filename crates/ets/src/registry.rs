@@ -2,33 +2,26 @@
 
 use std::collections::HashMap;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_proc::Bif;
+use kvik_proc::Signal;
 use kvik_term::{am, Atom, Ref, Term};
 
 use crate::table::{Access, Refusal, Table};
 
-/// What tables need of crates above and of processes.
-#[derive(Copy, Clone)]
-pub struct Hooks {
-    /// Sends a message to a local process.
-    pub send: fn(to: u32, message: OwnedTerm),
-    pub is_alive: fn(pid: u32) -> bool,
-    /// The function of module `erlang` that a match specification calls.
-    pub guard_bif: fn(name: &str, arity: usize) -> Option<Bif>,
+/// Is there such a process?
+pub fn is_alive(pid: u32) -> bool {
+    kvik_proc::process::table().get(pid, &kvik_sync::table::pin()).is_some()
 }
 
-static HOOKS: OnceLock<Hooks> = OnceLock::new();
-const NO_HOOKS: Hooks = Hooks { send: |_, _| {}, is_alive: |_| true, guard_bif: |_, _| None };
-
-/// False when they were set before.
-pub fn set_hooks(h: Hooks) -> bool {
-    HOOKS.set(h).is_ok()
-}
-pub fn hooks() -> &'static Hooks {
-    HOOKS.get().unwrap_or(&NO_HOOKS)
+/// Has a process of this number (or one of the same place) ever had a table or held one fixed?
+/// Spares most processes the locks when they end.
+static MARKED: [AtomicBool; MARKS] = [const { AtomicBool::new(false) }; MARKS];
+const MARKS: usize = 4096;
+fn mark(pid: u32) -> &'static AtomicBool {
+    &MARKED[pid as usize % MARKS]
 }
 
 const SHARDS: usize = 32;
@@ -45,7 +38,10 @@ struct Registry {
 
 fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(Registry::default)
+    REGISTRY.get_or_init(|| {
+        kvik_proc::hooks::on_exit(|p| process_exits(p.pid()));
+        Registry::default()
+    })
 }
 fn names(name: Atom) -> &'static RwLock<HashMap<Atom, Arc<Table>>> {
     &registry().names[name.index() as usize % SHARDS]
@@ -54,6 +50,7 @@ fn lock(m: &'static ByPid) -> MutexGuard<'static, HashMap<u32, Vec<Arc<Table>>>>
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 fn add(m: &'static ByPid, pid: u32, t: Arc<Table>) {
+    mark(pid).store(true, Ordering::Release);
     lock(m).entry(pid).or_default().push(t);
 }
 fn remove(m: &'static ByPid, pid: u32, id: [u32; 3]) {
@@ -209,7 +206,7 @@ pub fn transfer(t: &Table, from: u32, to: u32, gift: Term<'_>) {
     let heap = Heap::detached();
     let message =
         heap.tuple(&[am::ETS_TRANSFER.into(), handle(&heap, t, name), Term::local_pid(from), gift]);
-    (hooks().send)(to, OwnedTerm::new(message));
+    kvik_proc::deliver(to, Signal::Message(OwnedTerm::new(message)));
 }
 
 pub fn fix(t: &Table, me: u32) {
@@ -227,6 +224,9 @@ pub fn unfix(t: &Table, me: u32) {
 
 /// A process ends: its tables go to their heirs or end too, and it holds none fixed any more.
 pub fn process_exits(pid: u32) {
+    if !mark(pid).load(Ordering::Acquire) {
+        return;
+    }
     let owned = lock(&registry().owned).remove(&pid).unwrap_or_default();
     for t in owned {
         let heir = match t.write(pid, Access::Info) {
@@ -234,7 +234,7 @@ pub fn process_exits(pid: u32) {
             _ => continue,
         };
         match heir {
-            Some((to, gift)) if to != pid && (hooks().is_alive)(to) => {
+            Some((to, gift)) if to != pid && is_alive(to) => {
                 if let Ok(mut s) = t.write(pid, Access::Info) {
                     s.heir = Some((to, gift.clone()));
                 }

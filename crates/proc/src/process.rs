@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::Table;
@@ -16,6 +16,7 @@ use crate::signal::{RefId, Signal};
 pub struct Shared {
     pub pid: u32,
     priority: AtomicU8,
+    system: AtomicBool,
 }
 
 pub type Task = kvik_sync::Task<Shared, Proc, Signal>;
@@ -43,11 +44,18 @@ impl Priority {
 
 impl Shared {
     pub fn new(pid: u32, priority: Priority) -> Shared {
-        Shared { pid, priority: AtomicU8::new(priority as u8) }
+        Shared { pid, priority: AtomicU8::new(priority as u8), system: AtomicBool::new(false) }
     }
     #[inline]
     pub fn priority(&self) -> Priority {
         Priority::ALL[(self.priority.load(Ordering::Relaxed) & 3) as usize]
+    }
+    /// One of the system's own processes?
+    pub fn is_system(&self) -> bool {
+        self.system.load(Ordering::Relaxed)
+    }
+    pub fn set_system(&self) {
+        self.system.store(true, Ordering::Relaxed)
     }
     pub fn set_priority(&self, p: Priority) {
         self.priority.store(p as u8, Ordering::Relaxed)

@@ -94,6 +94,9 @@ pub fn spawn(
 
 fn set_options(p: &Proc, o: &SpawnOptions) {
     p.set_flag(flag::SYSTEM, o.system);
+    if let (true, Some(me)) = (o.system, p.me()) {
+        me.set_system();
+    }
     p.set_flag(flag::OFF_HEAP_QUEUE, o.off_heap_queue);
     p.set_flag(flag::ASYNC_DIST, o.async_dist);
     if let Some(n) = o.fullsweep_after {

@@ -77,7 +77,7 @@ fn item<'h>(p: &'h Proc, t: &Table, s: &State, what: Atom) -> Option<Term<'h>> {
         am::heir => s.heir.as_ref().map_or(am::none.into(), |h| Term::local_pid(h.0)),
         am::name => s.name.into(),
         am::size => int(s.store.len()),
-        am::node => am::nonode_nohost.into(),
+        am::node => kvik_proc::node::name().into(),
         am::named_table => o.named.into(),
         am::type_ => o.kind.atom().into(),
         am::keypos => int(o.keypos),
@@ -101,7 +101,7 @@ fn fixed<'h>(p: &'h Proc, t: &Table, what: Atom) -> Term<'h> {
         p.heap.tuple(&parts.map(|n| p.heap.integer(n)))
     } else {
         let ago = since.elapsed().map_or(0, |d| d.as_nanos() as i64);
-        p.heap.integer(crate::system::monotonic_now() - ago)
+        p.heap.integer(kvik_proc::clock::monotonic() - ago)
     };
     let holders: Vec<_> = f
         .holders

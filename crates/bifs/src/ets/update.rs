@@ -1,6 +1,7 @@
 //! Changing elements of an object in place: `update_counter/3,4` and `update_element/3`.
 
 use kvik_ets::{order, Access, Kind, State, Table};
+use kvik_heap::arith;
 use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -158,13 +159,5 @@ fn one<'h>(
     }
 }
 fn add<'h>(p: &'h Proc, a: Term<'h>, b: Term<'h>) -> BifResult<'h> {
-    if let (Some(x), Some(y)) = (a.as_i64(), b.as_i64()) {
-        if let Some(n) = x.checked_add(y) {
-            return Ok(p.heap.integer(n));
-        }
-    }
-    match (kvik_ets::registry::hooks().guard_bif)("+", 2) {
-        Some(f) => f(p, &[a, b]),
-        None => Err(p.system_limit()),
-    }
+    p.heap.arith(arith::Op::Add, a, b).map_err(|_| p.system_limit())
 }

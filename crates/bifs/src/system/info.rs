@@ -74,9 +74,9 @@ fn numbers(name: &str) -> Option<i64> {
         "dirty_cpu_schedulers_online" => c.dirty_cpu_online,
         "dirty_io_schedulers" => c.dirty_io,
         "thread_pool_size" => c.async_threads,
-        "scheduler_id" => (hooks().scheduler_id)(),
-        "process_count" => (hooks().process_count)(),
-        "process_limit" => c.process_limit,
+        "scheduler_id" => kvik_proc::sched::current().map_or(1, |n| n + 1),
+        "process_count" => kvik_proc::process::table().count(),
+        "process_limit" => kvik_proc::process::table().limit(),
         "port_count" => (hooks().port_count)(),
         "port_limit" => c.port_limit,
         "atom_count" => Atom::count(),
@@ -251,7 +251,7 @@ fn cpu_topology<'h>(p: &'h Proc) -> BifResult<'h> {
 fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
     let h = &p.heap;
     let now = if monotonic {
-        super::monotonic_now() - START_TIME
+        kvik_proc::clock::monotonic() - START_TIME
     } else {
         let t = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         t.map_or(0, |d| d.as_nanos() as i64)

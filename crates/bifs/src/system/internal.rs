@@ -4,8 +4,6 @@
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
 
-use super::hooks;
-
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "get_dflags", 0, get_dflags_0),
     bif!("erts_internal", "get_creation", 0, undefined),
@@ -14,7 +12,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "no_aux_work_threads", 0, no_aux_work_threads_0),
     bif!("erts_internal", "perf_counter_unit", 0, nanoseconds),
     bif!("erts_internal", "time_unit", 0, nanoseconds),
-    bif!("erts_internal", "cmp_term", 2, cmp_term_2),
     bif!("erts_internal", "term_type", 1, term_type_1),
     bif!("erts_internal", "gather_alloc_histograms", 1, notsup),
     bif!("erts_internal", "gather_carrier_info", 1, notsup),
@@ -70,27 +67,13 @@ fn system_check_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn is_system_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let pid = a.first().and_then(|t| t.as_local_pid()).ok_or_else(|| p.badarg())?;
-    (hooks().is_system_process)(pid).map(Term::bool).ok_or_else(|| p.badarg())
+    let guard = kvik_sync::pin();
+    let task = kvik_proc::process::table().get(pid, &guard);
+    task.map(|t| Term::bool(t.is_system())).ok_or_else(|| p.badarg())
 }
 /// Schedulers and one more thread do the work beside processes.
 fn no_aux_work_threads_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(super::config().schedulers as i64 + 1))
-}
-/// The order that tells integers from floats: of two equal ones the integer is less.
-fn cmp_term_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let [x, y] = *a else { return Err(p.badarg()) };
-    Ok(Term::int(exact_order(x, y) as i32))
-}
-fn exact_order(a: Term<'_>, b: Term<'_>) -> std::cmp::Ordering {
-    let kind = |t: Term<'_>| match t.view() {
-        View::Small(_) | View::Big(_) => Some(0),
-        View::Float(_) => Some(1),
-        _ => None,
-    };
-    match (kind(a), kind(b)) {
-        (Some(x), Some(y)) if x != y => x.cmp(&y),
-        _ => kvik_term::cmp::compare_exact(a, b),
-    }
 }
 fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
@@ -122,7 +105,7 @@ fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn node_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(am::nonode_nohost.into())
+    Ok(kvik_proc::node::name().into())
 }
 fn node_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
@@ -130,7 +113,7 @@ fn node_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         View::Pid(Pid::External(e))
         | View::Port(Port::External(e))
         | View::Ref(Ref::External(e)) => Ok(e.node().into()),
-        View::Pid(_) | View::Port(_) | View::Ref(_) => Ok(am::nonode_nohost.into()),
+        View::Pid(_) | View::Port(_) | View::Ref(_) => Ok(kvik_proc::node::name().into()),
         _ => Err(p.badarg()),
     }
 }
@@ -156,7 +139,7 @@ fn names_this(p: &Proc, kinds: Term<'_>) -> Result<bool, kvik_proc::Raised> {
 fn nodes_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [kinds] = *a else { return Err(p.badarg()) };
     Ok(match names_this(p, kinds)? {
-        true => p.heap.list(&[am::nonode_nohost.into()]),
+        true => p.heap.list(&[kvik_proc::node::name().into()]),
         false => Term::NIL,
     })
 }
@@ -179,7 +162,7 @@ fn nodes_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(Term::NIL);
     }
     let info = kvik_ets::order::make_map(&p.heap, &info);
-    Ok(p.heap.list(&[p.heap.tuple(&[am::nonode_nohost.into(), info])]))
+    Ok(p.heap.list(&[p.heap.tuple(&[kvik_proc::node::name().into(), info])]))
 }
 fn warning_map_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(am::warning.into())

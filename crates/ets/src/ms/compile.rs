@@ -6,7 +6,6 @@ use kvik_term::{am, Atom, Term, View};
 use super::guards::native;
 use super::{Action, Clause, Dialect, Expr, Pat, Program};
 use crate::order::{self, wild, Wild};
-use crate::registry::hooks;
 
 /// How deep patterns and expressions may nest.
 const MAX_DEPTH: usize = 2000;
@@ -37,29 +36,6 @@ const ACTIONS: &[(Atom, Action, &[usize], bool)] = &[
     (am::get_seq_token, Action::GetSeqToken, &[0], false),
     (am::get_tcw, Action::GetTcw, &[0], true),
     (am::set_tcw, Action::SetTcw, &[1], false),
-];
-
-/// Functions of module `erlang` that guards may call and that this crate leaves to `bifs`.
-const BIFS: &[(&str, &[usize])] = &[
-    ("abs", &[1]),
-    ("round", &[1]),
-    ("trunc", &[1]),
-    ("float", &[1]),
-    ("bit_size", &[1]),
-    ("byte_size", &[1]),
-    ("binary_part", &[2, 3]),
-    ("+", &[1, 2]),
-    ("-", &[1, 2]),
-    ("*", &[2]),
-    ("/", &[2]),
-    ("div", &[2]),
-    ("rem", &[2]),
-    ("band", &[2]),
-    ("bor", &[2]),
-    ("bxor", &[2]),
-    ("bnot", &[1]),
-    ("bsl", &[2]),
-    ("bsr", &[2]),
 ];
 
 struct Compiler<'h> {
@@ -376,15 +352,7 @@ impl<'h> Compiler<'h> {
         if let Some(f) = native(f.name(), n) {
             return self.each(args, d).map(|a| Expr::Native(f, a));
         }
-        let known = BIFS.iter().any(|(name, arities)| *name == f.name() && arities.contains(&n));
-        if !known {
-            return self.bad(format!("Function {}/{n} does_not_exist.", f.name()));
-        }
-        let args = self.each(args, d)?;
-        match (hooks().guard_bif)(f.name(), n) {
-            Some(b) => Some(Expr::Bif(b, args)),
-            None => Some(Expr::Native(super::guards::small_arith(f.name(), n)?, args)),
-        }
+        self.bad(format!("Function {}/{n} does_not_exist.", f.name()))
     }
     fn action(
         &mut self,

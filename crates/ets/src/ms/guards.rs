@@ -1,7 +1,8 @@
-//! Functions that match specifications call, as far as they need no arithmetic.
+//! Functions that match specifications call.
 
-use kvik_proc::Proc;
-use kvik_term::{am, Term, View};
+use kvik_heap::arith::{float_value, BitOp, Number, Op};
+use kvik_proc::{node as this_node, Proc};
+use kvik_term::{Term, View};
 
 use super::Native;
 use crate::order;
@@ -10,6 +11,31 @@ type Args<'a, 'h> = &'a [Term<'h>];
 
 /// Name, arity, function.
 const TABLE: &[(&str, usize, Native)] = &[
+    ("+", 1, |_, a| number(a)),
+    ("-", 1, |p, a| p.heap.negate(number(a)?).ok()),
+    ("+", 2, |p, a| two(a, |x, y| p.heap.arith(Op::Add, x, y))),
+    ("-", 2, |p, a| two(a, |x, y| p.heap.arith(Op::Sub, x, y))),
+    ("*", 2, |p, a| two(a, |x, y| p.heap.arith(Op::Mul, x, y))),
+    ("/", 2, |p, a| two(a, |x, y| p.heap.divide(x, y))),
+    ("div", 2, |p, a| two(a, |x, y| p.heap.int_divide(x, y, false))),
+    ("rem", 2, |p, a| two(a, |x, y| p.heap.int_divide(x, y, true))),
+    ("band", 2, |p, a| two(a, |x, y| p.heap.bitwise(BitOp::And, x, y))),
+    ("bor", 2, |p, a| two(a, |x, y| p.heap.bitwise(BitOp::Or, x, y))),
+    ("bxor", 2, |p, a| two(a, |x, y| p.heap.bitwise(BitOp::Xor, x, y))),
+    ("bsl", 2, |p, a| two(a, |x, y| p.heap.shift_left(x, y))),
+    ("bsr", 2, |p, a| two(a, |x, y| p.heap.shift_right(x, y))),
+    ("bnot", 1, |p, a| p.heap.complement(*a.first()?).ok()),
+    ("abs", 1, |p, a| abs(p, a)),
+    ("round", 1, |p, a| whole(p, a, f64::round)),
+    ("trunc", 1, |p, a| whole(p, a, f64::trunc)),
+    ("float", 1, |p, a| float(p, a)),
+    ("bit_size", 1, |_, a| small(a.first()?.as_bits()?.bit_len())),
+    ("byte_size", 1, |_, a| small(a.first()?.as_bits()?.byte_size())),
+    ("binary_part", 2, |p, a| {
+        let [from, n] = a.get(1)?.as_tuple_n()?;
+        binary_part(p, *a.first()?, from, n)
+    }),
+    ("binary_part", 3, |p, a| binary_part(p, *a.first()?, *a.get(1)?, *a.get(2)?)),
     ("is_atom", 1, |_, a| test(a, |t| t.as_atom().is_some())),
     ("is_float", 1, |_, a| test(a, |t| t.as_float().is_some())),
     ("is_integer", 1, |_, a| test(a, Term::is_integer)),
@@ -41,7 +67,7 @@ const TABLE: &[(&str, usize, Native)] = &[
     ("is_map_key", 2, |_, a| {
         Some(Term::bool(order::map_get(a.get(1)?.as_map()?, *a.first()?).is_some()))
     }),
-    ("node", 0, |_, _| Some(am::nonode_nohost.into())),
+    ("node", 0, |_, _| Some(this_node::name().into())),
     ("node", 1, |_, a| node(a)),
     (">", 2, |_, a| compare(a, |o| o.is_gt())),
     (">=", 2, |_, a| compare(a, |o| o.is_ge())),
@@ -89,35 +115,49 @@ fn node<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
         View::Pid(Pid::External(e))
         | View::Port(Port::External(e))
         | View::Ref(Ref::External(e)) => e,
-        View::Pid(_) | View::Port(_) | View::Ref(_) => return Some(am::nonode_nohost.into()),
+        View::Pid(_) | View::Port(_) | View::Ref(_) => return Some(this_node::name().into()),
         _ => return None,
     };
     Some(external.node().into())
 }
 
-/// Arithmetic on small integers, where nobody gave us the real functions (tests of this crate).
-pub(super) fn small_arith(name: &str, arity: usize) -> Option<Native> {
-    macro_rules! two {
-        ($op:expr) => {
-            |p: &Proc, a: &[Term<'_>]| {
-                let f: fn(i64, i64) -> Option<i64> = $op;
-                let r = f(a.first()?.as_small()?, a.get(1)?.as_small()?)?;
-                let _ = p;
-                Term::small(r)
-            }
-        };
+/// Arithmetic; a fault is a failure.
+fn two<'h>(a: Args<'_, 'h>, f: impl FnOnce(Term<'h>, Term<'h>) -> Number<'h>) -> Option<Term<'h>> {
+    f(*a.first()?, *a.get(1)?).ok()
+}
+fn number<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
+    a.first().copied().filter(|t| is_number(*t))
+}
+fn abs<'h>(p: &'h Proc, a: Args<'_, 'h>) -> Option<Term<'h>> {
+    let t = number(a)?;
+    match t.as_float() {
+        Some(f) => Some(p.heap.float(f.abs())),
+        None if order::order(t, Term::int(0)).is_lt() => p.heap.negate(t).ok(),
+        None => Some(t),
     }
-    let none: Native = |_, _| None;
-    let f: Native = match (name, arity) {
-        ("+", 2) => two!(i64::checked_add),
-        ("-", 2) => two!(i64::checked_sub),
-        ("*", 2) => two!(i64::checked_mul),
-        ("div", 2) => two!(i64::checked_div),
-        ("rem", 2) => two!(i64::checked_rem),
-        ("band", 2) => two!(|a, b| Some(a & b)),
-        ("bor", 2) => two!(|a, b| Some(a | b)),
-        ("bxor", 2) => two!(|a, b| Some(a ^ b)),
-        _ => none,
-    };
-    Some(f)
+}
+fn whole<'h>(p: &'h Proc, a: Args<'_, 'h>, f: fn(f64) -> f64) -> Option<Term<'h>> {
+    let t = number(a)?;
+    Some(t.as_float().map_or(t, |x| p.heap.integer_of_float(f(x))))
+}
+fn float<'h>(p: &'h Proc, a: Args<'_, 'h>) -> Option<Term<'h>> {
+    let t = number(a)?;
+    match t.as_float() {
+        Some(_) => Some(t),
+        None => float_value(t).map(|f| p.heap.float(f)),
+    }
+}
+/// `binary_part/2,3`: a part that may be named from its end.
+fn binary_part<'h>(p: &'h Proc, of: Term<'h>, from: Term<'h>, n: Term<'h>) -> Option<Term<'h>> {
+    let bits = of.as_bits().filter(|b| b.is_binary())?;
+    let (mut from, mut n) = (from.as_small()?, n.as_small()?);
+    if n < 0 {
+        from = from.checked_add(n)?;
+        n = n.checked_neg()?;
+    }
+    let (from, n) = (usize::try_from(from).ok()?, usize::try_from(n).ok()?);
+    if from.checked_add(n)? > bits.byte_size() {
+        return None;
+    }
+    p.heap.sub_binary(of, from * 8, n * 8)
 }

@@ -9,7 +9,6 @@ pub use compile::{compile, lint, Error};
 pub use run::{Effects, Subject, TestEffects};
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::Bif;
 use kvik_term::Term;
 
 /// Where a specification is used: that decides which functions it may call.
@@ -70,7 +69,6 @@ pub(crate) enum Expr {
     OrElse(Vec<Expr>),
     Myself,
     Native(Native, Vec<Expr>),
-    Bif(Bif, Vec<Expr>),
     /// What only tracing has.
     Action(Action, Vec<Expr>),
 }

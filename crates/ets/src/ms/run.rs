@@ -4,7 +4,6 @@
 //! that they match. What calls build meanwhile lies on the process's heap as garbage. Only a
 //! body's value is copied.
 
-use kvik_heap::roots::Root;
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
@@ -180,17 +179,8 @@ impl<'r> Run<'r> {
             Expr::OrElse(es) => return self.short(es, false),
             Expr::Myself => self.p.self_pid(),
             Expr::Native(f, args) => return self.settle(f(self.p, &self.all(args)?)),
-            Expr::Bif(f, args) => return self.bif(*f, &self.all(args)?),
             Expr::Action(a, args) => return self.action(*a, args),
         })
-    }
-    fn bif(&self, f: kvik_proc::Bif, args: &[Term<'r>]) -> Value<'r> {
-        let v = f(self.p, args).ok();
-        if v.is_none() {
-            // The reason may hold a term of the table.
-            self.p.heap.set_root(Root::ExcValue, Term::NIL);
-        }
-        self.settle(v)
     }
     /// `and` and `or` look at all their arguments.
     fn junction(&self, es: &'r [Expr], unit: bool) -> Value<'r> {
