@@ -3,12 +3,12 @@
 -module(t).
 -export([p/1, p/2, c/1, pc/1, pc/2, id/1, st/1, each/2, plain/1, tmp/1, flush/0]).
 
-%% One term on one line.
+%% One term on one line, pids and the like made plain.
 p(Term) ->
-    io:format("~0tp~n", [Term]).
+    io:format("~0tp~n", [plain(Term)]).
 
 p(Label, Term) ->
-    io:format("~0tp: ~0tp~n", [Label, Term]).
+    io:format("~0tp: ~0tp~n", [plain(Label), plain(Term)]).
 
 %% What a call came to, as a term.
 c(Fun) ->
@@ -53,7 +53,11 @@ each(Fun, List) -> lists:foreach(fun(X) -> p(X, c(fun() -> Fun(X) end)) end, Lis
 plain(X) when is_pid(X) -> pid;
 plain(X) when is_reference(X) -> ref;
 plain(X) when is_port(X) -> port;
-plain(X) when is_function(X) -> {'fun', element(2, erlang:fun_info(X, arity))};
+plain(X) when is_function(X) ->
+    case erlang:fun_info(X, type) of
+        {type, external} -> X;
+        {type, local} -> {'fun', element(2, erlang:fun_info(X, arity))}
+    end;
 plain([X | Xs]) -> [plain(X) | plain(Xs)];
 plain(X) when is_tuple(X) -> list_to_tuple(plain(tuple_to_list(X)));
 plain(X) when is_map(X) -> maps:from_list([{plain(K), plain(V)} || {K, V} <- maps:to_list(X)]);

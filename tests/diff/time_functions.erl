@@ -1,0 +1,7 @@
+%% Time: monotonicity, conversion, calendar.
+-module(time_functions).
+-export([main/0]).
+main() ->
+    A = erlang:monotonic_time(), B = erlang:monotonic_time(), t:p(B >= A), t:p(erlang:convert_time_unit(1, second, millisecond)), t:p(erlang:convert_time_unit(1999, microsecond, millisecond)), t:p(erlang:convert_time_unit(-1, microsecond, millisecond)), t:p(erlang:convert_time_unit(5, second, 30)), t:pc(fun() -> erlang:convert_time_unit(1, t:id(x), second) end),
+    {N1, N2} = {erlang:now(), erlang:now()}, t:p(N2 > N1), t:p(tuple_size(os:timestamp())), t:p(abs(erlang:system_time(second) - os:system_time(second)) < 5), U = [erlang:unique_integer([monotonic]) || _ <- lists:seq(1, 100)], t:p(U =:= lists:usort(U)), t:p(erlang:unique_integer([positive]) > 0), t:p(length(lists:usort([erlang:unique_integer() || _ <- lists:seq(1, 1000)]))),
+    t:p(calendar:gregorian_seconds_to_datetime(63000000000)), t:p(calendar:day_of_the_week(2024, 2, 29)), t:p(calendar:iso_week_number({2021, 1, 3})), t:p(calendar:system_time_to_rfc3339(0, [{offset, "Z"}])), t:p(calendar:rfc3339_to_system_time("2018-02-01T16:17:58+01:00")), t:p(calendar:valid_date(2023, 2, 29)), t:p(erlang:universaltime_to_posixtime({{2000, 1, 1}, {0, 0, 0}})), t:p(erlang:posixtime_to_universaltime(1000000000)), t:p(tuple_size(date())), t:p(tuple_size(erlang:localtime())), t:pc(fun() -> erlang:monotonic_time(t:id(x)) end), t:p(calendar:seconds_to_daystime(100000)), t:p(erlang:time_offset() + erlang:monotonic_time() =< erlang:system_time() + 1000000).
