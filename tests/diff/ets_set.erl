@@ -1,0 +1,10 @@
+%% ETS sets: insert, lookup, delete, take, member, errors.
+-module(ets_set).
+-export([main/0]).
+main() ->
+    T = ets:new(tab, [set]), t:p(ets:insert(T, {a, 1})), t:p(ets:insert(T, [{b, 2}, {c, 3}, {a, 10}])), t:p(ets:lookup(T, a)), t:p(ets:lookup(T, z)), t:p(ets:lookup_element(T, b, 2)), t:p(ets:member(T, c)), t:p(ets:insert_new(T, {a, 5})), t:p(ets:insert_new(T, [{x, 1}, {y, 2}])), t:p(ets:insert_new(T, [{q, 1}, {y, 2}])), t:p(ets:info(T, size)),
+    t:p(lists:sort(ets:tab2list(T))), t:p(ets:delete(T, a)), t:p(ets:lookup(T, a)), t:p(ets:take(T, b)), t:p(ets:take(T, b)), t:p(ets:update_element(T, x, {2, new})), t:p(ets:update_element(T, nokey, {2, new})), t:p(ets:lookup(T, x)), t:p(ets:delete_object(T, {y, 3})), t:p(ets:delete_object(T, {y, 2})), t:p(ets:lookup(T, y)),
+    t:p(ets:insert(T, {1, int})), t:p(ets:lookup(T, 1.0)), t:p(ets:insert(T, {1.0, float})), t:p({ets:lookup(T, 1), ets:lookup(T, 1.0)}), t:p(ets:insert(T, {{big, key, #{m => [1]}}, <<"v">>, self()})), t:p(length(ets:lookup(T, {big, key, #{m => [1]}}))),
+    [t:pc(F) || F <- [fun() -> ets:insert(T, t:id(x)) end, fun() -> ets:insert(T, t:id({})) end, fun() -> ets:insert(T, [{a}, t:id(b)]) end, fun() -> ets:lookup_element(T, nokey, 2) end, fun() -> ets:lookup_element(T, x, 9) end, fun() -> ets:update_element(T, x, {1, no}) end, fun() -> ets:update_element(T, x, {7, no}) end, fun() -> ets:new(t, [t:id(bad)]) end]],
+    t:p(ets:delete_all_objects(T)), t:p(ets:info(T, size)), t:p(ets:delete(T)), t:pc(fun() -> ets:lookup(T, a) end), t:p(ets:info(T)), t:p(ets:info(T, size)),
+    N = ets:new(named, [named_table, public, {keypos, 2}]), t:p(N), t:p(ets:insert(named, {v, k})), t:p(ets:lookup(named, k)), t:p(ets:whereis(named) =/= undefined), t:p(ets:rename(named, other)), t:p(ets:lookup(other, k)), t:pc(fun() -> ets:new(other, [named_table]) end), t:p([ets:info(other, I) || I <- [name, named_table, type, keypos, protection, size, compressed, heir, owner, read_concurrency, write_concurrency, node]]), t:p(ets:whereis(nope)).
