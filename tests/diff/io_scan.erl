@@ -1,0 +1,6 @@
+%% Reading terms: erl_scan, erl_parse, io_lib:fread.
+-module(io_scan).
+-export([main/0]).
+main() ->
+    T = fun(S) -> t:p(S, t:c(fun() -> {ok, Ts, _} = erl_scan:string(S), erl_parse:parse_term(Ts) end)) end, [T(S) || S <- ["{a,1}.", "[1,2|3].", "#{a=>1,\"b\"=>2.5}.", "<<\"abc\">>.", "\"s\\x41\\n\\t\\\"\".", "$a.", "16#FF.", "2#101.", "1_000_000.", "-5.", "'quoted \\'atom'.", "a b.", "{a.", "1.5e10.", "36#Zz.", "<<1,2:4>>.", "fun a/1.", "X.", "é."]], t:p(erl_scan:string("foo(X) -> X + 1.")), t:p(erl_scan:string("\"unterminated")), t:p(erl_scan:string("'x")), t:p(erl_scan:string("$")), t:p(erl_scan:string("1.2.3")), t:p(erl_scan:string("% comment\na.", 5, [return])),
+    t:p([io_lib:fread(Fmt, S) || {Fmt, S} <- [{"~d", "12"}, {"~d ~d", "1 2 rest"}, {"~s", "word more"}, {"~f", "1.5"}, {"~c~c", "ab"}, {"~a", "atom"}, {"~16u", "ff"}, {"~#", "16#1F"}, {"~4s~2s", "abcdef"}, {"~d", "x"}, {"~d", ""}, {"x~dy", "x5y"}, {"~*d~d", "1 2"}, {"~l ~s", "ab cd"}]]), {ok, Ts, _} = erl_scan:string("F(1, [X * 2 || X <- [1, 2]]) when true; foo."), t:p([element(1, X) || X <- Ts]), t:p(erl_parse:normalise({tuple, 1, [{atom, 1, a}]})), t:p(erl_parse:abstract({a, [1, "s"], #{x => 1.5}})), {ok, E, _} = erl_scan:string("A = 1 + 2, B = A * 10, {A, B, lists:seq(1, B div 10)}."), {ok, Ex} = erl_parse:parse_exprs(E), {value, V, Bs} = erl_eval:exprs(Ex, []), t:p({V, lists:sort(Bs)}).

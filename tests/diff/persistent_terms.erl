@@ -1,0 +1,5 @@
+%% persistent_term: put, get, erase, errors, info.
+-module(persistent_terms).
+-export([main/0]).
+main() ->
+    t:p(persistent_term:put(k, {big, lists:seq(1, 100)})), t:p(persistent_term:get(k)), t:p(persistent_term:put({mod, key}, #{a => <<"x">>})), t:p(persistent_term:get({mod, key})), t:p(persistent_term:get(nokey, default)), t:pc(fun() -> persistent_term:get(nokey) end), t:p(persistent_term:put(k, {big, lists:seq(1, 100)})), t:p(persistent_term:put(k, new)), t:p(persistent_term:get(k)), t:p(persistent_term:erase(k)), t:p(persistent_term:erase(k)), t:p(persistent_term:get(k, gone)), t:p(lists:keymember({mod, key}, 1, persistent_term:get())), t:p(lists:sort(maps:keys(persistent_term:info()))), S = self(), persistent_term:put(shared, lists:seq(1, 1000)), Ps = [spawn(fun() -> S ! lists:sum(persistent_term:get(shared)) end) || _ <- lists:seq(1, 10)], t:p([receive X -> X end || _ <- Ps]), L = persistent_term:get(shared), persistent_term:erase(shared), erlang:garbage_collect(), t:p(lists:sum(L)), [persistent_term:put({n, I}, {I, [I]}) || I <- lists:seq(1, 500)], t:p(lists:sum([element(1, persistent_term:get({n, I})) || I <- lists:seq(1, 500)])).

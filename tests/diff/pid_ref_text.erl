@@ -1,0 +1,5 @@
+%% Texts of pids, ports and references, and back.
+-module(pid_ref_text).
+-export([main/0]).
+main() ->
+    P = self(), t:p(list_to_pid(pid_to_list(P)) =:= P), R = make_ref(), t:p(list_to_ref(ref_to_list(R)) =:= R), t:p(hd(pid_to_list(P))), t:p(lists:prefix("#Ref<0.", ref_to_list(R))), t:p(is_pid(list_to_pid("<0.1.0>"))), [t:pc(S, fun() -> list_to_pid(S) end) || S <- ["<0.1>", "0.1.0", "<9.1.0>", "<0.1.0>x", "", "<a.b.c>"]], [t:pc(S, fun() -> list_to_ref(S) end) || S <- ["#Ref<0.1>", "", "#Ref<7.1.2.3>"]], [t:pc(S, fun() -> list_to_port(S) end) || S <- ["#Port<0.x>", "", "#Port<8.1>"]], t:p(is_port(list_to_port("#Port<0.5>"))), t:p(pid_to_list(list_to_pid("<0.4711.0>"))), Rs = [make_ref() || _ <- lists:seq(1, 1000)], t:p(length(lists:usort(Rs))), t:p(node(P)), t:p(node(R)), t:p(lists:sort([list_to_pid("<0.20.0>"), list_to_pid("<0.3.0>")]) =:= [list_to_pid("<0.3.0>"), list_to_pid("<0.20.0>")]), t:p(list_to_pid("<0.3.0>") < list_to_pid("<0.3.1>")), t:p(whereis(init) =:= list_to_pid("<0.1.0>") orelse pid_to_list(whereis(init))), t:p(c:pid(0, 5, 0) =:= list_to_pid("<0.5.0>")).

@@ -1,0 +1,8 @@
+%% re:replace, re:split, compile, inspect.
+-module(re_replace).
+-export([main/0]).
+main() ->
+    P = fun(F) -> t:p(t:c(F)) end,
+    [P(fun() -> re:replace(S, Re, W, O ++ [{return, list}]) end) || {S, Re, W, O} <- [{"hello", "l", "L", []}, {"hello", "l", "L", [global]}, {"abc", "(b)", "[\\1&\\0]", []}, {"abc", "b", "\\&", []}, {"abcd", "(a)(b)", "\\2\\1", []}, {"abcd", "(.)", "\\g{1}\\1", [global]}, {"x", "y", "z", []}, {"aaa", "", "-", [global]}, {"a.b.c", "\\.", "", [global]}]],
+    P(fun() -> re:replace("abc", "b", "x") end), P(fun() -> re:replace("abc", "b", "x", [{return, binary}]) end), P(fun() -> re:replace([8364, 97], "a", [8364], [unicode, {return, list}]) end), [P(fun() -> re:split(S, Re, O ++ [{return, list}]) end) || {S, Re, O} <- [{"a,b,c", ",", []}, {"a,b,c", ",", [{parts, 2}]}, {"a,b,,", ",", []}, {"a,b,,", ",", [trim]}, {"a1b2c", "([0-9])", []}, {"a1b2c", "([0-9])", [group]}, {"abc", "", []}, {"", ",", []}, {"aXbxc", "x", [caseless]}]], P(fun() -> re:split(<<"a b">>, " ") end),
+    {ok, MP} = re:compile("(a)(?<name>b)", [caseless]), P(fun() -> re:run("xAB", MP, [{capture, all, list}]) end), P(fun() -> re:inspect(MP, namelist) end), P(fun() -> element(1, MP) end), P(fun() -> [element(I, MP) || I <- [2, 3, 4]] end), P(fun() -> re:compile("(") end), P(fun() -> re:compile("a", [bad]) end), P(fun() -> re:compile(a) end), P(fun() -> lists:flatten(re:replace("2024-05-06", "(\\d+)-(\\d+)-(\\d+)", "\\3.\\2.\\1", [{return, list}])) end), S = lists:flatten(lists:duplicate(2000, "ab,")), P(fun() -> length(re:split(S, ",")) end), P(fun() -> byte_size(re:replace(S, "a", "xyz", [global, {return, binary}])) end).

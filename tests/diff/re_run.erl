@@ -1,0 +1,8 @@
+%% re:run: captures, options, errors.
+-module(re_run).
+-export([main/0]).
+main() ->
+    R = fun(S, P, O) -> t:p({S, P, O}, t:c(fun() -> re:run(S, P, O) end)) end,
+    R("abcabc", "b", []), R("abcabc", "b", [global]), R("abc", "z", []), R("foobar", "(o+)(b)?", []), R("foobar", "(o+)(b)?", [{capture, all, list}]), R("foobar", "(o+)(b)?", [{capture, [2], binary}]), R("foobar", "(?<x>o+)(?<y>b)", [{capture, [y, x], list}]), R("foobar", "(?<x>o+)(?<y>b)", [{capture, all_names, binary}]), R("ABC", "b", [caseless]), R("a\nb", "^b", [multiline]), R("a\nb", "a.b", []), R("a\nb", "a.b", [dotall]), R("aXb", "a x b", [extended, caseless]), R("aaa", "a+?", []), R("aaa", "a+", [ungreedy]), R("xay", "a", [anchored]), R("abcabc", "b", [{offset, 3}]), R("abc", "(a)|(z)", [{capture, all, index}]), R("ab12", "\\d+", [{capture, first, list}]), R("ab", "(a)(b)(c)?", [{capture, all_but_first, binary}]), R("ab", "a", [{capture, none}]),
+    R("été", "\\w+", []), R(<<"été"/utf8>>, "\\w+", [unicode, {capture, all, list}]), R(<<"été"/utf8>>, "\\w+", [unicode, ucp, {capture, all, list}]), R([8364, $a], "\x{20ac}a", [unicode]), R([8364], "a", []), R("abab", "(?:ab)*$", []), R("foo.bar", "\\.", []), R("aab", "a*(?=b)", [{capture, all, list}]), R("aab", "(?<!a)b", []), R("abba", "(.)(.)\\2\\1", [{capture, all, list}]), R("x", "", [global]), R("abc", "", [global]), R("a", "a", [notempty]), R("a1b22", "[0-9]+", [global, {capture, all, list}]), R("line1\r\nline2", "^line2", [multiline, {newline, crlf}]), R("aaaaaaaaaaaaaaaaaaaaaaaa", "(a+)+$b", [{match_limit, 10}, report_errors]),
+    R("a", "(", []), R("a", "[", []), R("a", "*", []), R("a", "a", [bad]), R(x, "a", []), R("a", "(?<n>a", []).

@@ -1,0 +1,8 @@
+%% unicode: conversions between encodings, partial and bad data, normal forms.
+-module(unicode_module).
+-export([main/0]).
+main() ->
+    D = ["aé", <<"€"/utf8>>, [[128512], <<"z">>]], P = fun(F) -> t:p(t:c(F)) end,
+    P(fun() -> unicode:characters_to_binary(D) end), P(fun() -> unicode:characters_to_list(D) end), [P(fun() -> unicode:characters_to_binary("aé€😀", unicode, E) end) || E <- [utf8, utf16, {utf16, little}, utf32, {utf32, little}, latin1, bad]], P(fun() -> unicode:characters_to_binary(<<"aé">>, latin1, utf8) end), P(fun() -> unicode:characters_to_list(<<"aé">>, latin1) end),
+    [P(fun() -> unicode:characters_to_list(B) end) || B <- [<<255>>, <<"ab", 195>>, <<"ab", 226, 130>>, <<"a", 255, "b">>, [<<195>>, <<169>>], [<<"x">>, 16#D800], [16#110000], [a], <<1:1>>, [<<"ok">> | <<195>>]]], [P(fun() -> unicode:characters_to_binary(B) end) || B <- [<<255>>, <<"ab", 195>>, ["a", 16#D800, "b"], [[["deep"]]], foo, [256, <<"x">>]]], P(fun() -> unicode:characters_to_list(<<0, 97, 216, 61, 222, 0>>, utf16) end), P(fun() -> unicode:characters_to_list(<<97, 0, 0>>, {utf16, little}) end),
+    P(fun() -> [unicode:bom_to_encoding(B) || B <- [<<239, 187, 191, "a">>, <<254, 255>>, <<255, 254>>, <<"x">>]] end), P(fun() -> unicode:encoding_to_bom(utf8) end), [P(fun() -> N("é가ﬁ") end) || N <- [fun unicode:characters_to_nfc_list/1, fun unicode:characters_to_nfd_list/1, fun unicode:characters_to_nfkc_list/1, fun unicode:characters_to_nfkd_list/1]], P(fun() -> byte_size(unicode:characters_to_binary(lists:duplicate(50000, 8364))) end), P(fun() -> length(unicode:characters_to_list(binary:copy(<<"é"/utf8>>, 30000))) end).
