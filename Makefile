@@ -1,0 +1,35 @@
+# kvik: what a newcomer types. Each target does its own set-up.
+.PHONY: help deps build test bench report conformance clean
+
+help:
+	@echo 'make test         build, and run everything CI runs'
+	@echo 'make bench        the five experiments in a short form, on kvik and on OTP (under 5 minutes)'
+	@echo 'make report       the five experiments in full'
+	@echo 'make build        target/release/kvik'
+	@echo "make deps         find OTP 25's libraries, or unpack them into .otp/"
+	@echo "make conformance  OTP's own test suites on kvik"
+
+deps:
+	@scripts/setup deps
+
+build: deps
+	@scripts/setup tools
+	cargo build --release
+
+test: deps
+	@scripts/setup tools lint
+	@scripts/check
+
+bench: build
+	@"$${CARGO_TARGET_DIR:-target}/release/kvik" bench --quick --out report
+
+report: build
+	@"$${CARGO_TARGET_DIR:-target}/release/kvik" bench --out report
+
+conformance: build
+	@if [ -x tests/otp/run ]; then VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/otp/run --all; \
+	else echo 'conformance: tests/otp/run is not there yet'; exit 1; fi
+
+clean:
+	cargo clean
+	rm -rf report
