@@ -8,6 +8,7 @@
 pub mod driver;
 pub mod env;
 pub mod host;
+pub mod inet;
 pub mod input;
 pub mod iodata;
 pub mod options;

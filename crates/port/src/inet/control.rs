@@ -1,0 +1,416 @@
+//! `port_control` of sockets: requests by number, answered by a byte (0 error, 1 ok) and data.
+
+use std::net::Ipv4Addr;
+
+use kvik_sys::socket::{self, Addr, Interface, Type};
+use kvik_sys::{fd, Errno};
+use kvik_term::am;
+
+use super::{addr, opts, Inet, Proto, State, What};
+use crate::driver::Reply;
+use crate::port::Core;
+
+const BASE: u32 = 0x03f1_a300;
+
+pub fn ok(data: &[u8]) -> Reply {
+    Reply::List([&[1], data].concat())
+}
+fn error_text(text: &str) -> Reply {
+    Reply::List([&[0], text.as_bytes()].concat())
+}
+fn error(e: Errno) -> Reply {
+    error_text(e.name())
+}
+fn done(r: Result<(), Errno>) -> Reply {
+    match r {
+        Ok(()) => ok(&[]),
+        Err(e) => error(e),
+    }
+}
+fn value(r: Result<Vec<u8>, Errno>) -> Reply {
+    match r {
+        Ok(v) => ok(&v),
+        Err(e) => error(e),
+    }
+}
+fn int(b: &[u8]) -> Option<i32> {
+    Some(i32::from_be_bytes(b.get(..4)?.try_into().ok()?))
+}
+
+pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+    let op = op.checked_sub(BASE)?;
+    let tcp = s.proto == Proto::Tcp;
+    Some(match op {
+        1 => open(s, core, data),
+        2 => {
+            s.close_socket(core);
+            ok(&[])
+        }
+        3 => connect(s, core, data),
+        4 => value(peer(s).map(|a| addr::encode(&a))),
+        5 => value(s.raw().and_then(socket::local_addr).map(|a| addr::encode(&a))),
+        6 => bind(s, data),
+        7 => set_options(s, core, data),
+        8 => match opts::get(s, data) {
+            Some(v) => ok(&v),
+            None => error(Errno::INVAL),
+        },
+        11 => match s.stats.get(data, s.queue.len()) {
+            Some(v) => ok(&v),
+            None => error(Errno::INVAL),
+        },
+        12 => value(socket::host_name()),
+        13 => adopt(s, core, data),
+        14 => value(s.raw().map(|n| n.to_be_bytes().to_vec())),
+        15 => {
+            let family = addr::family_code(s.family) as u32;
+            let kind: u32 = if tcp { 1 } else { 2 };
+            ok(&[family.to_be_bytes(), kind.to_be_bytes()].concat())
+        }
+        16 => ok(&status(s).to_be_bytes()),
+        17 => service_by_name(data),
+        18 => service_by_port(data),
+        21 => value(interface_names()),
+        22 => value(interface_values(data)),
+        24 => subscribe(s, core, data),
+        25 => value(socket::interfaces().map(|all| all_interfaces(&all))),
+        26 if tcp => s.accept(core, data),
+        27 if tcp => listen(s, data),
+        28 => {
+            s.ignored = data == [1];
+            ok(&[])
+        }
+        42 if tcp => s.receive(core, data),
+        43 if tcp => {
+            s.unreceive(core, data);
+            ok(&[])
+        }
+        44 if tcp => s.shut_down(core, data),
+        45 if tcp => s.send_file(core, data),
+        60 if !tcp => s.receive_packet(core, data),
+        _ => error(Errno::NOTSUP),
+    })
+}
+
+fn kind(s: &Inet, code: u8) -> Option<Type> {
+    match (s.proto, code) {
+        (Proto::Tcp, 1) => Some(Type::Stream),
+        (Proto::Udp, 2) => Some(Type::Datagram),
+        _ => None,
+    }
+}
+
+fn open(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+    let [family, code, ..] = *data else {
+        return error(Errno::INVAL);
+    };
+    let Some(family) = addr::family(family) else {
+        return error_text("eafnosupport");
+    };
+    let Some(kind) = kind(s, code) else {
+        return error(Errno::INVAL);
+    };
+    if s.state != State::Closed {
+        return error_text("exalloc");
+    }
+    match socket::open(family, kind) {
+        Ok(fd) => {
+            (s.fd, s.family, s.state) = (Some(fd), family, State::Open);
+            if s.proto == Proto::Udp {
+                return done(s.watch(core));
+            }
+            ok(&[])
+        }
+        Err(e) => error(e),
+    }
+}
+
+/// Takes over a socket by its descriptor.
+fn adopt(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+    let [family, _, rest @ ..] = data else {
+        return error(Errno::INVAL);
+    };
+    let (Some(family), Some(n)) = (addr::family(*family), int(rest)) else {
+        return error(Errno::INVAL);
+    };
+    let bound = int(rest.get(4..).unwrap_or(&[])) != Some(0);
+    let fd = match socket::local_addr(n).and_then(|_| fd::adopt(n)) {
+        Ok(fd) => fd,
+        Err(e) => return error(e),
+    };
+    let _ = fd::set_nonblocking(n, true);
+    (s.fd, s.family, s.bound) = (Some(fd), family, bound);
+    s.state = if socket::peer_addr(n).is_ok() { State::Connected } else { State::Open };
+    done(s.watch(core))
+}
+
+fn peer(s: &Inet) -> Result<Addr, Errno> {
+    if s.state != State::Connected && s.proto == Proto::Tcp {
+        return Err(socket::ENOTCONN);
+    }
+    s.raw().and_then(socket::peer_addr)
+}
+
+fn bind(s: &mut Inet, data: &[u8]) -> Reply {
+    let Some((a, _)) = addr::decode(s.family, data) else {
+        return error(Errno::INVAL);
+    };
+    let Ok(fd) = s.raw() else {
+        return error_text("exbadport");
+    };
+    if let Err(e) = socket::bind(fd, &a) {
+        return error(e);
+    }
+    s.bound = true;
+    let port = socket::local_addr(fd).map_or(0, |a| addr::port(&a));
+    ok(&port.to_be_bytes())
+}
+
+fn listen(s: &mut Inet, data: &[u8]) -> Reply {
+    let Ok(backlog) = <[u8; 2]>::try_from(data) else {
+        return error(Errno::INVAL);
+    };
+    let Ok(fd) = s.raw() else {
+        return error_text("exbadport");
+    };
+    let r = socket::listen(fd, u16::from_be_bytes(backlog) as i32);
+    if r.is_ok() {
+        s.state = State::Listening;
+    }
+    done(r)
+}
+
+fn connect(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+    let Ok(fd) = s.raw() else {
+        return error_text("exbadport");
+    };
+    let udp = s.proto == Proto::Udp;
+    if s.state == State::Connected && !udp {
+        return error(socket::EISCONN);
+    }
+    if s.state == State::Connecting {
+        return error(Errno::INVAL);
+    }
+    if udp && data.is_empty() {
+        let _ = socket::connect(fd, &Addr::Unspecified);
+        s.state = State::Open;
+        let r = s.later(core, What::Connect, -1);
+        s.answer(core, 0, |_| am::ok.into());
+        return r;
+    }
+    let decoded = data.get(4..).and_then(|b| addr::decode(s.family, b));
+    let (Some(timeout), Some((a, _))) = (int(data), decoded) else {
+        return error(Errno::INVAL);
+    };
+    if udp && s.state == State::Connected {
+        // Else the old source address would stay.
+        let _ = socket::connect(fd, &Addr::Unspecified);
+    }
+    match socket::connect(fd, &a) {
+        Ok(()) => {
+            s.state = State::Connected;
+            if let Err(e) = s.watch(core) {
+                return error(e);
+            }
+            let r = s.later(core, What::Connect, -1);
+            s.answer(core, 0, |_| am::ok.into());
+            r
+        }
+        Err(socket::EINPROGRESS | Errno::AGAIN) if !udp => {
+            s.state = State::Connecting;
+            if let Err(e) = s.watch(core) {
+                return error(e);
+            }
+            s.later(core, What::Connect, timeout)
+        }
+        Err(e) => error(e),
+    }
+}
+
+fn set_options(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+    let was = s.is_active();
+    let r = opts::set(s, data);
+    if std::mem::take(&mut s.now_passive) {
+        s.tell_passive(core);
+    }
+    if s.is_active() && (!was || s.start < s.input.len()) {
+        // What has come meanwhile goes out at the next turn, not within the call.
+        crate::poll::again(core.home, crate::poll::Source::Input, core.id);
+    }
+    done(r)
+}
+
+fn status(s: &Inet) -> u32 {
+    let mut f = match s.state {
+        State::Closed => 0,
+        State::Open => 0x1,
+        State::Connecting => 0x1 | 0x10,
+        State::Connected => 0x1 | 0x4,
+        State::Listening => 0x1 | 0x8,
+    };
+    if s.bound {
+        f |= 0x2;
+    }
+    if s.pending.iter().any(|p| p.what == What::Accept) {
+        f |= 0x20;
+    }
+    if !s.senders.is_empty() {
+        f |= 0x80;
+    }
+    f
+}
+
+fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> Reply {
+    let mut out = Vec::new();
+    for what in data {
+        if *what != 1 {
+            return error(Errno::INVAL);
+        }
+        let n = s.queue.len();
+        if n > 0 {
+            s.want_empty.push(core.caller);
+        }
+        out.push(1);
+        out.extend((n as u32).to_be_bytes());
+    }
+    ok(&out)
+}
+
+/// The lines of the system's list of services: name, port, protocol, other names.
+fn services<R>(mut f: impl FnMut(&str, u16, &str, &[&str]) -> Option<R>) -> Option<R> {
+    let all = std::fs::read_to_string("/etc/services").ok()?;
+    all.lines().find_map(|l| {
+        let l = l.split('#').next()?;
+        let words: Vec<&str> = l.split_whitespace().collect();
+        let [name, at, others @ ..] = words.as_slice() else {
+            return None;
+        };
+        let (port, proto) = at.split_once('/')?;
+        f(name, port.parse().ok()?, proto, others)
+    })
+}
+fn service_by_name(data: &[u8]) -> Reply {
+    let parse = || {
+        let (n, rest) = data.split_first()?;
+        let (name, rest) = rest.split_at_checked(*n as usize)?;
+        let proto = rest.get(1..)?;
+        Some((std::str::from_utf8(name).ok()?, std::str::from_utf8(proto).ok()?))
+    };
+    let Some((want, want_proto)) = parse() else {
+        return error(Errno::INVAL);
+    };
+    let port = services(|name, port, proto, others| {
+        (proto == want_proto && (name == want || others.contains(&want))).then_some(port)
+    });
+    match port {
+        Some(p) => ok(&p.to_be_bytes()),
+        None => error(Errno::INVAL),
+    }
+}
+fn service_by_port(data: &[u8]) -> Reply {
+    let (Some(port), Some(proto)) = (data.get(..2), data.get(3..)) else {
+        return error(Errno::INVAL);
+    };
+    let want = u16::from_be_bytes([port[0], port[1]]);
+    let name = services(|name, port, p, _| {
+        (port == want && p.as_bytes() == proto).then(|| name.to_owned())
+    });
+    match name {
+        Some(n) => ok(n.as_bytes()),
+        None => error(Errno::INVAL),
+    }
+}
+
+fn flags(f: u32) -> u32 {
+    let pairs = [
+        (socket::IFF_UP, 1, 0x100),
+        (socket::IFF_BROADCAST, 2, 0),
+        (socket::IFF_LOOPBACK, 4, 0),
+        (socket::IFF_POINTOPOINT, 8, 0),
+        (socket::IFF_RUNNING, 0x10, 0),
+        (socket::IFF_MULTICAST, 0x20, 0),
+    ];
+    pairs.iter().map(|(bit, ours, _)| if f & bit != 0 { *ours } else { 0 }).sum()
+}
+
+/// `Name 0 (Option Value)* 0` for each address of each interface.
+fn all_interfaces(all: &[Interface]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for i in all {
+        out.extend(&i.name);
+        out.push(0);
+        out.push(6);
+        out.extend(flags(i.flags).to_be_bytes());
+        let mut put = |opt: u8, a: &Option<Addr>| {
+            if let Some(a @ (Addr::V4(..) | Addr::V6(..))) = a {
+                out.push(opt);
+                out.extend(addr::encode_ip(a));
+            }
+        };
+        put(1, &i.addr);
+        put(5, &i.mask);
+        let v4 = matches!(i.addr, Some(Addr::V4(..)));
+        if i.flags & socket::IFF_POINTOPOINT != 0 {
+            put(3, &i.other);
+        } else if i.flags & socket::IFF_BROADCAST != 0 && v4 {
+            put(2, &i.other);
+        }
+        if let Some(h) = &i.hardware {
+            out.push(7);
+            out.extend((h.len() as u16).to_be_bytes());
+            out.extend(h);
+        }
+        out.push(0);
+    }
+    out
+}
+/// Names, each with its length before it.
+fn interface_names() -> Result<Vec<u8>, Errno> {
+    let mut out = Vec::new();
+    let mut seen = Vec::new();
+    for i in socket::interfaces()? {
+        if matches!(i.addr, Some(Addr::V4(..))) && !seen.contains(&i.name) {
+            let mut name = i.name.clone();
+            name.resize(16, 0);
+            out.extend(name);
+            seen.push(i.name);
+        }
+    }
+    Ok(out)
+}
+fn interface_values(data: &[u8]) -> Result<Vec<u8>, Errno> {
+    let (n, rest) = data.split_first().ok_or(Errno::INVAL)?;
+    let (name, asked) = rest.split_at_checked(*n as usize).ok_or(Errno::INVAL)?;
+    let all = socket::interfaces()?;
+    let ours = || all.iter().filter(|i| i.name == name);
+    let v4 = ours().find(|i| matches!(i.addr, Some(Addr::V4(..))));
+    let mut out = Vec::new();
+    for a in asked {
+        let addr = match a {
+            1 => v4.and_then(|i| i.addr.clone()),
+            2 | 3 => v4.and_then(|i| i.other.clone()),
+            5 => v4.and_then(|i| i.mask.clone()),
+            6 => {
+                if let Some(i) = ours().next() {
+                    out.push(6);
+                    out.extend(flags(i.flags).to_be_bytes());
+                }
+                continue;
+            }
+            7 => {
+                if let Some(h) = ours().find_map(|i| i.hardware.as_ref()) {
+                    out.push(7);
+                    out.extend((h.len() as u16).to_be_bytes());
+                    out.extend(h);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        if let Some(addr) = addr.filter(|a| *a != Addr::V4(Ipv4Addr::UNSPECIFIED, 0)) {
+            out.push(*a);
+            out.extend(addr::encode_ip(&addr));
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,406 @@
+//! The `tcp_inet` and `udp_inet` drivers behind `gen_tcp` and `gen_udp`.
+//!
+//! `prim_inet` opens a port for each socket, gives commands by `port_control`, and sends by
+//! `port_command`. What takes time is answered by `{inet_async, Port, Ref, Result}`, a send by
+//! `{inet_reply, Port, Result}`.
+
+mod addr;
+mod control;
+mod opts;
+mod stats;
+mod tcp;
+mod udp;
+
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::time::Duration;
+
+use kvik_heap::Heap;
+use kvik_sys::poll::Interest;
+use kvik_sys::socket::Family;
+use kvik_sys::Errno;
+use kvik_term::{am, Atom, Term};
+
+use crate::driver::{Driver, Exit, Flow, Ready, Reply};
+use crate::packet::Kind;
+use crate::poll::{self, Source};
+use crate::port::Core;
+use crate::queue::OutQueue;
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Proto {
+    Tcp,
+    Udp,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum State {
+    Closed,
+    Open,
+    Connecting,
+    Connected,
+    Listening,
+}
+
+/// Does data go to the owner as it comes?
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Active {
+    No,
+    Yes,
+    Once,
+    /// So many messages more.
+    Count(i16),
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum What {
+    Connect,
+    Accept,
+    /// So many bytes; 0: a packet, or what there is.
+    Receive(usize),
+}
+
+/// A request that is answered later.
+struct Pending {
+    id: u16,
+    caller: u32,
+    what: What,
+    /// The timer that ends it.
+    timer: u64,
+}
+
+pub(crate) struct Inet {
+    proto: Proto,
+    fd: Option<OwnedFd>,
+    family: Family,
+    state: State,
+    bound: bool,
+    /// In a poll set.
+    polled: bool,
+    pending: VecDeque<Pending>,
+    active: Active,
+    /// `{active, N}` has come to its end: the owner is to be told.
+    now_passive: bool,
+    list: bool,
+    deliver_port: bool,
+    header: usize,
+    packet: Kind,
+    packet_code: i32,
+    http_binaries: bool,
+    in_headers: bool,
+    packet_size: usize,
+    delimiter: u8,
+    buffer: usize,
+    high: usize,
+    low: usize,
+    msgq: (i32, i32),
+    send_timeout: i32,
+    send_timeout_close: bool,
+    delay_send: bool,
+    exit_on_close: bool,
+    read_packets: i32,
+    show_econnreset: bool,
+    ignored: bool,
+    stats: stats::Stats,
+    /// Who wants to know when everything is written.
+    want_empty: Vec<u32>,
+    /// Bytes that came and were not delivered, from `start` on.
+    input: Vec<u8>,
+    start: usize,
+    queue: OutQueue,
+    /// Whose sends wait for the queue to become shorter, and the timer of each.
+    senders: Vec<(u32, u64)>,
+    shutdown: Option<u8>,
+    /// The other side has closed; the next receive (send) is told so.
+    closed_receive: Option<Errno>,
+    closed_send: bool,
+    told_closed: bool,
+    file: Option<tcp::SendFile>,
+}
+
+const INFINITY: i32 = -1;
+
+fn next_id() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed) & 0x7FFF
+}
+fn next_timer() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Adds the drivers.
+pub fn install() {
+    crate::add_driver("tcp_inet", |_| Box::new(Inet::new(Proto::Tcp)));
+    crate::add_driver("udp_inet", |_| Box::new(Inet::new(Proto::Udp)));
+}
+
+fn posix(e: Errno) -> Atom {
+    Atom::intern(e.name()).unwrap_or(am::error)
+}
+
+impl Inet {
+    fn new(proto: Proto) -> Inet {
+        let tcp = proto == Proto::Tcp;
+        Inet {
+            proto,
+            fd: None,
+            family: Family::Inet,
+            state: State::Closed,
+            bound: false,
+            polled: false,
+            pending: VecDeque::new(),
+            active: Active::No,
+            now_passive: false,
+            list: true,
+            deliver_port: false,
+            header: 0,
+            packet: Kind::Raw,
+            packet_code: 0,
+            http_binaries: false,
+            in_headers: false,
+            packet_size: 0,
+            delimiter: b'\n',
+            buffer: if tcp { 1460 } else { 9216 },
+            high: 8192,
+            low: 4096,
+            msgq: (4096, 8192),
+            send_timeout: INFINITY,
+            send_timeout_close: false,
+            delay_send: false,
+            exit_on_close: true,
+            read_packets: 5,
+            show_econnreset: false,
+            ignored: false,
+            stats: stats::Stats::default(),
+            want_empty: Vec::new(),
+            input: Vec::new(),
+            start: 0,
+            queue: OutQueue::default(),
+            senders: Vec::new(),
+            shutdown: None,
+            closed_receive: None,
+            closed_send: false,
+            told_closed: false,
+            file: None,
+        }
+    }
+    /// A socket that was accepted: options as the listening one has them.
+    fn accepted(&self, fd: OwnedFd) -> Inet {
+        Inet {
+            fd: Some(fd),
+            family: self.family,
+            state: State::Connected,
+            bound: true,
+            active: self.active,
+            list: self.list,
+            deliver_port: self.deliver_port,
+            header: self.header,
+            packet: self.packet,
+            packet_code: self.packet_code,
+            http_binaries: self.http_binaries,
+            in_headers: self.packet == Kind::HttpHeader,
+            packet_size: self.packet_size,
+            delimiter: self.delimiter,
+            buffer: self.buffer,
+            high: self.high,
+            low: self.low,
+            msgq: self.msgq,
+            send_timeout: self.send_timeout,
+            send_timeout_close: self.send_timeout_close,
+            delay_send: self.delay_send,
+            exit_on_close: self.exit_on_close,
+            read_packets: self.read_packets,
+            show_econnreset: self.show_econnreset,
+            ..Inet::new(Proto::Tcp)
+        }
+    }
+    fn raw(&self) -> Result<RawFd, Errno> {
+        self.fd.as_ref().map(|f| f.as_raw_fd()).ok_or(Errno::BADF)
+    }
+    fn is_active(&self) -> bool {
+        self.active != Active::No
+    }
+
+    /// Enters the poll set, once: both directions, told of changes only.
+    fn watch(&mut self, core: &Core) -> Result<(), Errno> {
+        if !self.polled {
+            let i = Interest { read: true, write: true, edge: true };
+            poll::add(core.home, self.raw()?, Source::Both, core.id, i)?;
+            self.polled = true;
+        }
+        Ok(())
+    }
+    fn close_socket(&mut self, core: &Core) {
+        if let Some(fd) = self.fd.take() {
+            if std::mem::take(&mut self.polled) {
+                poll::remove(core.home, fd.as_raw_fd());
+            }
+            if self.ignored {
+                // Somebody else has it.
+                std::mem::forget(fd);
+            }
+        }
+        self.state = State::Closed;
+        self.queue.clear();
+    }
+
+    /// Notes a request of the caller's; the answer to its `port_control` names it.
+    fn later(&mut self, core: &Core, what: What, timeout: i32) -> Reply {
+        let id = next_id();
+        let timer = if timeout >= 0 {
+            let t = next_timer();
+            poll::set_timer(core.home, core.id, Duration::from_millis(timeout as u64), t);
+            t
+        } else {
+            0
+        };
+        self.pending.push_back(Pending { id, caller: core.caller, what, timer });
+        control::ok(&id.to_be_bytes())
+    }
+    /// Answers the oldest request.
+    fn answer(
+        &mut self,
+        core: &Core,
+        words: usize,
+        result: impl for<'h> FnOnce(&'h Heap) -> Term<'h>,
+    ) {
+        let Some(p) = self.pending.pop_front() else {
+            return;
+        };
+        answer(core, &p, words, result);
+    }
+    fn answer_error(&mut self, core: &Core, reason: Atom) {
+        self.answer(core, 3, |h| h.tuple(&[am::error.into(), reason.into()]));
+    }
+    fn answer_all(&mut self, core: &Core, reason: Atom) {
+        while !self.pending.is_empty() {
+            self.answer_error(core, reason);
+        }
+    }
+
+    /// `{inet_reply, Port, Result}`, where the result is `ok` or an error.
+    fn reply(&self, core: &Core, to: u32, error: Option<Atom>) {
+        let port = core.term();
+        core.send(to, 10, |h| {
+            let r = match error {
+                None => am::ok.into(),
+                Some(e) => h.tuple(&[am::error.into(), e.into()]),
+            };
+            h.tuple(&[am::inet_reply.into(), port, r])
+        });
+    }
+
+    /// A message was delivered: `once` and counts come to their end.
+    fn delivered(&mut self, core: &Core) {
+        match self.active {
+            Active::Once => self.active = Active::No,
+            Active::Count(1) => {
+                self.active = Active::No;
+                self.tell_passive(core);
+            }
+            Active::Count(n) => self.active = Active::Count(n - 1),
+            _ => {}
+        }
+    }
+    fn tell_passive(&self, core: &Core) {
+        let tag = match self.proto {
+            Proto::Tcp => am::tcp_passive,
+            Proto::Udp => am::udp_passive,
+        };
+        let port = core.term();
+        core.send(core.owner(), 3, |h| h.tuple(&[tag.into(), port]));
+    }
+
+    /// Bytes as the socket's mode wants them: a list, or a binary behind some bytes of a list.
+    fn data<'h>(&self, h: &'h Heap, bytes: &[u8]) -> Term<'h> {
+        if self.list || self.header > bytes.len() {
+            return h.byte_list(bytes);
+        }
+        let (head, rest) = bytes.split_at(self.header);
+        let items: Vec<_> = head.iter().map(|b| Term::int(*b as i32)).collect();
+        h.list_with_tail(&items, h.binary(rest))
+    }
+    /// Words that [`Inet::data`] needs.
+    fn data_words(&self, n: usize) -> usize {
+        if self.list {
+            2 * n
+        } else {
+            2 * self.header + 2 + n.min(64).div_ceil(8) + 6
+        }
+    }
+
+    fn timer(&mut self, core: &mut Core, tag: u64) -> Flow {
+        if let Some(i) = self.pending.iter().position(|p| p.timer == tag) {
+            if let Some(p) = self.pending.remove(i) {
+                answer(core, &p, 3, |h| h.tuple(&[am::error.into(), am::timeout.into()]));
+                if p.what == What::Connect {
+                    self.close_socket(core);
+                }
+            }
+        }
+        if self.senders.iter().any(|s| s.1 == tag) {
+            return self.send_timed_out(core, tag);
+        }
+        Ok(())
+    }
+}
+
+fn answer(
+    core: &Core,
+    p: &Pending,
+    words: usize,
+    result: impl for<'h> FnOnce(&'h Heap) -> Term<'h>,
+) {
+    let (port, id) = (core.term(), Term::int(p.id as i32));
+    core.send(p.caller, words + 5, |h| h.tuple(&[am::inet_async.into(), port, id, result(h)]));
+}
+
+impl Driver for Inet {
+    fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        match self.proto {
+            Proto::Tcp => self.tcp_send(core, bytes),
+            Proto::Udp => {
+                let r = self.udp_send(bytes);
+                self.reply(core, core.caller, r.err().map(posix));
+                Ok(())
+            }
+        }
+    }
+    fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow {
+        match (why, self.proto) {
+            (Ready::Timer(tag), _) => self.timer(core, tag),
+            (Ready::Input { .. }, Proto::Tcp) => self.tcp_ready(core, buffer),
+            (Ready::Input { .. }, Proto::Udp) => self.udp_ready(core, buffer),
+            (Ready::Output, Proto::Tcp) => self.tcp_writable(core),
+            _ => Ok(()),
+        }
+    }
+    fn control(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+        control::control(self, core, op, data)
+    }
+    fn queued(&self) -> usize {
+        self.queue.len()
+    }
+    fn flush(&mut self) {
+        let Ok(fd) = self.raw() else { return };
+        while !self.queue.is_empty() {
+            if kvik_sys::fd::wait_ready(fd, true, 2000) != Ok(true) {
+                return;
+            }
+            match self.queue.slices(|s| kvik_sys::fd::writev(fd, s)) {
+                Ok(n) => self.queue.advance(n),
+                Err(_) => self.queue.clear(),
+            }
+        }
+    }
+    fn stop(&mut self, core: &mut Core) {
+        self.close_socket(core);
+    }
+}
+
+/// How a socket that is closed ends its port.
+fn gone() -> Flow {
+    Err(Exit::Normal)
+}
