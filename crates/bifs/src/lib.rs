@@ -10,6 +10,8 @@ pub mod checksum;
 pub mod code;
 pub mod convert;
 pub mod counters;
+pub mod debug;
+pub mod dist;
 pub mod errors;
 pub mod etf;
 pub mod ets;
@@ -29,7 +31,9 @@ pub mod path;
 pub mod persistent_term;
 pub mod port;
 pub mod re;
+pub mod statistics;
 pub mod system;
+pub mod time;
 pub mod tuple;
 pub mod unicode;
 pub mod zlib;
@@ -53,6 +57,8 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         checksum::BIFS,
         code::BIFS,
         counters::BIFS,
+        debug::BIFS,
+        dist::BIFS,
         etf::BIFS,
         file::BIFS,
         filename::BIFS,
@@ -64,6 +70,8 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         persistent_term::BIFS,
         port::BIFS,
         re::BIFS,
+        statistics::BIFS,
+        time::BIFS,
         unicode::BIFS,
         zlib::BIFS,
     ];

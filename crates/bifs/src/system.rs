@@ -10,7 +10,7 @@ mod internal;
 mod memory;
 mod seq_trace;
 
-pub use flags::{backtrace_depth, logger};
+pub use flags::{backtrace_depth, logger, wall_time_on};
 pub use halt::Halt;
 pub use memory::Memory;
 

@@ -5,6 +5,7 @@ pub mod clock;
 pub mod errno;
 pub mod fd;
 pub mod file;
+pub mod local_time;
 pub mod path;
 pub mod pcre;
 pub mod poll;

@@ -67,6 +67,10 @@ pub fn logger() -> OwnedTerm {
 }
 
 static WALL_TIME: AtomicBool = AtomicBool::new(false);
+/// Do schedulers tell how long they were active?
+pub fn wall_time_on() -> bool {
+    WALL_TIME.load(Relaxed)
+}
 static MICROSTATE: AtomicBool = AtomicBool::new(false);
 
 fn scheduler_wall_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,0 +1,205 @@
+//! Clocks and calendars: what `erlang` knows of time.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use kvik_proc::{bif, clock, BifEntry, BifResult, Proc, Raised};
+use kvik_sys::local_time::{local_of_posix, posix_of_local, Civil};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "monotonic_time", 0, monotonic_time_0),
+    bif!("erlang", "monotonic_time", 1, monotonic_time_1),
+    bif!("erlang", "system_time", 0, system_time_0),
+    bif!("erlang", "system_time", 1, system_time_1),
+    bif!("erlang", "time_offset", 0, time_offset_0),
+    bif!("erlang", "time_offset", 1, time_offset_1),
+    bif!("erlang", "timestamp", 0, timestamp_0),
+    bif!("erlang", "now", 0, now_0),
+    bif!("erlang", "date", 0, date_0),
+    bif!("erlang", "time", 0, time_0),
+    bif!("erlang", "localtime", 0, localtime_0),
+    bif!("erlang", "universaltime", 0, universaltime_0),
+    bif!("erlang", "universaltime_to_localtime", 1, universaltime_to_localtime_1),
+    bif!("erlang", "localtime_to_universaltime", 2, localtime_to_universaltime_2),
+    bif!("erlang", "universaltime_to_posixtime", 1, universaltime_to_posixtime_1),
+    bif!("erlang", "posixtime_to_universaltime", 1, posixtime_to_universaltime_1),
+];
+
+const NANO: i64 = 1_000_000_000;
+const DAY: i64 = 86_400;
+
+/// Parts of a second in a time unit.
+pub(crate) fn unit(t: Term<'_>) -> Option<i64> {
+    match t.as_atom().map(|a| a.name()) {
+        Some("second" | "seconds") => Some(1),
+        Some("millisecond" | "milli_seconds") => Some(1000),
+        Some("microsecond" | "micro_seconds") => Some(1_000_000),
+        Some("nanosecond" | "nano_seconds" | "native" | "perf_counter") => Some(NANO),
+        Some(_) => None,
+        None => t.as_i64().filter(|n| *n > 0),
+    }
+}
+/// Nanoseconds in another unit, rounded down.
+fn converted<'h>(p: &'h Proc, nanos: i64, to: Option<&Term<'h>>) -> BifResult<'h> {
+    let per_second = to.and_then(|t| unit(*t)).ok_or_else(|| p.badarg())?;
+    let n = (nanos as i128 * per_second as i128).div_euclid(NANO as i128);
+    match i64::try_from(n) {
+        Ok(n) => Ok(p.heap.integer(n)),
+        Err(_) => {
+            let m = n.unsigned_abs();
+            Ok(p.heap.big(n < 0, &[m as u64, (m >> 64) as u64]))
+        }
+    }
+}
+
+fn monotonic_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.integer(clock::monotonic()))
+}
+fn monotonic_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    converted(p, clock::monotonic(), a.first())
+}
+fn system_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.integer(clock::system()))
+}
+fn system_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    converted(p, clock::system(), a.first())
+}
+fn time_offset_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.integer(clock::offset()))
+}
+fn time_offset_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    converted(p, clock::offset(), a.first())
+}
+
+/// `{MegaSecs, Secs, MicroSecs}`
+fn three<'h>(p: &'h Proc, micros: i64) -> Term<'h> {
+    let parts = [micros / 1_000_000_000_000, micros / 1_000_000 % 1_000_000, micros % 1_000_000];
+    p.heap.tuple(&parts.map(|n| p.heap.integer(n)))
+}
+fn timestamp_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(three(p, clock::system() / 1000))
+}
+/// Each call's value is greater than all before.
+fn now_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = clock::system() / 1000;
+    let next = |last: i64| Some(now.max(last + 1));
+    let last = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+    Ok(three(p, last.map_or(now, |l| now.max(l + 1))))
+}
+
+/// `{{Year, Month, Day}, {Hour, Minute, Second}}`
+fn date_time<'h>(p: &'h Proc, c: Civil) -> Term<'h> {
+    let three = |n: &[i64]| {
+        let n: Vec<_> = n.iter().map(|n| p.heap.integer(*n)).collect();
+        p.heap.tuple(&n)
+    };
+    p.heap.tuple(&[three(&c[..3]), three(&c[3..])])
+}
+fn civil_of(t: Term<'_>) -> Option<Civil> {
+    let [date, time] = t.as_tuple_n()?;
+    let ([y, mo, d], [h, mi, s]) = (date.as_tuple_n()?, time.as_tuple_n()?);
+    let mut c = [0; 6];
+    for (c, t) in c.iter_mut().zip([y, mo, d, h, mi, s]) {
+        *c = t.as_small()?;
+    }
+    Some(c)
+}
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+/// A time that there is, from a year on.
+fn is_valid([y, mo, d, h, mi, s]: Civil, from: i64) -> bool {
+    let days = match mo {
+        2 => 28 + is_leap(y) as i64,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    (from..i32::MAX as i64).contains(&y)
+        && (1..=12).contains(&mo)
+        && (1..=days).contains(&d)
+        && (0..24).contains(&h)
+        && (0..60).contains(&mi)
+        && (0..60).contains(&s)
+}
+
+/// Days since 1970: eras of 400 years, years that begin in March.
+fn days_of([y, m, d, ..]: Civil) -> i64 {
+    let y = if m <= 2 { y - 1 } else { y };
+    let era = y.div_euclid(400);
+    let of_era = y.rem_euclid(400);
+    let of_year = (153 * ((m + 9) % 12) + 2) / 5 + d - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+fn posix_of(c: Civil) -> i64 {
+    days_of(c) * DAY + c[3] * 3600 + c[4] * 60 + c[5]
+}
+fn civil_of_posix(seconds: i64) -> Civil {
+    let (days, s) = (seconds.div_euclid(DAY) + 719_468, seconds.rem_euclid(DAY));
+    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let mp = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * mp + 2) / 5 + 1;
+    let month = (mp + 2) % 12 + 1;
+    let year = era * 400 + year + (month <= 2) as i64;
+    [year, month, day, s / 3600, s / 60 % 60, s % 60]
+}
+
+fn local_now(p: &Proc) -> Result<Civil, Raised> {
+    local_of_posix(clock::system().div_euclid(NANO)).ok_or_else(|| p.badarg())
+}
+fn date_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let [date, _] = parts(p)?;
+    Ok(date)
+}
+fn time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let [_, time] = parts(p)?;
+    Ok(time)
+}
+fn parts<'h>(p: &'h Proc) -> Result<[Term<'h>; 2], Raised> {
+    date_time(p, local_now(p)?).as_tuple_n().ok_or_else(|| p.badarg())
+}
+fn localtime_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(date_time(p, local_now(p)?))
+}
+fn universaltime_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(date_time(p, civil_of_posix(clock::system().div_euclid(NANO))))
+}
+fn universaltime_to_localtime_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let c = a.first().and_then(|t| civil_of(*t)).filter(|c| is_valid(*c, 1600));
+    let local = c.and_then(|c| local_of_posix(posix_of(c)));
+    local.map(|c| date_time(p, c)).ok_or_else(|| p.badarg())
+}
+fn localtime_to_universaltime_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, dst] = *a else { return Err(p.badarg()) };
+    let dst = match dst.as_atom() {
+        Some(am::undefined) => None,
+        _ => Some(dst.as_bool().ok_or_else(|| p.badarg())?),
+    };
+    let c = civil_of(t).filter(|c| is_valid(*c, 1902)).ok_or_else(|| p.badarg())?;
+    let seconds = posix_of_local(c, dst).ok_or_else(|| p.badarg())?;
+    Ok(date_time(p, civil_of_posix(seconds)))
+}
+fn universaltime_to_posixtime_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let c = a.first().and_then(|t| civil_of(*t)).filter(|c| is_valid(*c, 1600));
+    c.map(|c| p.heap.integer(posix_of(c))).ok_or_else(|| p.badarg())
+}
+fn posixtime_to_universaltime_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let s = a.first().and_then(|t| t.as_i64()).ok_or_else(|| p.badarg())?;
+    Ok(date_time(p, civil_of_posix(s)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calendars_agree() {
+        for s in [0, -1, 951_782_400, 951_868_799, 4_102_444_800, -11_676_096_000, 1_795_229_433] {
+            assert_eq!(posix_of(civil_of_posix(s)), s);
+        }
+        assert_eq!(civil_of_posix(951_782_400), [2000, 2, 29, 0, 0, 0]);
+        assert!(!is_valid([1900, 2, 29, 0, 0, 0], 1600));
+    }
+}
