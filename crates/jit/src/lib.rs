@@ -17,7 +17,7 @@ use kvik_proc::Proc;
 use kvik_term::{am, Export, Term};
 
 pub use load::{prepare, LoadError};
-pub use rt::trace::{stacktrace, DEPTH as BACKTRACE_DEPTH};
+pub use rt::trace::{capture, stacktrace, DEPTH as BACKTRACE_DEPTH};
 
 /// Why a process stopped running.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -57,15 +57,18 @@ pub fn run(p: &Proc, regs: &Regs) -> Outcome {
 
 /// Makes a new process call `M:F(Args…)` when it first runs.
 pub fn start<'h>(p: &'h Proc, module: Term<'h>, function: Term<'h>, args: Term<'h>) {
-    let Some(s) = stubs::get() else { return };
-    // SAFETY: the stack is empty, so there is room for the word.
-    unsafe { rt::push(p, s.normal_exit as u64) };
     p.heap.save_args(&[module, function, args]);
-    p.heap.set_ip(s.apply);
+    p.heap.set_ip(start_ip());
 }
 
 /// What `extra` holds in the exports of `erlang:apply/2,3`.
 pub(crate) const APPLY: usize = 1;
+
+/// Where a new process begins, with module, function and list of arguments in its first three
+/// registers.
+pub fn start_ip() -> usize {
+    stubs::get().map_or(0, |s| s.begin)
+}
 
 /// Gives `erlang:apply/2,3`, which are no functions like others, their code.
 pub fn bind_apply() {

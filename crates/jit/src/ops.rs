@@ -12,8 +12,6 @@ pub enum Wait {
     Sleep,
     /// The time is over.
     TimedOut,
-    /// There are messages that were not looked at.
-    Messages,
 }
 
 /// The mailbox and the send operation.
@@ -29,6 +27,8 @@ pub struct Ops {
     pub remove: fn(&Proc),
     /// A receive timed out: the save pointer goes back.
     pub timeout: fn(&Proc),
+    /// Notes that the process waits for a message.
+    pub wait: fn(&Proc),
     /// Starts or asks the timer of a receive. `Err`: the time is no time-out value.
     pub wait_timeout: for<'h> fn(&'h Proc, Term<'h>) -> Result<Wait, kvik_proc::Raised>,
     /// Receive markers.
@@ -51,6 +51,7 @@ const NONE: Ops = Ops {
     next: |_| (),
     remove: |_| (),
     timeout: |_| (),
+    wait: |_| (),
     wait_timeout: |p, _| Err(p.notsup()),
     marker_reserve: |_| Term::NIL,
     marker_bind: |_, _, _| (),

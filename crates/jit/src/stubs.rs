@@ -46,6 +46,8 @@ pub struct Stubs {
     /// A call of the fun in `rdi` whose module is not loaded.
     pub no_fun: usize,
     pub normal_exit: usize,
+    /// Where a new process begins: `apply`, with `normal_exit` to come back to.
+    pub begin: usize,
     _code: Code,
 }
 
@@ -157,24 +159,40 @@ fn make() -> Option<Stubs> {
     save_state(&mut m.a);
     m.a.mov_ri(RAX, RETURNED);
     m.a.jmp(leave);
-    finish(
-        m,
-        [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, normal_exit],
-    )
+    let begin = m.entry();
+    m.a.lea_label(RCX, normal_exit);
+    m.a.lea(STACK, STACK, -8);
+    m.a.mov_mr(STACK, 0, RCX);
+    m.a.jmp(apply);
+    let labels = [
+        enter,
+        runtime,
+        raise,
+        yield_,
+        wait,
+        bif,
+        undef,
+        apply,
+        apply_fun,
+        no_fun,
+        normal_exit,
+        begin,
+    ];
+    finish(m, labels)
 }
 
-fn finish(mut m: Maker, labels: [Label; 11]) -> Option<Stubs> {
+fn finish(mut m: Maker, labels: [Label; 12]) -> Option<Stubs> {
     let code = Code::alloc(m.a.buf.len())?;
     if !m.a.resolve() || !m.a.relocate(code.address()) {
         return None;
     }
     code.write(&m.a.buf);
     let base = code.address();
-    let mut at = [0; 11];
+    let mut at = [0; 12];
     for (i, l) in labels.into_iter().enumerate() {
         at[i] = base + m.a.offset(l)? as usize;
     }
-    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, normal_exit] =
+    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, normal_exit, begin] =
         at;
     // What an undefined function's export points to; `rax` holds the export.
     kvik_code::set_undef_stub(undef);
@@ -189,6 +207,7 @@ fn finish(mut m: Maker, labels: [Label; 11]) -> Option<Stubs> {
         apply_fun,
         no_fun,
         normal_exit,
+        begin,
         _code: code,
     })
 }

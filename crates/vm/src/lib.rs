@@ -2,6 +2,10 @@
 //! modules, starts the first processes and the schedulers.
 #![forbid(unsafe_code)]
 
+mod boot;
+mod flags;
+mod hooks;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -17,7 +21,16 @@ pub struct Options {
     pub init_args: Vec<OsString>,
 }
 
-/// Runs the VM until it halts; returns the exit status.
-pub fn run(_options: Options) -> i32 {
-    1
+/// Runs the VM. It ends the program by `halt`; what comes back is the status of a failed start.
+pub fn run(options: Options) -> i32 {
+    let started = flags::Flags::read(&options.vm_flags).and_then(|f| boot::start(&options, &f));
+    match started {
+        Ok(()) => loop {
+            std::thread::park();
+        },
+        Err(e) => {
+            eprintln!("kvik: {e}");
+            1
+        }
+    }
 }

@@ -45,12 +45,3 @@ fn set_scratch(regs: &Regs, i: usize, w: u64) {
     // SAFETY: there are 32 scratch words.
     unsafe { *regs.scratch_ptr().add(i) = w }
 }
-
-/// Pushes a word on the process's stack.
-///
-/// # Safety
-/// There is room for it.
-pub unsafe fn push(p: &Proc, w: u64) {
-    // SAFETY: as the caller says.
-    unsafe { p.heap.push_stack(w) }
-}

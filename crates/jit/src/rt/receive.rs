@@ -10,7 +10,6 @@ use crate::ops::{self, Wait};
 
 pub const SLEEP: u64 = 0;
 pub const TIMED_OUT: u64 = 1;
-pub const MESSAGES: u64 = 2;
 
 pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     (ops::get().send)(p, arg(p, args, 0), arg(p, args, 1)).map_or(NONE, Term::word)
@@ -30,14 +29,11 @@ pub extern "sysv64" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64
     (ops::get().timeout)(p);
     0
 }
-/// Run again after each wake-up. Only the first time is the operand a term. `alone`: messages don't
-/// matter.
-pub extern "sysv64" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, alone: u64) -> u64 {
+/// Asked again after each wake-up. Only the first time is the operand a term.
+pub extern "sysv64" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     match (ops::get().wait_timeout)(p, arg(p, args, 0)) {
-        Ok(Wait::Messages) if alone == 1 => SLEEP,
         Ok(Wait::Sleep) => SLEEP,
         Ok(Wait::TimedOut) => TIMED_OUT,
-        Ok(Wait::Messages) => MESSAGES,
         Err(_) => NONE,
     }
 }

@@ -34,7 +34,12 @@ pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) 
 }
 
 /// The process waits, and goes on at an address where nothing is live in x registers.
-pub extern "sysv64" fn wait(p: &Proc, _: &Regs, _: *const u64, address: u64) -> u64 {
+pub extern "sysv64" fn wait(p: &Proc, _: &Regs, _: *const u64, extra: u64) -> u64 {
+    // `wait_timeout` has noted the wait already: bit 48 tells.
+    if extra >> 48 == 0 {
+        (crate::ops::get().wait)(p);
+    }
+    let address = extra & ADDRESS;
     p.heap.save_args(&[]);
     p.heap.set_ip(address as usize);
     0

@@ -51,23 +51,19 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    /// The process goes on here, whatever woke it, and asks again.
+    /// A process that is woken goes on at `f`, where it looks for messages and then comes here
+    /// again, or here itself where the receive has no clauses. The time counts from the first call.
     fn wait_timeout(&mut self, f: u32, t: Arg, wait: usize) -> Done {
-        // A receive without clauses waits here itself: messages don't end it.
-        let alone = self.code.label(f).is_some_and(|first| {
-            let between = self.code.ops.get(first..self.at).unwrap_or_default();
-            between.iter().all(|op| matches!(op.opcode, Opcode::Label | Opcode::Line))
-        });
         let f = self.label(f)?;
-        let again = self.a.here();
         let over = self.a.label();
-        self.call_rt(receive::wait_timeout, &[t], alone as u64)?;
+        self.call_rt(receive::wait_timeout, &[t], 0)?;
         self.none_fails(None);
-        self.a.alu_ri(Alu::Cmp, RAX, receive::MESSAGES as i32);
-        self.a.jcc(Cc::E, f);
         self.a.alu_ri(Alu::Cmp, RAX, receive::TIMED_OUT as i32);
         self.a.jcc(Cc::E, over);
-        self.a.lea_label(RAX, again);
+        // The wait is noted already: bit 48 says so.
+        self.a.mov_ri(RAX, 1 << 48);
+        self.a.lea_label(RCX, f);
+        self.a.alu_rr(Alu::Or, RAX, RCX);
         self.a.jmp_abs(wait);
         self.a.place(over);
         Ok(())

@@ -1,0 +1,77 @@
+//! The start: natives by name, preloaded modules, the first process, the schedulers.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use kvik_heap::Heap;
+use kvik_proc::spawn::{spawn, SpawnOptions};
+use kvik_proc::{process, sched};
+use kvik_term::{am, Atom, Term};
+
+use crate::flags::Flags;
+use crate::{hooks, Options};
+
+/// The modules that are there before any file is read, as OTP has them.
+const PRELOADED: &[&str] = &[
+    "erl_tracer",
+    "erts_code_purger",
+    "erts_dirty_process_signal_handler",
+    "erts_internal",
+    "erts_literal_area_collector",
+    "erl_init",
+    "init",
+    "persistent_term",
+    "prim_buffer",
+    "prim_eval",
+    "prim_file",
+    "prim_inet",
+    "prim_zip",
+    "zlib",
+    "erlang",
+    "erl_prim_loader",
+    "atomics",
+    "counters",
+];
+
+pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
+    if !kvik_jit::init() {
+        return Err("no executable memory for native code".into());
+    }
+    hooks::install();
+    kvik_bifs::register()?;
+    process::init_table(flags.max_processes);
+    kvik_port::poll::init(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
+    for name in PRELOADED {
+        preload(&options.preloaded, name)?;
+    }
+    first_processes(options)?;
+    let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
+    sched::start(&config).map_err(|e| format!("no threads: {e}"))
+}
+
+fn preload(dir: &Path, name: &str) -> Result<(), String> {
+    let path = dir.join(format!("{name}.beam"));
+    let file = std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    kvik_bifs::code::preload(&file).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(())
+}
+
+fn atom(name: &str) -> Atom {
+    Atom::intern(name).unwrap_or(am::undefined)
+}
+
+/// The process that boots (pid 0), and the VM's own, which OTP's code expects by name.
+fn first_processes(options: &Options) -> Result<(), String> {
+    let h = Heap::detached();
+    let args: Vec<Term> =
+        options.init_args.iter().map(|a| h.binary(a.as_os_str().as_bytes())).collect();
+    let args = h.list(&[atom("init").into(), h.list(&args)]);
+    let none = || "no room for processes".to_string();
+    let first = spawn(None, atom("erl_init"), atom("start"), args, SpawnOptions::default());
+    first.ok_or_else(none)?.go();
+    for module in ["erts_code_purger", "erts_literal_area_collector"] {
+        let o = SpawnOptions { system: true, ..SpawnOptions::default() };
+        spawn(None, atom(module), atom("start"), Term::NIL, o).ok_or_else(none)?.go();
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! `+` flags. Those without meaning here were accepted by the command line and are passed over.
+
+use kvik_proc::sched::online_cpus;
+
+pub struct Flags {
+    pub schedulers: usize,
+    /// Microseconds of looking for work before a scheduler sleeps.
+    pub spin_us: u64,
+    pub max_processes: usize,
+}
+
+impl Flags {
+    pub fn read(flags: &[(String, Option<String>)]) -> Result<Flags, String> {
+        let mut f = Flags { schedulers: online_cpus(), spin_us: 0, max_processes: 262_144 };
+        for (name, value) in flags {
+            let value = value.as_deref().unwrap_or_default();
+            let bad = || format!("bad value \"{value}\" for +{name}");
+            match name.as_str() {
+                "S" => f.schedulers = schedulers(value, f.schedulers).ok_or_else(bad)?,
+                "SP" => {
+                    let percent: usize = first(value).parse().map_err(|_| bad())?;
+                    f.schedulers = (online_cpus() * percent / 100).max(1);
+                }
+                "P" => f.max_processes = processes(value).ok_or_else(bad)?,
+                "sbwt" => f.spin_us = spin(value).ok_or_else(bad)?,
+                _ => {}
+            }
+        }
+        Ok(f)
+    }
+}
+
+fn first(value: &str) -> &str {
+    value.split(':').next().unwrap_or_default()
+}
+
+/// `N` or `N:Online`; 0 for the default, less than 0 for so many fewer.
+fn schedulers(value: &str, default: usize) -> Option<usize> {
+    let online = value.split(':').nth(1).unwrap_or(first(value));
+    let count = if online.is_empty() { first(value) } else { online };
+    match count.parse::<i64>().ok()? {
+        0 => Some(default),
+        n if n < 0 => Some((default as i64 + n).max(1) as usize),
+        n => usize::try_from(n).ok().filter(|n| *n <= 1024),
+    }
+}
+
+/// A power of two, as `erl` rounds it.
+fn processes(value: &str) -> Option<usize> {
+    if value == "legacy" {
+        return Some(262_144);
+    }
+    let n: usize = value.parse().ok().filter(|n| (1024..=134_217_727).contains(n))?;
+    Some(n.next_power_of_two())
+}
+
+fn spin(value: &str) -> Option<u64> {
+    Some(match value {
+        "none" => 0,
+        "very_short" => 5,
+        "short" => 10,
+        "medium" => 20,
+        "long" => 50,
+        "very_long" => 100,
+        _ => return None,
+    })
+}

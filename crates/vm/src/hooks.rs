@@ -1,0 +1,101 @@
+//! What the lower crates call up through.
+
+use kvik_heap::roots::Root;
+use kvik_heap::{Heap, Regs};
+use kvik_jit::ops::{Ops, Wait};
+use kvik_proc::{Class, Outcome, Proc};
+use kvik_term::{am, Atom, Term};
+
+/// Fills in all tables.
+pub fn install() {
+    kvik_proc::set_hooks(kvik_proc::Hooks {
+        run,
+        start_ip: kvik_jit::start_ip,
+        current_function,
+        stacktrace,
+        // Old code is never freed under a process: nothing need be found.
+        uses_old_code: |_, _| false,
+        poll: kvik_port::poll::check_io,
+        wake: kvik_port::poll::wake,
+        ..kvik_proc::hooks::DEFAULT
+    });
+    kvik_jit::ops::set(Ops {
+        send: |p, to, m| p.send(to, m),
+        peek: |p| p.peek(),
+        next: |p| p.skip(),
+        remove: |p| p.remove_message(),
+        timeout: |p| p.timeout(),
+        wait: |p| p.wait(),
+        wait_timeout,
+        marker_reserve: |p| p.marker_reserve(),
+        marker_bind: |p, m, r| p.marker_bind(m, r),
+        marker_clear: |p, r| p.marker_clear(r),
+        marker_use: |p, r| p.marker_use(r),
+    });
+    kvik_etf::set_hooks(kvik_etf::Hooks {
+        node: || (kvik_proc::node::name(), kvik_proc::node::creation()),
+        export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
+        is_exported: |m, f, a| kvik_code::find_export(m, f, a as u32).is_some(),
+        fun: |id| {
+            let key = kvik_code::FunKey {
+                module: id.module,
+                uniq: id.uniq,
+                index: id.index,
+                old_uniq: id.old_uniq,
+            };
+            let (arity, free) = (id.arity as u32, id.num_free);
+            let no_fun = kvik_jit::no_fun();
+            Some(kvik_code::fun_entry(key, am::undefined, arity, free, id.old_index, no_fun))
+        },
+        local_ref: |h, n| h.ref_of_numbers(n),
+    });
+}
+
+/// A turn; at a process's end its exit reason is in `Root::ExcValue`.
+fn run(p: &Proc, regs: &Regs) -> Outcome {
+    match kvik_jit::run(p, regs) {
+        kvik_jit::Outcome::Yield => Outcome::Yield,
+        kvik_jit::Outcome::Wait => Outcome::Wait,
+        kvik_jit::Outcome::Returned => {
+            p.heap.set_exc_class(Class::Exit as u8);
+            p.heap.set_root(Root::ExcValue, am::normal.into());
+            Outcome::Exit
+        }
+        kvik_jit::Outcome::Failed => {
+            let value = p.heap.root(Root::ExcValue);
+            let trace = || kvik_jit::stacktrace(p, p.heap.root(Root::ExcTrace));
+            let reason = match p.heap.exc_class() {
+                0 => p.heap.tuple(&[value, trace()]),
+                1 => value,
+                _ => {
+                    let nocatch = p.heap.tuple(&[am::nocatch.into(), value]);
+                    p.heap.tuple(&[nocatch, trace()])
+                }
+            };
+            p.heap.set_root(Root::ExcValue, reason);
+            Outcome::Exit
+        }
+    }
+}
+
+fn wait_timeout<'h>(p: &'h Proc, t: Term<'h>) -> Result<Wait, kvik_proc::Raised> {
+    match p.wait_timeout(t) {
+        kvik_proc::Wait::Wait => Ok(Wait::Sleep),
+        kvik_proc::Wait::TimedOut => Ok(Wait::TimedOut),
+        kvik_proc::Wait::BadTime => Err(p.error(am::timeout_value)),
+    }
+}
+
+fn current_function(p: &Proc) -> Option<(Atom, Atom, u32)> {
+    let at = kvik_code::at(p.heap.ip())?;
+    let f = at.function_at(p.heap.ip())?;
+    Some((at.name, f.function, f.arity))
+}
+
+/// The stack of a process that does not run, on another heap.
+fn stacktrace<'h>(p: &Proc, h: &'h Heap, depth: usize) -> Term<'h> {
+    let raw = kvik_jit::capture(p, p.heap.ip());
+    let lines = kvik_jit::stacktrace(p, raw);
+    let copied: Vec<Term> = lines.list().take(depth).map(|t| h.copy(t)).collect();
+    h.list(&copied)
+}
