@@ -18,6 +18,7 @@ pub mod ets;
 pub mod file;
 pub mod filename;
 mod float_text;
+pub mod funs;
 pub mod guards;
 pub mod iolist;
 pub mod lists;
@@ -51,6 +52,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         maps::BIFS,
         lists::BIFS,
         guards::BIFS,
+        funs::BIFS,
         atomics::BIFS,
         binary::BIFS,
         buffer::BIFS,

@@ -1,0 +1,110 @@
+//! Funs: what they are, and making one of a function's name.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Fun, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "fun_info", 2, fun_info_2),
+    bif!("erlang", "fun_info_mfa", 1, fun_info_mfa_1),
+    bif!("erlang", "make_fun", 3, make_fun_3),
+    bif!("erlang", "is_builtin", 3, is_builtin_3),
+];
+
+fn fun_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [f, what] = *a else { return Err(p.badarg()) };
+    let (Some(f), Some(item)) = (f.as_fun(), what.as_atom()) else {
+        return Err(p.badarg());
+    };
+    let value = match f.export() {
+        Some(e) => match item {
+            am::type_ => am::external.into(),
+            am::module => e.module.into(),
+            am::name => e.function.into(),
+            am::arity => p.heap.integer(e.arity as i64),
+            am::env => Term::NIL,
+            am::pid | am::refc | am::index | am::new_index | am::new_uniq | am::uniq => {
+                am::undefined.into()
+            }
+            _ => return Err(p.badarg()),
+        },
+        None => local(p, f, item).ok_or_else(|| p.badarg())?,
+    };
+    Ok(p.heap.tuple(&[what, value]))
+}
+
+fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>> {
+    let e = f.entry()?;
+    let int = |n: u32| p.heap.integer(n as i64);
+    Some(match item {
+        am::type_ => am::local.into(),
+        am::module => e.module.into(),
+        am::name => e.function.into(),
+        am::arity => p.heap.integer(f.arity() as i64),
+        am::env => p.heap.list(f.env()),
+        am::pid => f.creator()?,
+        // Who shares an entry is not counted; entries are never freed.
+        am::refc => Term::int(1),
+        am::index => int(e.old_index),
+        am::new_index => int(e.index),
+        am::new_uniq => p.heap.binary(&e.uniq),
+        am::uniq => int(e.old_uniq),
+        _ => return None,
+    })
+}
+
+fn fun_info_mfa_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let f = a.first().and_then(|t| t.as_fun()).ok_or_else(|| p.badarg())?;
+    let (m, name) = match (f.export(), f.entry()) {
+        (Some(e), _) => (e.module, e.function),
+        (_, Some(e)) => (e.module, e.function),
+        _ => return Err(p.badarg()),
+    };
+    Ok(p.heap.tuple(&[m.into(), name.into(), p.heap.integer(f.arity() as i64)]))
+}
+
+/// The most arguments of a function.
+const MAX_ARITY: i64 = 255;
+
+fn make_fun_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [m, f, n] = *a else { return Err(p.badarg()) };
+    match (m.as_atom(), f.as_atom(), n.as_small()) {
+        (Some(m), Some(f), Some(n @ 0..=MAX_ARITY)) => {
+            Ok(p.heap.export_fun(kvik_code::export(m, f, n as u32)))
+        }
+        _ => Err(p.badarg()),
+    }
+}
+
+/// Modules that OTP has as static NIFs: their functions are no BIFs.
+const NIF_MODULES: [&str; 8] = [
+    "erl_tracer",
+    "prim_buffer",
+    "prim_file",
+    "prim_net",
+    "prim_socket",
+    "prim_tty",
+    "socket",
+    "zlib",
+];
+
+fn is_builtin_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    static ALL: OnceLock<HashSet<(&'static str, &'static str, u8)>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let entries = crate::all().into_iter().flatten();
+        entries
+            .filter(|b| !NIF_MODULES.contains(&b.module))
+            .map(|b| (b.module, b.name, b.arity))
+            .chain([("erlang", "apply", 2), ("erlang", "apply", 3)])
+            .collect()
+    });
+    let [m, f, n] = *a else { return Err(p.badarg()) };
+    match (m.as_atom(), f.as_atom(), n.as_usize()) {
+        (Some(m), Some(f), Some(n)) => {
+            Ok(Term::bool(u8::try_from(n).is_ok_and(|n| all.contains(&(m.name(), f.name(), n)))))
+        }
+        _ => Err(p.badarg()),
+    }
+}
