@@ -31,6 +31,7 @@ pub mod packet;
 pub mod path;
 pub mod persistent_term;
 pub mod port;
+pub mod process;
 pub mod re;
 pub mod statistics;
 pub mod system;
@@ -77,7 +78,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         unicode::BIFS,
         zlib::BIFS,
     ];
-    for more in [ets::BIFS, system::BIFS] {
+    for more in [ets::BIFS, process::BIFS, system::BIFS] {
         tables.extend_from_slice(more);
     }
     tables

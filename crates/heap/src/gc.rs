@@ -4,6 +4,7 @@
 //! looks at the young block and the fragments only. Literals never move.
 
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvik_term::word::*;
 
@@ -160,7 +161,27 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
     (b as usize).saturating_sub(a as usize) / 8
 }
 
+static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
+static RECLAIMED: AtomicU64 = AtomicU64::new(0);
+
+/// Collections so far, of all heaps, and the words they gave back.
+pub fn totals() -> (u64, u64) {
+    (COLLECTIONS.load(Ordering::Relaxed), RECLAIMED.load(Ordering::Relaxed))
+}
+
 impl Heap {
+    /// Collects the heap of a process that is not running.
+    pub fn collect_parked(&mut self, full: bool) -> GcStats {
+        let none = ptr::NonNull::<u64>::dangling().as_ptr();
+        // SAFETY: `self` is borrowed alone, so no term of it is in anybody's hands; a process that
+        // is not running has its registers put aside.
+        unsafe { self.collect(none, 0, 0, full) }
+    }
+    /// Minor collections since the last full one.
+    pub fn minor_collections(&self) -> u32 {
+        self.minor_count.get()
+    }
+
     /// Collects, so that afterwards `need` words are free in the block.
     ///
     /// # Safety
@@ -236,6 +257,8 @@ impl Heap {
         self.minor_count.set(if minor { self.minor_count.get() + 1 } else { 0 });
         self.gc_count.set(self.gc_count.get().wrapping_add(1));
         self.gc_due.set(false);
+        COLLECTIONS.fetch_add(1, Ordering::Relaxed);
+        RECLAIMED.fetch_add(before.saturating_sub(live_now) as u64, Ordering::Relaxed);
         let total = survived + stack + distance(self.old_start.get(), self.old_top.get());
         GcStats {
             full: !minor,

@@ -6,7 +6,7 @@ use kvik_term::{am, Term};
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::{deliver, message, send_to_peer, undeliverable, Control, RefId, Signal};
-use crate::{node, Proc};
+use crate::Proc;
 
 impl Proc {
     #[inline]
@@ -169,8 +169,8 @@ pub(crate) fn down_message(own: u32, id: RefId, m: &Monitoring, reason: &OwnedTe
         let (kind, item) = match &m.target {
             Target::Process(pid) => (am::process, Term::local_pid(*pid)),
             Target::Port(port) => (am::port, Term::local_port(*port)),
-            Target::Named { pid, name, node } => {
-                let kind = if pid.as_local_port().is_some() { am::port } else { am::process };
+            Target::Named { port, name, node, .. } => {
+                let kind = if *port { am::port } else { am::process };
                 (kind, h.tuple(&[(*name).into(), (*node).into()]))
             }
             Target::TimeOffset => (am::time_offset, am::clock_service.into()),
@@ -245,6 +245,7 @@ impl Proc {
             self.with_extra(|x| x.aliases.insert(id, kind == AliasKind::ReplyDemonitor));
         }
         let time_offset = matches!(m.target, Target::TimeOffset);
+        let remote = matches!(m.target, Target::Remote(_));
         self.with_extra(|x| x.monitoring.insert(id, m));
         let reason = if let Some(pid) = target.as_local_pid() {
             deliver(pid, Control::Monitor { from: self.pid(), id, name });
@@ -256,6 +257,8 @@ impl Proc {
             am::noproc
         } else if time_offset {
             return;
+        } else if remote {
+            am::noconnection
         } else {
             am::noproc
         };
@@ -291,9 +294,19 @@ impl Proc {
             self.handle_signals();
         }
     }
-    /// The node's name, for messages that carry it.
-    pub fn node_name(&self) -> kvik_term::Atom {
-        node::name()
+    /// Takes the message of a monitor that has fired out of the mailbox.
+    pub fn flush_down(&self, id: RefId) -> bool {
+        let is_down = |m: &OwnedTerm| {
+            m.term().as_tuple_n::<5>().is_some_and(|t| RefId::of_term(t[1]) == Some(id))
+        };
+        self.mailbox.borrow_mut().take_first(is_down).is_some()
+    }
+    /// Has its heap collected at the next safepoint, or before it is run again.
+    pub fn ask_for_gc(&self, full: bool) {
+        self.heap.ask_for_gc();
+        if full {
+            self.set_flag(flag::FULL_GC, true);
+        }
     }
 }
 

@@ -222,6 +222,29 @@ impl Proc {
     pub fn initial_call(&self) -> (Atom, Atom, u8) {
         self.initial_call.get()
     }
+    /// With those of this turn, for the process itself.
+    pub fn reductions_now(&self, own: bool) -> u64 {
+        let turn =
+            if own { (crate::sched::REDUCTIONS - self.heap.reductions_left()).max(0) } else { 0 };
+        self.reductions.get() + turn as u64
+    }
+    /// Messages in its mailbox.
+    pub fn message_count(&self) -> usize {
+        self.mailbox.borrow().len()
+    }
+    pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
+        let m = self.mailbox.borrow();
+        let mut f = f;
+        m.iter().for_each(|t| f(t.term()));
+    }
+    /// Who spawned it; the first process has no parent.
+    pub fn parent_pid(&self) -> Option<Term<'static>> {
+        (self.pid != 0).then(|| Term::local_pid(self.parent.get()))
+    }
+    /// Was a full collection asked for? Asked once, by who collects.
+    pub fn take_full_gc(&self) -> bool {
+        self.set_flag(flag::FULL_GC, false)
+    }
     /// What few processes have, where it is there.
     pub fn with_extra<R>(&self, f: impl FnOnce(&mut ExtraFields) -> R) -> R {
         f(self.extra.borrow_mut().make())

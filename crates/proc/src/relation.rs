@@ -22,7 +22,10 @@ pub enum Target {
     Process(u32),
     /// A process or port by name, with the node's name: shown in the 'DOWN' message.
     Named {
+        /// `[]` where nobody has the name.
         pid: Term<'static>,
+        /// Was a port meant?
+        port: bool,
         name: Atom,
         node: Atom,
     },

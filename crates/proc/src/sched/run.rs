@@ -111,6 +111,11 @@ impl Loop<'_> {
             if p.is_exiting() {
                 return self.end(t);
             }
+            if p.flag(flag::FULL_GC) {
+                p.take_full_gc();
+                t.private_mut().heap.collect_parked(true);
+            }
+            let p = t.private();
             let waits = p.flag(flag::WAITING) && !p.can_go_on();
             if waits || p.flag(flag::SUSPENDED) {
                 match t.park() {

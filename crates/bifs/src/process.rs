@@ -1,0 +1,55 @@
+//! Processes: signals, links, monitors, flags, names, dictionary, and what may be asked of one.
+
+mod basic;
+mod flags;
+mod info;
+mod info_items;
+mod relations;
+mod request;
+mod send;
+mod spawn;
+mod statistics;
+mod time;
+mod timer;
+
+use kvik_heap::OwnedTerm;
+use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::{BifEntry, Proc, Raised};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[&[BifEntry]] = &[
+    basic::BIFS,
+    flags::BIFS,
+    info::BIFS,
+    relations::BIFS,
+    request::BIFS,
+    send::BIFS,
+    spawn::BIFS,
+    statistics::BIFS,
+    time::BIFS,
+    timer::BIFS,
+];
+
+/// `{Ref, Answer}` to a process.
+fn reply(to: u32, r: &OwnedTerm, answer: &OwnedTerm) {
+    let m = message(|h| h.tuple(&[h.copy(r.term()), h.copy(answer.term())]));
+    deliver(to, Signal::Message(m));
+}
+
+/// Asks another process for something and waits for the answer: traps to a receive.
+fn ask<'h>(
+    p: &'h Proc,
+    pid: u32,
+    f: impl FnOnce(Option<&Proc>) -> OwnedTerm + Send + 'static,
+) -> Raised {
+    let r = p.heap.make_ref();
+    let (own, id) = (p.pid(), OwnedTerm::new(r));
+    let run = move |p: Option<&Proc>| reply(own, &id, &f(p));
+    deliver(pid, Signal::Run(Box::new(run)));
+    p.trap(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])
+}
+
+/// A local pid; `None` also for those of other nodes.
+fn local(t: Term<'_>) -> Option<u32> {
+    t.as_local_pid()
+}

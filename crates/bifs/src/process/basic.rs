@@ -1,0 +1,190 @@
+//! Itself, names, the dictionary, references, yielding, hibernation.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use kvik_heap::roots::Root;
+use kvik_proc::{bif, registry, BifEntry, BifResult, Proc};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "self", 0, self_0),
+    bif!("erlang", "make_ref", 0, make_ref_0),
+    bif!("erlang", "unique_integer", 0, unique_integer_0),
+    bif!("erlang", "unique_integer", 1, unique_integer_1),
+    bif!("erlang", "register", 2, register_2),
+    bif!("erlang", "unregister", 1, unregister_1),
+    bif!("erlang", "whereis", 1, whereis_1),
+    bif!("erlang", "registered", 0, registered_0),
+    bif!("erlang", "processes", 0, processes_0),
+    bif!("erlang", "put", 2, put_2),
+    bif!("erlang", "get", 0, get_0),
+    bif!("erlang", "get", 1, get_1),
+    bif!("erlang", "erase", 0, erase_0),
+    bif!("erlang", "erase", 1, erase_1),
+    bif!("erlang", "get_keys", 0, get_keys_0),
+    bif!("erlang", "get_keys", 1, get_keys_1),
+    bif!("erlang", "group_leader", 0, group_leader_0),
+    bif!("erlang", "hibernate", 3, hibernate_3),
+    bif!("erlang", "bump_reductions", 1, bump_reductions_1),
+    bif!("erlang", "yield", 0, yield_0),
+    bif!("erts_internal", "garbage_collect", 1, garbage_collect_1),
+];
+
+fn self_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.self_pid())
+}
+fn make_ref_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.make_ref())
+}
+
+static UNIQUE: AtomicI64 = AtomicI64::new(0);
+static MONOTONIC: AtomicI64 = AtomicI64::new(0);
+/// Where integers begin that need not be positive: the least small one.
+const FIRST: i64 = kvik_term::word::SMALL_MIN;
+
+fn unique(monotonic: bool, positive: bool) -> i64 {
+    let counter = if monotonic { &MONOTONIC } else { &UNIQUE };
+    let n = counter.fetch_add(1, Ordering::Relaxed) + 1;
+    if positive {
+        n
+    } else {
+        FIRST + n
+    }
+}
+fn unique_integer_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.integer(unique(false, false)))
+}
+fn unique_integer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (mut monotonic, mut positive) = (false, false);
+    for o in a[0].list_to_vec().ok_or_else(|| p.badarg())? {
+        match o.as_atom() {
+            Some(am::monotonic) => monotonic = true,
+            Some(am::positive) => positive = true,
+            _ => return Err(p.badarg()),
+        }
+    }
+    Ok(p.heap.integer(unique(monotonic, positive)))
+}
+
+fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let name = a[0].as_atom().filter(|n| *n != am::undefined).ok_or_else(|| p.badarg())?;
+    let to = a[1].immediate().ok_or_else(|| p.badarg())?;
+    let Some(pid) = to.as_local_pid() else {
+        let done = to.as_local_port().is_some() && registry::register(name, to);
+        return if done { Ok(true.into()) } else { Err(p.badarg()) };
+    };
+    let alive = pid == p.pid() || kvik_proc::process::table().get(pid, &kvik_sync::pin()).is_some();
+    // A process has one name at most; its own record of it tells what to take back at its end.
+    if !alive || registry::name_of(to).is_some() || !registry::register(name, to) {
+        return Err(p.badarg());
+    }
+    if pid == p.pid() {
+        p.set_name(Some(name));
+    } else {
+        set_name_there(pid, name);
+    }
+    Ok(true.into())
+}
+/// Tells a process of its new name; where it has ended meanwhile the name goes again.
+fn set_name_there(pid: u32, name: kvik_term::Atom) {
+    let f = move |p: Option<&Proc>| match p {
+        Some(p) => p.set_name(Some(name)),
+        None => {
+            if registry::whereis_process(name) == Some(pid) {
+                registry::unregister(name);
+            }
+        }
+    };
+    kvik_proc::deliver(pid, kvik_proc::Signal::Run(Box::new(f)));
+}
+fn unregister_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
+    let old = registry::unregister(name).ok_or_else(|| p.badarg())?;
+    if old.same(p.self_pid()) {
+        p.set_name(None);
+    } else if let Some(pid) = old.as_local_pid() {
+        let f = move |p: Option<&Proc>| {
+            if let Some(p) = p.filter(|p| p.name() == Some(name)) {
+                p.set_name(None)
+            }
+        };
+        kvik_proc::deliver(pid, kvik_proc::Signal::Run(Box::new(f)));
+    }
+    Ok(true.into())
+}
+fn whereis_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
+    Ok(registry::whereis(name).unwrap_or(Term::atom(am::undefined)))
+}
+fn registered_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let names: Vec<Term<'h>> = registry::registered().into_iter().map(Into::into).collect();
+    Ok(p.heap.list(&names))
+}
+fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let mut numbers = kvik_proc::process::table().numbers();
+    numbers.sort_unstable();
+    let pids: Vec<Term<'h>> = numbers.into_iter().map(Term::local_pid).collect();
+    Ok(p.heap.list(&pids))
+}
+
+fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.dict_put(a[0], a[1]))
+}
+fn get_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.dict_get(a[0]))
+}
+fn erase_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.dict_erase(a[0]))
+}
+fn pairs<'h>(p: &'h Proc) -> Term<'h> {
+    let all: Vec<Term<'h>> =
+        p.dict_pairs().into_iter().map(|(k, v)| p.heap.tuple(&[k, v])).collect();
+    p.heap.list(&all)
+}
+fn get_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(pairs(p))
+}
+fn erase_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let all = pairs(p);
+    p.dict_clear();
+    Ok(all)
+}
+fn get_keys_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let keys: Vec<Term<'h>> = p.dict_pairs().into_iter().map(|(k, _)| k).collect();
+    Ok(p.heap.list(&keys))
+}
+fn get_keys_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let all = p.dict_pairs().into_iter();
+    let with_value = all.filter(|(_, v)| kvik_term::cmp::eq_exact(*v, a[0]));
+    let keys: Vec<Term<'h>> = with_value.map(|(k, _)| k).collect();
+    Ok(p.heap.list(&keys))
+}
+
+fn group_leader_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.root(Root::GroupLeader))
+}
+fn hibernate_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let proper = a[2].list_to_vec().is_some();
+    if a[0].as_atom().is_none() || a[1].as_atom().is_none() || !proper {
+        return Err(p.badarg());
+    }
+    Err(p.hibernate(a[0], a[1], a[2]))
+}
+fn bump_reductions_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let n = a[0].as_i64().filter(|n| *n >= 1).ok_or_else(|| p.badarg())?;
+    p.heap.bump_reductions(n.min(4000));
+    Ok(true.into())
+}
+fn yield_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    p.heap.bump_reductions(p.heap.reductions_left().max(0));
+    Ok(true.into())
+}
+fn garbage_collect_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let full = match a[0].as_atom() {
+        Some(am::major) => true,
+        Some(am::minor) => false,
+        _ => return Err(p.badarg()),
+    };
+    p.ask_for_gc(full);
+    Ok(true.into())
+}

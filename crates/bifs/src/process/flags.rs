@@ -1,0 +1,160 @@
+//! `process_flag/2,3`.
+
+use kvik_heap::OwnedTerm;
+use kvik_proc::process::flag;
+use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "process_flag", 2, process_flag_2),
+    bif!("erts_internal", "process_flag", 3, process_flag_3),
+];
+
+/// OTP's least heap sizes, in words.
+const MIN_HEAP: usize = 233;
+const MIN_BIN_VHEAP: usize = 46_422;
+
+fn process_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    set(p, a[0], a[1]).ok_or_else(|| p.badarg())
+}
+
+fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
+    let Some(name) = name.as_atom() else {
+        let [k, _] = name.as_tuple_n()?;
+        return (k == am::monitor_nodes).then(|| monitor_nodes(p, v)).flatten();
+    };
+    match name {
+        am::trap_exit => boolean(p, flag::TRAP_EXIT, v),
+        am::sensitive => boolean(p, flag::SENSITIVE, v),
+        am::async_dist => boolean(p, flag::ASYNC_DIST, v),
+        am::error_handler => {
+            let new = v.as_atom()?;
+            Some(p.with_extra(|x| std::mem::replace(&mut x.error_handler, new)).into())
+        }
+        am::priority => {
+            let new = Priority::of(v)?;
+            let old = p.priority();
+            if let Some(me) = p.me() {
+                me.set_priority(new);
+            }
+            Some(old.atom().into())
+        }
+        am::scheduler => v.as_usize().map(|_| Term::int(0)),
+        am::fullsweep_after => {
+            let n = v.as_usize()?;
+            size(p, |x| std::mem::replace(&mut x.fullsweep_after, n))
+        }
+        am::min_heap_size => {
+            let n = v.as_usize()?.max(MIN_HEAP);
+            size(p, |x| std::mem::replace(&mut x.min_heap_size, n))
+        }
+        am::min_bin_vheap_size => {
+            let n = v.as_usize()?.max(MIN_BIN_VHEAP);
+            size(p, |x| std::mem::replace(&mut x.min_bin_vheap_size, n))
+        }
+        am::max_heap_size => {
+            let new = max_heap_size(v)?;
+            let old = p.with_extra(|x| x.max_heap_size.replace(new));
+            Some(max_heap_map(p, old.as_ref()))
+        }
+        am::message_queue_data => {
+            let off = queue_data(v)?;
+            Some(queue_data_atom(p.set_flag(flag::OFF_HEAP_QUEUE, off)).into())
+        }
+        am::save_calls => {
+            let n = v.as_usize().filter(|n| *n <= 10_000)?;
+            size(p, |x| std::mem::replace(&mut x.save_calls, n))
+        }
+        am::monitor_nodes => monitor_nodes(p, v),
+        _ => None,
+    }
+}
+fn boolean<'h>(p: &'h Proc, f: u32, v: Term<'h>) -> Option<Term<'h>> {
+    Some(p.set_flag(f, v.as_bool()?).into())
+}
+fn size<'h>(
+    p: &'h Proc,
+    f: impl FnOnce(&mut kvik_proc::process::ExtraFields) -> usize,
+) -> Option<Term<'h>> {
+    Some(p.heap.integer(p.with_extra(f) as i64))
+}
+/// Nodes come and go only where the node is alive; what was asked for is kept for then.
+fn monitor_nodes<'h>(_: &'h Proc, v: Term<'h>) -> Option<Term<'h>> {
+    v.as_bool().map(|_| false.into())
+}
+pub(super) fn queue_data(v: Term<'_>) -> Option<bool> {
+    match v.as_atom()? {
+        am::off_heap => Some(true),
+        am::on_heap => Some(false),
+        _ => None,
+    }
+}
+pub(super) fn queue_data_atom(off: bool) -> kvik_term::Atom {
+    if off {
+        am::off_heap
+    } else {
+        am::on_heap
+    }
+}
+
+/// A valid `max_heap_size`: a number of words, or a map with `size` and switches.
+pub(super) fn max_heap_size(v: Term<'_>) -> Option<OwnedTerm> {
+    if let Some(n) = v.as_usize() {
+        return (n == 0 || n >= MIN_HEAP).then(|| OwnedTerm::new(v));
+    }
+    let m = v.as_map()?;
+    kvik_term::map::get(m, am::size.into())?.as_usize().filter(|n| *n == 0 || *n >= MIN_HEAP)?;
+    for k in [am::kill, am::error_logger, am::include_shared_binaries] {
+        if let Some(b) = kvik_term::map::get(m, k.into()) {
+            b.as_bool()?;
+        }
+    }
+    Some(OwnedTerm::new(v))
+}
+/// The whole map that a setting stands for.
+pub(super) fn max_heap_map<'h>(p: &'h Proc, set: Option<&OwnedTerm>) -> Term<'h> {
+    max_heap_map_on(&p.heap, set)
+}
+pub(super) fn max_heap_map_on<'h>(h: &'h kvik_heap::Heap, set: Option<&OwnedTerm>) -> Term<'h> {
+    let (mut size, mut kill, mut log, mut shared) = (0, true, true, false);
+    if let Some(t) = set {
+        let t = t.term();
+        size = t.as_i64().unwrap_or(0);
+        if let Some(m) = t.as_map() {
+            let switch = |k: kvik_term::Atom, d: bool| {
+                kvik_term::map::get(m, k.into()).and_then(|b| b.as_bool()).unwrap_or(d)
+            };
+            size = kvik_term::map::get(m, am::size.into()).and_then(|n| n.as_i64()).unwrap_or(0);
+            kill = switch(am::kill, kill);
+            log = switch(am::error_logger, log);
+            shared = switch(am::include_shared_binaries, shared);
+        }
+    }
+    h.map(&[
+        (am::error_logger.into(), log.into()),
+        (am::include_shared_binaries.into(), shared.into()),
+        (am::kill.into(), kill.into()),
+        (am::size.into(), h.integer(size)),
+    ])
+}
+
+/// `process_flag(Pid, save_calls, N)`; answers atoms for errors.
+fn process_flag_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(pid) = super::local(a[0]) else { return Ok(am::badarg.into()) };
+    if a[1] != am::save_calls {
+        return Ok(am::badarg.into());
+    }
+    let Some(n) = a[2].as_usize().filter(|n| *n <= 10_000) else {
+        return Ok(am::badtype.into());
+    };
+    if pid == p.pid() {
+        return Ok(size(p, |x| std::mem::replace(&mut x.save_calls, n)).unwrap_or(Term::NIL));
+    }
+    Err(super::ask(p, pid, move |p| match p {
+        Some(p) => {
+            let old = p.with_extra(|x| std::mem::replace(&mut x.save_calls, n));
+            OwnedTerm::new(p.heap.integer(old as i64))
+        }
+        None => OwnedTerm::immediate(Term::atom(am::badarg)),
+    }))
+}

@@ -1,0 +1,94 @@
+//! `process_info/1,2` and `is_process_alive/1`.
+
+use kvik_heap::OwnedTerm;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Atom, Term};
+
+use super::info_items::{item, ITEMS_1};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "process_info", 1, process_info_1),
+    bif!("erlang", "process_info", 2, process_info_2),
+    bif!("erlang", "is_process_alive", 1, is_process_alive_1),
+    bif!("erts_internal", "is_process_alive", 2, is_process_alive_2),
+];
+
+/// Which items, and how the answer is put together.
+#[derive(Clone)]
+enum Wanted {
+    /// One: `{Item, Value}`, and `[]` for a name that isn't there.
+    One(Atom),
+    /// A list, with `{registered_name, []}`.
+    List(Vec<Atom>),
+    /// The same without a name that isn't there.
+    Usual,
+}
+
+fn answer<'h>(of: &Proc, own: bool, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<Term<'h>> {
+    let pair = |a: Atom| item(of, own, h, a).map(|v| h.tuple(&[a.into(), v]));
+    match w {
+        Wanted::One(am::registered_name) if of.name().is_none() => Some(Term::NIL),
+        Wanted::One(a) => pair(*a),
+        Wanted::List(all) => {
+            let v: Option<Vec<Term<'h>>> = all.iter().map(|a| pair(*a)).collect();
+            Some(h.list(&v?))
+        }
+        Wanted::Usual => {
+            let there = |a: &&Atom| **a != am::registered_name || of.name().is_some();
+            let v: Option<Vec<Term<'h>>> = ITEMS_1.iter().filter(there).map(|a| pair(*a)).collect();
+            Some(h.list(&v?))
+        }
+    }
+}
+
+fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
+    let n = super::local(pid).ok_or_else(|| p.badarg())?;
+    if n == p.pid() {
+        p.handle_signals();
+        p.check_exit()?;
+        return answer(p, true, &p.heap, &w).ok_or_else(|| p.badarg());
+    }
+    if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
+        return Ok(am::undefined.into());
+    }
+    Err(super::ask(p, n, move |of| {
+        let h = kvik_heap::Heap::detached();
+        let t = of.and_then(|of| answer(of, false, &h, &w));
+        OwnedTerm::new(t.unwrap_or(am::undefined.into()))
+    }))
+}
+fn process_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    wanted(p, a[0], Wanted::Usual)
+}
+fn process_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let known = |t: Term<'h>| t.as_atom().filter(|a| super::info_items::is_known(*a));
+    if let Some(one) = known(a[1]) {
+        return wanted(p, a[0], Wanted::One(one));
+    }
+    let all: Option<Vec<Atom>> =
+        a[1].list_to_vec().and_then(|v| v.into_iter().map(known).collect());
+    let all = all.ok_or_else(|| p.badarg())?;
+    wanted(p, a[0], Wanted::List(all))
+}
+
+fn is_process_alive_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let n = super::local(a[0]).ok_or_else(|| p.badarg())?;
+    if n == p.pid() {
+        return Ok(true.into());
+    }
+    if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
+        return Ok(false.into());
+    }
+    // Through its inbox: an exit signal sent before counts.
+    Err(super::ask(p, n, |of| OwnedTerm::immediate(Term::bool(of.is_some()))))
+}
+fn is_process_alive_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let n = super::local(a[0]).ok_or_else(|| p.badarg())?;
+    a[1].as_ref().ok_or_else(|| p.badarg())?;
+    let (own, id) = (p.pid(), OwnedTerm::new(a[1]));
+    let run = move |of: Option<&Proc>| {
+        super::reply(own, &id, &OwnedTerm::immediate(Term::bool(of.is_some())))
+    };
+    kvik_proc::deliver(n, kvik_proc::Signal::Run(Box::new(run)));
+    Ok(am::ok.into())
+}

@@ -1,0 +1,212 @@
+//! What `process_info` tells of each item.
+
+use kvik_heap::roots::Root;
+use kvik_heap::Heap;
+use kvik_proc::hooks::hooks;
+use kvik_proc::process::flag;
+use kvik_proc::relation::{LinkState, Target};
+use kvik_proc::Proc;
+use kvik_term::{am, Atom, Term};
+
+use super::flags::{max_heap_map_on, queue_data_atom};
+
+/// What `process_info/1` shows, in its order.
+pub(super) const ITEMS_1: &[Atom] = &[
+    am::registered_name,
+    am::current_function,
+    am::initial_call,
+    am::status,
+    am::message_queue_len,
+    am::links,
+    am::dictionary,
+    am::trap_exit,
+    am::error_handler,
+    am::priority,
+    am::group_leader,
+    am::total_heap_size,
+    am::heap_size,
+    am::stack_size,
+    am::reductions,
+    am::garbage_collection,
+    am::suspending,
+];
+const OTHERS: &[Atom] = &[
+    am::messages,
+    am::monitors,
+    am::monitored_by,
+    am::memory,
+    am::trace,
+    am::sequential_trace_token,
+    am::backtrace,
+    am::last_calls,
+    am::min_heap_size,
+    am::min_bin_vheap_size,
+    am::max_heap_size,
+    am::current_location,
+    am::current_stacktrace,
+    am::message_queue_data,
+    am::garbage_collection_info,
+    am::fullsweep_after,
+    am::parent,
+    am::catchlevel,
+];
+
+pub(super) fn is_known(a: Atom) -> bool {
+    ITEMS_1.contains(&a) || OTHERS.contains(&a)
+}
+
+/// The value of an item, on the heap `h`. `own`: the process asks about itself.
+pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>> {
+    let number = |n: usize| h.integer(n as i64);
+    let sizes = p.heap.sizes();
+    Some(match name {
+        am::registered_name => p.name().map_or(Term::NIL, Into::into),
+        am::current_function => mfa(h, (hooks().current_function)(p)),
+        am::current_location => {
+            (hooks().stacktrace)(p, h, 1).as_cons().map_or(am::undefined.into(), |c| c.head())
+        }
+        am::current_stacktrace => (hooks().stacktrace)(p, h, 8),
+        am::initial_call => {
+            let (m, f, a) = p.initial_call();
+            mfa(h, Some((m, f, a as u32)))
+        }
+        am::status => status(p, own).into(),
+        am::message_queue_len => number(p.message_count()),
+        am::messages => messages(p, h),
+        am::links => links(p, h),
+        am::monitors => monitors(p, h),
+        am::monitored_by => watchers(p, h),
+        am::dictionary => {
+            let copy = |(k, v)| h.tuple(&[h.copy(k), h.copy(v)]);
+            let all: Vec<Term<'h>> = if p.flag(flag::SENSITIVE) && !own {
+                Vec::new()
+            } else {
+                p.dict_pairs().into_iter().map(copy).collect()
+            };
+            h.list(&all)
+        }
+        am::trap_exit => p.flag(flag::TRAP_EXIT).into(),
+        am::error_handler => p.extra(|x| x.error_handler).unwrap_or(am::error_handler).into(),
+        am::priority => p.priority().atom().into(),
+        am::group_leader => h.copy(p.heap.root(Root::GroupLeader)),
+        am::total_heap_size => number(sizes.block + sizes.old_block + sizes.fragments),
+        am::heap_size => number(sizes.block),
+        am::stack_size => number(sizes.stack),
+        am::memory => {
+            let words = sizes.block + sizes.old_block + sizes.fragments;
+            number(words * 8 + std::mem::size_of::<Proc>())
+        }
+        am::reductions => h.integer(p.reductions_now(own) as i64),
+        am::garbage_collection => gc_settings(p, h),
+        am::garbage_collection_info => gc_info(p, h),
+        am::suspending => suspending(p, h),
+        am::trace => Term::int(0),
+        am::sequential_trace_token => h.copy(p.heap.root(Root::SeqToken)),
+        am::last_calls => false.into(),
+        am::min_heap_size => number(p.extra(|x| x.min_heap_size).unwrap_or(233)),
+        am::min_bin_vheap_size => number(p.extra(|x| x.min_bin_vheap_size).unwrap_or(46_422)),
+        am::fullsweep_after => number(p.extra(|x| x.fullsweep_after).unwrap_or(65_535)),
+        am::max_heap_size => max_heap(p, h),
+        am::message_queue_data => queue_data_atom(p.flag(flag::OFF_HEAP_QUEUE)).into(),
+        am::parent => p.parent_pid().unwrap_or(Term::atom(am::undefined)),
+        am::catchlevel => Term::int(0),
+        am::backtrace => {
+            let text = format!("{:?}", p.self_pid());
+            h.binary(text.as_bytes())
+        }
+        _ => return None,
+    })
+}
+
+fn mfa(h: &Heap, f: Option<(Atom, Atom, u32)>) -> Term<'_> {
+    match f {
+        Some((m, f, a)) => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
+        None => am::undefined.into(),
+    }
+}
+fn status(p: &Proc, own: bool) -> Atom {
+    match () {
+        _ if own => am::running,
+        _ if p.is_exiting() => am::exiting,
+        _ if p.flag(flag::SUSPENDED) => am::suspended,
+        _ if p.flag(flag::WAITING) => am::waiting,
+        _ => am::runnable,
+    }
+}
+fn messages<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    if p.flag(flag::SENSITIVE) {
+        return Term::NIL;
+    }
+    let mut all = Vec::new();
+    p.each_message(|m| all.push(h.copy(m)));
+    h.list(&all)
+}
+fn links<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let all = p.extra(|x| {
+        let linked = x.links.values().filter(|l| l.state == LinkState::Linked);
+        linked.map(|l| l.peer).collect::<Vec<_>>()
+    });
+    let all: Vec<Term<'h>> = all.unwrap_or_default();
+    h.list(&all)
+}
+fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let one = |t: &Target| match t {
+        Target::Process(n) => h.tuple(&[am::process.into(), Term::local_pid(*n)]),
+        Target::Port(n) => h.tuple(&[am::port.into(), Term::local_port(*n)]),
+        Target::Named { port, name, node, .. } => {
+            let kind = if *port { am::port } else { am::process };
+            h.tuple(&[kind.into(), h.tuple(&[(*name).into(), (*node).into()])])
+        }
+        Target::TimeOffset => h.tuple(&[am::time_offset.into(), am::clock_service.into()]),
+        Target::Remote(t) => h.tuple(&[am::process.into(), h.copy(t.term())]),
+    };
+    let all: Vec<Term<'h>> =
+        p.extra(|x| x.monitoring.values().map(|m| one(&m.target)).collect()).unwrap_or_default();
+    h.list(&all)
+}
+fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let all: Vec<Term<'h>> = p
+        .extra(|x| x.monitored_by.values().map(|m| Term::local_pid(m.pid)).collect())
+        .unwrap_or_default();
+    h.list(&all)
+}
+fn suspending<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let one = |(pid, n): (&u32, &u32)| {
+        h.tuple(&[Term::local_pid(*pid), Term::int(*n as i32), Term::int(0)])
+    };
+    let all: Vec<Term<'h>> =
+        p.extra(|x| x.suspending.iter().map(one).collect()).unwrap_or_default();
+    h.list(&all)
+}
+fn max_heap<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let set = p.extra(|x| x.max_heap_size.clone()).flatten();
+    max_heap_map_on(h, set.as_ref())
+}
+fn gc_settings<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let names = [am::max_heap_size, am::min_bin_vheap_size, am::min_heap_size, am::fullsweep_after];
+    let mut all: Vec<Term<'h>> = names
+        .into_iter()
+        .filter_map(|a| Some(h.tuple(&[a.into(), item(p, false, h, a)?])))
+        .collect();
+    let minor = h.integer(p.heap.minor_collections() as i64);
+    all.push(h.tuple(&[am::minor_gcs.into(), minor]));
+    h.list(&all)
+}
+fn gc_info<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let s = p.heap.sizes();
+    let pairs = [
+        (am::old_heap_block_size, s.old_block),
+        (am::heap_block_size, s.block),
+        (am::mbuf_size, s.fragments),
+        (am::recent_size, 0),
+        (am::stack_size, s.stack),
+        (am::old_heap_size, s.old_used),
+        (am::heap_size, s.used),
+        (am::bin_vheap_size, s.off_heap_bytes / 8),
+        (am::bin_vheap_block_size, 46_422),
+        (am::bin_old_vheap_size, 0),
+        (am::bin_old_vheap_block_size, 46_422),
+    ];
+    let all: Vec<Term<'h>> = pairs.map(|(k, n)| h.tuple(&[k.into(), h.integer(n as i64)])).to_vec();
+    h.list(&all)
+}

@@ -1,0 +1,222 @@
+//! Links, monitors, aliases, exit signals.
+
+use kvik_heap::OwnedTerm;
+use kvik_proc::relation::{AliasKind, Monitoring, Target};
+use kvik_proc::signal::{deliver, RefId, Signal};
+use kvik_proc::{bif, node, registry, BifEntry, BifResult, Proc};
+use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "link", 1, link_1),
+    bif!("erlang", "unlink", 1, unlink_1),
+    bif!("erlang", "monitor", 2, monitor_2),
+    bif!("erlang", "monitor", 3, monitor_3),
+    bif!("erlang", "demonitor", 1, demonitor_1),
+    bif!("erlang", "demonitor", 2, demonitor_2),
+    bif!("erlang", "alias", 0, alias_0),
+    bif!("erlang", "alias", 1, alias_1),
+    bif!("erlang", "unalias", 1, unalias_1),
+    bif!("erlang", "exit", 2, exit_2),
+    bif!("erlang", "exit_signal", 2, exit_2),
+];
+
+fn exit_to_self<'h>(p: &'h Proc, from: Term<'h>, reason: Atom) {
+    let reason = OwnedTerm::immediate(Term::atom(reason));
+    let m = kvik_proc::signal::message(|h| {
+        h.tuple(&[am::UP_EXIT.into(), h.copy(from), h.copy(reason.term())])
+    });
+    deliver(p.pid(), Signal::Message(m));
+}
+
+fn link_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[0].view() {
+        View::Pid(Pid::Local(_)) | View::Port(Port::Local(_)) => {
+            let to = a[0].immediate().ok_or_else(|| p.badarg())?;
+            if p.link(to) {
+                return Ok(true.into());
+            }
+            if !p.flag(kvik_proc::process::flag::TRAP_EXIT) {
+                return Err(p.error(am::noproc));
+            }
+            exit_to_self(p, a[0], am::noproc);
+            Ok(true.into())
+        }
+        View::Pid(Pid::External(_)) => {
+            if p.flag(kvik_proc::process::flag::TRAP_EXIT) {
+                exit_to_self(p, a[0], am::noconnection);
+            } else {
+                let reason = OwnedTerm::immediate(Term::atom(am::noconnection));
+                p.begin_exit(reason);
+                p.check_exit()?;
+            }
+            Ok(true.into())
+        }
+        _ => Err(p.badarg()),
+    }
+}
+fn unlink_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[0].view() {
+        View::Pid(Pid::Local(_)) | View::Port(Port::Local(_)) => {
+            if let Some(from) = a[0].immediate() {
+                p.unlink(from);
+            }
+            Ok(true.into())
+        }
+        View::Pid(_) | View::Port(_) => Ok(true.into()),
+        _ => Err(p.badarg()),
+    }
+}
+
+/// What a monitor of this kind and item watches; with what is known of its end already.
+fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
+    let is_port = kind == am::port;
+    match (kind.as_atom()?, item.view()) {
+        (am::process, View::Pid(Pid::Local(n))) => Some(Target::Process(n)),
+        (am::process, View::Pid(_)) => Some(Target::Remote(OwnedTerm::new(item))),
+        (am::port, View::Port(Port::Local(n))) => Some(Target::Port(n)),
+        (am::process | am::port, View::Atom(name)) => Some(named(name, is_port)),
+        (am::process | am::port, View::Tuple(_)) => {
+            let [name, at] = item.as_tuple_n()?;
+            let (name, at) = (name.as_atom()?, at.as_atom()?);
+            if at == node::name() {
+                return Some(named(name, is_port));
+            }
+            (!is_port).then(|| Target::Remote(OwnedTerm::new(item)))
+        }
+        (am::time_offset, _) if item == am::clock_service => Some(Target::TimeOffset),
+        _ => None,
+    }
+}
+fn named(name: Atom, port: bool) -> Target {
+    let is_kind = |t: &Term<'static>| {
+        if port {
+            t.as_local_port().is_some()
+        } else {
+            t.as_local_pid().is_some()
+        }
+    };
+    let pid = registry::whereis(name).filter(is_kind);
+    Target::Named { pid: pid.unwrap_or(Term::NIL), port, name, node: node::name() }
+}
+
+fn start<'h>(
+    p: &'h Proc,
+    target: Target,
+    tag: Option<OwnedTerm>,
+    alias: Option<AliasKind>,
+) -> Term<'h> {
+    let id = RefId::next();
+    // Nobody learns anything from watching itself; the reference is all there is to it.
+    let own = match &target {
+        Target::Process(n) => *n == p.pid(),
+        Target::Named { pid, .. } => pid.same(p.self_pid()),
+        _ => false,
+    };
+    if !own || alias.is_some() {
+        p.monitor(id, Monitoring { target, tag, alias });
+    }
+    match alias {
+        Some(_) => p.heap.alias_ref_of_numbers(id.0, p.pid()),
+        None => id.term(&p.heap),
+    }
+}
+fn monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let t = target(a[0], a[1]).ok_or_else(|| p.badarg())?;
+    Ok(start(p, t, None, None))
+}
+/// `{alias, Kind}` and `{tag, Term}`.
+pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<AliasKind>)> {
+    let (mut tag, mut alias) = (None, None);
+    for o in t.list_to_vec()? {
+        let [k, v] = o.as_tuple_n()?;
+        match k.as_atom()? {
+            am::tag => tag = Some(OwnedTerm::new(v)),
+            am::alias => {
+                alias = Some(match v.as_atom()? {
+                    am::explicit_unalias => AliasKind::ExplicitUnalias,
+                    am::demonitor => AliasKind::Demonitor,
+                    am::reply_demonitor => AliasKind::ReplyDemonitor,
+                    _ => return None,
+                })
+            }
+            _ => return None,
+        }
+    }
+    Some((tag, alias))
+}
+fn monitor_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let t = target(a[0], a[1]).ok_or_else(|| p.badarg())?;
+    let (tag, alias) = monitor_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
+    Ok(start(p, t, tag, alias))
+}
+
+fn demonitor_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[0].as_ref() {
+        Some(Ref::Local(r)) => {
+            p.demonitor(RefId::of(r));
+            Ok(true.into())
+        }
+        _ => Err(p.badarg()),
+    }
+}
+fn demonitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (mut flush, mut info) = (false, false);
+    for o in a[1].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))? {
+        match o.as_atom() {
+            Some(am::flush) => flush = true,
+            Some(am::info) => info = true,
+            _ => return Err(p.badarg_because(am::badopt)),
+        }
+    }
+    let Some(Ref::Local(r)) = a[0].as_ref() else { return Err(p.badarg()) };
+    let id = RefId::of(r);
+    let found = p.demonitor(id);
+    if flush && !found {
+        p.flush_down(id);
+    }
+    Ok((found || !info).into())
+}
+
+fn new_alias<'h>(p: &'h Proc, once: bool) -> Term<'h> {
+    let id = RefId::next();
+    p.with_extra(|x| x.aliases.insert(id, once));
+    p.heap.alias_ref_of_numbers(id.0, p.pid())
+}
+fn alias_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(new_alias(p, false))
+}
+fn alias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let mut once = false;
+    for o in a[0].list_to_vec().ok_or_else(|| p.badarg())? {
+        once = match o.as_atom() {
+            Some(am::explicit_unalias) => false,
+            Some(am::reply) => true,
+            _ => return Err(p.badarg()),
+        }
+    }
+    Ok(new_alias(p, once))
+}
+fn unalias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[0].as_ref() {
+        Some(Ref::Local(r)) => {
+            let id = RefId::of(r);
+            Ok(p.with_extra(|x| x.aliases.remove(&id)).is_some().into())
+        }
+        Some(_) => Ok(false.into()),
+        None => Err(p.badarg()),
+    }
+}
+
+fn exit_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[0].view() {
+        View::Pid(Pid::Local(_)) | View::Port(Port::Local(_)) => {
+            if let Some(to) = a[0].immediate() {
+                p.send_exit(to, a[1]);
+                p.check_exit()?;
+            }
+            Ok(true.into())
+        }
+        View::Pid(_) | View::Port(_) => Ok(true.into()),
+        _ => Err(p.badarg()),
+    }
+}

@@ -1,0 +1,219 @@
+//! What one process has another do: system tasks, group leader, suspension, display.
+
+use kvik_heap::roots::Root;
+use kvik_heap::OwnedTerm;
+use kvik_proc::hooks::hooks;
+use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::{bif, handle, BifEntry, BifResult, Priority, Proc};
+use kvik_term::{am, Atom, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erts_internal", "request_system_task", 3, request_system_task_3),
+    bif!("erts_internal", "request_system_task", 4, request_system_task_4),
+    bif!("erts_internal", "check_process_code", 1, check_process_code_1),
+    bif!("erts_internal", "check_dirty_process_code", 2, check_dirty_process_code_2),
+    bif!("erts_internal", "is_process_executing_dirty", 1, is_process_executing_dirty_1),
+    bif!("erts_internal", "dirty_process_handle_signals", 1, dirty_process_handle_signals_1),
+    bif!("erts_internal", "group_leader", 2, group_leader_2),
+    bif!("erts_internal", "group_leader", 3, group_leader_3),
+    bif!("erts_internal", "suspend_process", 2, suspend_process_2),
+    bif!("erlang", "resume_process", 1, resume_process_1),
+    bif!("erts_internal", "process_display", 2, process_display_2),
+];
+
+#[derive(Copy, Clone)]
+enum Task {
+    Collect {
+        full: bool,
+    },
+    CheckCode(Atom),
+    /// Literals of purged code are copied when the process is collected.
+    CopyLiterals,
+}
+
+fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
+    let e = t.as_tuple()?;
+    let e = e.elements();
+    let name = e.first()?.as_atom()?;
+    let id = OwnedTerm::new(*e.get(1)?);
+    let third = e.get(2);
+    let task = match name {
+        am::garbage_collect => Task::Collect { full: third.is_none_or(|t| t.is_atom(am::major)) },
+        am::check_process_code => Task::CheckCode(third?.as_atom()?),
+        am::copy_literals => {
+            third?.as_bool()?;
+            Task::CopyLiterals
+        }
+        _ => return None,
+    };
+    Some((name, id, task))
+}
+
+fn run(p: Option<&Proc>, t: Task) -> Term<'static> {
+    match (p, t) {
+        (Some(p), Task::Collect { full }) => {
+            p.ask_for_gc(full);
+            Term::bool(true)
+        }
+        (Some(p), Task::CheckCode(m)) => Term::bool((hooks().uses_old_code)(p, m)),
+        (Some(p), Task::CopyLiterals) => {
+            p.ask_for_gc(true);
+            Term::atom(am::ok)
+        }
+        (None, Task::CopyLiterals) => Term::atom(am::ok),
+        (None, _) => Term::bool(false),
+    }
+}
+
+fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
+    let to = super::local(a[0]).ok_or_else(|| p.badarg())?;
+    if a[1] != am::inherit && Priority::of(a[1]).is_none() {
+        return Err(p.badarg());
+    }
+    let (name, id, t) = task(a[2]).ok_or_else(|| p.badarg())?;
+    let f = move |of: Option<&Proc>| {
+        let r = OwnedTerm::immediate(run(of, t));
+        let m = message(|h| h.tuple(&[name.into(), h.copy(id.term()), h.copy(r.term())]));
+        deliver(from, Signal::Message(m));
+    };
+    deliver(to, Signal::Run(Box::new(f)));
+    if to == p.pid() {
+        p.handle_signals();
+    }
+    Ok(am::ok.into())
+}
+fn request_system_task_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    request(p, p.pid(), a)
+}
+fn request_system_task_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let from = super::local(a[0]).ok_or_else(|| p.badarg())?;
+    request(p, from, &a[1..])
+}
+fn check_process_code_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let m = a[0].as_atom().ok_or_else(|| p.badarg())?;
+    Ok((hooks().uses_old_code)(p, m).into())
+}
+/// No process runs anywhere but on a scheduler.
+fn check_dirty_process_code_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    super::local(a[0]).ok_or_else(|| p.badarg())?;
+    a[1].as_atom().ok_or_else(|| p.badarg())?;
+    Ok(am::normal.into())
+}
+fn is_process_executing_dirty_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    super::local(a[0]).ok_or_else(|| p.badarg())?;
+    Ok(false.into())
+}
+fn dirty_process_handle_signals_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let n = super::local(a[0]).ok_or_else(|| p.badarg())?;
+    let there = kvik_proc::process::table().get(n, &kvik_sync::pin()).is_some();
+    Ok(if there { am::normal.into() } else { am::noproc.into() })
+}
+
+fn group_leader_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if a[0].as_pid().is_none() {
+        return Ok(am::badarg.into());
+    }
+    match super::local(a[1]) {
+        Some(n) if n == p.pid() => {
+            p.heap.set_root(Root::GroupLeader, a[0]);
+            Ok(true.into())
+        }
+        Some(_) => Ok(false.into()),
+        None => Ok(am::badarg.into()),
+    }
+}
+fn group_leader_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let to = super::local(a[1]).filter(|_| a[0].as_pid().is_some()).ok_or_else(|| p.badarg())?;
+    let (own, leader, id) = (p.pid(), OwnedTerm::new(a[0]), OwnedTerm::new(a[2]));
+    let f = move |of: Option<&Proc>| {
+        if let Some(of) = of {
+            of.heap.set_root(Root::GroupLeader, of.heap.copy(leader.term()));
+        }
+        let r = if of.is_some() { am::true_ } else { am::badarg };
+        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(r)));
+    };
+    deliver(to, Signal::Run(Box::new(f)));
+    Ok(am::ok.into())
+}
+
+fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(to) = super::local(a[0]).filter(|n| *n != p.pid()) else {
+        return Ok(am::badarg.into());
+    };
+    let (mut unless, mut asynchronous, mut tag) = (false, false, None);
+    let Some(options) = a[1].list_to_vec() else { return Ok(am::badopt.into()) };
+    for o in options {
+        match (o.as_atom(), o.as_tuple_n::<2>()) {
+            (Some(am::unless_suspending), _) => unless = true,
+            (Some(am::asynchronous), _) => asynchronous = true,
+            (_, Some([k, t])) if k == am::asynchronous => {
+                asynchronous = true;
+                tag = Some(OwnedTerm::new(t));
+            }
+            _ => return Ok(am::badopt.into()),
+        }
+    }
+    let already = p.extra(|x| x.suspending.contains_key(&to)).unwrap_or(false);
+    if unless && already {
+        return Ok(false.into());
+    }
+    p.with_extra(|x| *x.suspending.entry(to).or_default() += 1);
+    let own = p.pid();
+    if asynchronous {
+        handle::suspend(to, own, move |there| {
+            if let Some(tag) = tag {
+                let what = if there { am::suspended } else { am::exited };
+                super::reply(own, &tag, &OwnedTerm::immediate(Term::atom(what)));
+            }
+        });
+        return Ok(true.into());
+    }
+    let r = p.heap.make_ref();
+    let id = OwnedTerm::new(r);
+    handle::suspend(to, own, move |there| {
+        let what = if there { am::true_ } else { am::badarg };
+        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(what)));
+    });
+    Ok(r)
+}
+fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let to = super::local(a[0]).ok_or_else(|| p.badarg())?;
+    let had = p.with_extra(|x| {
+        let n = x.suspending.get_mut(&to)?;
+        *n -= 1;
+        if *n == 0 {
+            x.suspending.remove(&to);
+        }
+        Some(())
+    });
+    had.ok_or_else(|| p.badarg())?;
+    handle::resume(to, p.pid());
+    Ok(true.into())
+}
+
+fn show(p: &Proc) {
+    use std::io::Write;
+    let (m, f, a) = p.initial_call();
+    let line = format!(
+        "=proc:<0.{}.{}>\nInitial call: {m:?}:{f:?}/{a}\nReductions: {}\n",
+        p.pid() & 0x7FFF,
+        p.pid() >> 15,
+        p.reductions()
+    );
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+fn process_display_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if a[1] != am::backtrace {
+        return Ok(am::badopt.into());
+    }
+    let Some(n) = super::local(a[0]) else { return Ok(am::badarg.into()) };
+    if n == p.pid() {
+        show(p);
+        return Ok(true.into());
+    }
+    Err(super::ask(p, n, |of| {
+        of.map(show);
+        let r = if of.is_some() { am::true_ } else { am::badarg };
+        OwnedTerm::immediate(Term::atom(r))
+    }))
+}

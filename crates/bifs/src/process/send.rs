@@ -1,0 +1,31 @@
+//! `!` and `send/2,3`.
+
+use kvik_proc::send::Sent;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "!", 2, send_2),
+    bif!("erlang", "send", 2, send_2),
+    bif!("erlang", "send", 3, send_3),
+];
+
+fn send_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    p.send(a[0], a[1])
+}
+fn send_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let mut no_connect = false;
+    for o in a[2].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))? {
+        match o.as_atom() {
+            Some(am::nosuspend) => {}
+            Some(am::noconnect) => no_connect = true,
+            _ => return Err(p.badarg_because(am::badopt)),
+        }
+    }
+    match p.send_to(a[0], a[1]) {
+        Sent::Ok => Ok(am::ok.into()),
+        Sent::Remote if no_connect => Ok(am::noconnect.into()),
+        Sent::Remote => Ok(am::ok.into()),
+        Sent::BadArg => Err(p.badarg()),
+    }
+}

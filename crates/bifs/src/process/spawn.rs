@@ -1,0 +1,151 @@
+//! Making processes: `spawn*`, `spawn_request`.
+
+use kvik_heap::OwnedTerm;
+use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::spawn::{spawn, SpawnOptions, Spawned};
+use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
+use kvik_term::{am, Atom, Term};
+
+use super::flags::{max_heap_size, queue_data};
+use super::relations::monitor_options;
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "spawn", 3, spawn_3),
+    bif!("erlang", "spawn_link", 3, spawn_link_3),
+    bif!("erlang", "spawn_opt", 4, spawn_opt_4),
+    bif!("erts_internal", "spawn_request", 4, spawn_request_4),
+    bif!("erlang", "spawn_request_abandon", 1, spawn_request_abandon_1),
+    bif!("erts_internal", "spawn_system_process", 3, spawn_system_process_3),
+];
+
+/// Which answers a `spawn_request` sends, and their first element.
+struct Reply {
+    success: bool,
+    error: bool,
+    tag: Option<OwnedTerm>,
+}
+
+fn mfa<'h>(a: &[Term<'h>]) -> Option<(Atom, Atom, Term<'h>)> {
+    a[2].list_to_vec()?;
+    Some((a[0].as_atom()?, a[1].as_atom()?, a[2]))
+}
+
+/// One option; `None` for one there is not.
+fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Option<()> {
+    match t.as_atom() {
+        Some(am::link) => o.link = true,
+        Some(am::monitor) => o.monitor = Some((None, None)),
+        Some(_) => return None,
+        None => {
+            let [k, v] = t.as_tuple_n()?;
+            match k.as_atom()? {
+                am::monitor => o.monitor = Some(monitor_options(v)?),
+                am::priority => o.priority = Priority::of(v)?,
+                am::message_queue_data => o.off_heap_queue = queue_data(v)?,
+                am::min_heap_size => o.min_heap_size = Some(v.as_usize()?),
+                am::min_bin_vheap_size => o.min_bin_vheap_size = Some(v.as_usize()?),
+                am::fullsweep_after => o.fullsweep_after = Some(v.as_usize()?),
+                am::max_heap_size => o.max_heap_size = Some(max_heap_size(v)?),
+                am::async_dist => o.async_dist = v.as_bool()?,
+                am::scheduler => {
+                    v.as_usize()?;
+                }
+                am::reply => {
+                    let r = r.as_mut()?;
+                    (r.success, r.error) = match v.as_atom()? {
+                        am::yes => (true, true),
+                        am::no => (false, false),
+                        am::error_only => (false, true),
+                        am::success_only => (true, false),
+                        _ => return None,
+                    };
+                }
+                am::reply_tag => r.as_mut()?.tag = Some(OwnedTerm::new(v)),
+                _ => return None,
+            }
+        }
+    }
+    Some(())
+}
+
+/// A list of a million elements is not what a first heap of that many words is for.
+const MAX_FIRST_HEAP: usize = 1 << 28;
+
+fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: SpawnOptions) -> Option<Spawned> {
+    let o = SpawnOptions { min_heap_size: o.min_heap_size.map(|n| n.min(MAX_FIRST_HEAP)), ..o };
+    p.heap.bump_reductions(100);
+    spawn(Some(p), m.0, m.1, m.2, o)
+}
+fn plain<'h>(p: &'h Proc, a: &[Term<'h>], o: SpawnOptions) -> BifResult<'h> {
+    let m = mfa(a).ok_or_else(|| p.badarg())?;
+    let s = start(p, m, o).ok_or_else(|| p.system_limit())?;
+    let pid = Term::local_pid(s.pid);
+    s.go();
+    Ok(pid)
+}
+fn spawn_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    plain(p, a, SpawnOptions::default())
+}
+fn spawn_link_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    plain(p, a, SpawnOptions { link: true, ..SpawnOptions::default() })
+}
+fn spawn_system_process_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    plain(p, a, SpawnOptions { system: true, ..SpawnOptions::default() })
+}
+
+fn spawn_opt_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let m = mfa(a).ok_or_else(|| p.badarg())?;
+    let mut o = SpawnOptions::default();
+    let all = a[3].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))?;
+    for t in all {
+        option(&mut o, &mut None, t).ok_or_else(|| p.badarg_because(am::badopt))?;
+    }
+    let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
+    let s = start(p, m, o).ok_or_else(|| p.system_limit())?;
+    let pid = Term::local_pid(s.pid);
+    let r = s.monitor.map(|id| reference(p, id, has_alias));
+    s.go();
+    Ok(match r {
+        Some(r) => p.heap.tuple(&[pid, r]),
+        None => pid,
+    })
+}
+fn reference<'h>(p: &'h Proc, id: kvik_proc::RefId, alias: bool) -> Term<'h> {
+    if alias {
+        p.heap.alias_ref_of_numbers(id.0, p.pid())
+    } else {
+        id.term(&p.heap)
+    }
+}
+
+/// Answers atoms for errors, which `erlang.erl` raises; a failure to spawn comes as a message.
+fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let Some(m) = mfa(a) else { return Ok(am::badarg.into()) };
+    let Some(all) = a[3].list_to_vec() else { return Ok(am::badopt.into()) };
+    let mut o = SpawnOptions::default();
+    let mut r = Reply { success: true, error: true, tag: None };
+    let good = all.into_iter().all(|t| option(&mut o, &mut Some(&mut r), t).is_some());
+    let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
+    let spawned = if good { start(p, m, o) } else { None };
+    let (id, what, value) = match &spawned {
+        Some(s) => (s.monitor, am::ok, Term::local_pid(s.pid)),
+        None => (None, am::error, Term::atom(if good { am::system_limit } else { am::badopt })),
+    };
+    let r_term = reference(p, id.unwrap_or_else(kvik_proc::RefId::next), has_alias && id.is_some());
+    if if spawned.is_some() { r.success } else { r.error } {
+        let m = message(|h| {
+            let tag = r.tag.as_ref().map_or(am::spawn_reply.into(), |t| h.copy(t.term()));
+            h.tuple(&[tag, h.copy(r_term), what.into(), value])
+        });
+        deliver(p.pid(), Signal::Message(m));
+    }
+    if let Some(s) = spawned {
+        s.go();
+    }
+    Ok(r_term)
+}
+/// Every request is answered before it returns: there is nothing to abandon.
+fn spawn_request_abandon_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    a[0].as_ref().ok_or_else(|| p.badarg())?;
+    Ok(false.into())
+}

@@ -1,0 +1,190 @@
+//! Several processes under schedulers, with Rust functions in place of native code.
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{channel, Sender};
+use std::sync::{Mutex, Once};
+use std::time::Duration;
+
+use kvik_heap::roots::Root;
+use kvik_heap::{OwnedTerm, Regs};
+use kvik_proc::process::flag;
+use kvik_proc::relation::{Monitoring, Target};
+use kvik_proc::signal::{post, RefId};
+use kvik_proc::spawn::{spawn, SpawnOptions};
+use kvik_proc::{hooks, sched, set_hooks, timer, Hooks, Outcome, Proc, Wait};
+use kvik_term::{am, Atom, Term};
+
+static OUT: Mutex<Option<Sender<String>>> = Mutex::new(None);
+static TURNS: AtomicU64 = AtomicU64::new(0);
+
+fn out(s: impl Into<String>) {
+    let _ = OUT.lock().unwrap().as_ref().unwrap().send(s.into());
+}
+
+/// A process does what its function's name says.
+fn run(p: &Proc, _: &Regs) -> Outcome {
+    TURNS.fetch_add(1, Ordering::Relaxed);
+    match p.initial_call().1.name() {
+        "pong" => serve(p, |p, m| {
+            let [from, n] = m.as_tuple_n().unwrap();
+            let _ = p.send(from, n);
+            true
+        }),
+        "ping" => ping(p),
+        "collector" => serve(p, |_, m| {
+            out(show(m));
+            !m.is_atom(am::stop)
+        }),
+        "sleeper" => match p.peek() {
+            Some(_) => done(p),
+            None => match p.wait_timeout(Term::int(20)) {
+                Wait::Wait => Outcome::Wait,
+                Wait::TimedOut => {
+                    p.timeout();
+                    out("woke");
+                    done(p)
+                }
+                Wait::BadTime => unreachable!(),
+            },
+        },
+        "spin" => {
+            p.heap.set_reductions(0);
+            if p.is_exiting() {
+                return Outcome::Wait;
+            }
+            Outcome::Yield
+        }
+        "watch" => watch(p),
+        _ => done(p),
+    }
+}
+fn done(p: &Proc) -> Outcome {
+    p.heap.set_root(Root::ExcValue, am::normal.into());
+    Outcome::Exit
+}
+fn show(m: Term<'_>) -> String {
+    if let Some(a) = m.as_atom() {
+        return a.name().into();
+    }
+    if let Some(n) = m.as_small() {
+        return n.to_string();
+    }
+    m.as_tuple()
+        .map_or("?".into(), |t| t.elements().iter().map(|e| show(*e)).collect::<Vec<_>>().join(" "))
+}
+/// Handles messages until `f` has enough.
+fn serve(p: &Proc, f: impl for<'h> Fn(&'h Proc, Term<'h>) -> bool) -> Outcome {
+    while let Some(m) = p.peek() {
+        p.heap.bump_reductions(2);
+        p.remove_message();
+        if !f(p, m) {
+            return done(p);
+        }
+        if p.out_of_reductions() {
+            return Outcome::Yield;
+        }
+    }
+    p.wait();
+    Outcome::Wait
+}
+/// Counts down against its partner; the numbers are in the dictionary.
+fn ping(p: &Proc) -> Outcome {
+    let partner = p.dict_get(am::connect.into());
+    if partner.is_atom(am::undefined) {
+        let to = Term::local_pid(named("pong"));
+        p.dict_put(am::connect.into(), to);
+        let _ = p.send(to, p.heap.tuple(&[p.self_pid(), Term::int(20_000)]));
+    }
+    while let Some(m) = p.peek() {
+        p.heap.bump_reductions(2);
+        let n = m.as_small().unwrap();
+        p.remove_message();
+        if n == 0 {
+            out("ping done");
+            return done(p);
+        }
+        let to = Term::local_pid(named("pong"));
+        let _ = p.send(to, p.heap.tuple(&[p.self_pid(), Term::int(n as i32 - 1)]));
+        p.heap.ask_for_gc();
+    }
+    p.wait();
+    Outcome::Wait
+}
+/// Watches the process in its first message, is linked to it too, and tells what it hears.
+fn watch(p: &Proc) -> Outcome {
+    serve(p, |p, m| {
+        if let Some(pid) = m.as_local_pid() {
+            p.set_flag(flag::TRAP_EXIT, true);
+            let target = Target::Process(pid);
+            p.monitor(RefId::next(), Monitoring { target, tag: None, alias: None });
+            assert!(p.link(Term::local_pid(pid)));
+            p.send_exit(Term::local_pid(pid), am::killed.into());
+            return true;
+        }
+        let t = m.as_tuple().unwrap();
+        let e: Vec<_> = t.elements().iter().filter_map(|e| e.as_atom()).map(|a| a.name()).collect();
+        out(e.join(" "));
+        true
+    })
+}
+
+static NAMES: Mutex<Vec<(&'static str, u32)>> = Mutex::new(Vec::new());
+fn named(name: &str) -> u32 {
+    NAMES.lock().unwrap().iter().find(|n| n.0 == name).unwrap().1
+}
+fn start(name: &'static str) -> u32 {
+    let f = Atom::intern(name).unwrap();
+    let s = spawn(None, am::erlang, f, Term::NIL, SpawnOptions::default()).unwrap();
+    let pid = s.pid;
+    NAMES.lock().unwrap().push((name, pid));
+    s.go();
+    pid
+}
+fn set_up() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        assert!(set_hooks(Hooks { run, ..hooks::DEFAULT }));
+        sched::start(&sched::Config { schedulers: 2, spin_us: 0 }).unwrap();
+    });
+}
+
+#[test]
+fn processes_talk_watch_and_wait() {
+    set_up();
+    let (tx, rx) = channel();
+    *OUT.lock().unwrap() = Some(tx);
+    let next = || rx.recv_timeout(Duration::from_secs(10)).expect("in time");
+
+    start("pong");
+    start("ping");
+    assert_eq!(next(), "ping done");
+
+    let c = start("collector");
+    for i in 0..100 {
+        post(c, |h| h.tuple(&[am::data.into(), Term::int(i)]));
+    }
+    for i in 0..100 {
+        assert_eq!(next(), format!("data {i}"));
+    }
+    let deadline = kvik_proc::clock::now() + 10_000_000;
+    let message = OwnedTerm::immediate(Term::atom(am::timeout));
+    let id = RefId::next();
+    timer::start(
+        id,
+        timer::Timer { deadline, dest: timer::Dest::Process(c), message, wrap: false },
+    );
+    assert_eq!(next(), "timeout");
+
+    start("sleeper");
+    assert_eq!(next(), "woke");
+
+    let w = start("watch");
+    let victim = start("spin");
+    post(w, |_| Term::local_pid(victim));
+    let mut heard = [next(), next()];
+    heard.sort();
+    assert_eq!(heard, ["DOWN process killed", "EXIT killed"]);
+
+    post(c, |_| am::stop.into());
+}
