@@ -56,7 +56,7 @@ impl Counters {
 fn new_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [n] = *a else { return Err(p.badarg()) };
     let size = n.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?;
-    let rows = crate::system::config().schedulers.max(1) + 1;
+    let rows = crate::system::schedulers().max(1) + 1;
     let width = size.next_multiple_of(LINE);
     let cells = width.checked_mul(rows).and_then(|n| Atomics::new(n as u64, true));
     match cells {

@@ -175,7 +175,7 @@ fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         }
     }
     let mut list = p.heap.list(&ids);
-    for _ in 0..crate::system::config().schedulers {
+    for _ in 0..crate::system::schedulers() {
         let message = OwnedTerm::new(p.heap.tuple(&[r, list]));
         kvik_proc::deliver(me(p), kvik_proc::Signal::Message(message));
         list = Term::NIL;

@@ -80,6 +80,14 @@ pub struct Hooks {
     pub crash_dump: fn(&str),
 }
 
+/// Scheduler threads.
+pub(crate) fn schedulers() -> usize {
+    match kvik_proc::sched::all().len() {
+        0 => config().schedulers,
+        n => n,
+    }
+}
+
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 const NO_HOOKS: Hooks = Hooks {
     port_count: || 0,

@@ -98,7 +98,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         None => Err(p.badarg()),
     };
     match name {
-        "schedulers_online" => unchanged(c.schedulers_online),
+        "schedulers_online" => unchanged(super::schedulers()),
         "dirty_cpu_schedulers_online" => unchanged(c.dirty_cpu_online),
         "max_heap_size" => set_max_heap(p, value),
         "scheduler_wall_time" => switch(p, Some(value), &WALL_TIME),

@@ -68,8 +68,8 @@ fn numbers(name: &str) -> Option<i64> {
     let c = config();
     let cpus = || std::thread::available_parallelism().map_or(1, |n| n.get());
     let n = match name {
-        "schedulers" => c.schedulers,
-        "schedulers_online" => c.schedulers_online,
+        "schedulers" => super::schedulers(),
+        "schedulers_online" => super::schedulers(),
         "dirty_cpu_schedulers" => c.dirty_cpu,
         "dirty_cpu_schedulers_online" => c.dirty_cpu_online,
         "dirty_io_schedulers" => c.dirty_io,
@@ -94,7 +94,7 @@ fn numbers(name: &str) -> Option<i64> {
         "outstanding_system_requests_limit" => {
             match flags::get("outstanding_system_requests_limit") {
                 Some(n) if n > 0 => n as usize,
-                _ => 2 * c.schedulers,
+                _ => 2 * super::schedulers(),
             }
         }
         "start_time" => return Some(START_TIME),
@@ -166,21 +166,21 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "os_type" => h.tuple(&[atom(p, "unix")?, atom(p, "linux")?]),
         "os_version" => os_version(p),
         "schedulers_state" => {
-            h.tuple(&[int(c.schedulers), int(c.schedulers_online), int(c.schedulers_online)])
+            h.tuple(&[int(super::schedulers()), int(super::schedulers()), int(super::schedulers())])
         }
         "all_schedulers_state" => {
             let row = |kind: &str, n: usize, online: usize| -> BifResult<'h> {
                 Ok(h.tuple(&[atom(p, kind)?, int(n), int(online), int(online)]))
             };
             h.list(&[
-                row("normal", c.schedulers, c.schedulers_online)?,
+                row("normal", super::schedulers(), super::schedulers())?,
                 row("dirty_cpu", c.dirty_cpu, c.dirty_cpu_online)?,
                 row("dirty_io", c.dirty_io, c.dirty_io)?,
             ])
         }
         "scheduler_bindings" => {
             let unbound = atom(p, "unbound")?;
-            h.tuple(&vec![unbound; c.schedulers])
+            h.tuple(&vec![unbound; super::schedulers()])
         }
         "sequential_tracer" => h.tuple(&[am::sequential_tracer.into(), Term::bool(false)]),
         "system_logger" => h.copy(flags::logger().term()),
@@ -213,8 +213,8 @@ fn system_version() -> String {
     format!(
         "Erlang/OTP {OTP_RELEASE} [erts-{ERTS_VERSION}] [kvik] [64-bit] [smp:{}:{}] [ds:{}:{}:{}] \
          [async-threads:{}] [jit]\n",
-        c.schedulers,
-        c.schedulers_online,
+        super::schedulers(),
+        super::schedulers(),
         c.dirty_cpu,
         c.dirty_cpu_online,
         c.dirty_io,

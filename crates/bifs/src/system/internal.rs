@@ -73,7 +73,7 @@ fn is_system_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 /// Schedulers and one more thread do the work beside processes.
 fn no_aux_work_threads_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.integer(super::config().schedulers as i64 + 1))
+    Ok(p.heap.integer(super::schedulers() as i64 + 1))
 }
 fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
