@@ -8,8 +8,6 @@ mod relations;
 mod request;
 mod send;
 mod spawn;
-mod statistics;
-mod time;
 mod timer;
 
 use kvik_heap::OwnedTerm;
@@ -25,8 +23,6 @@ pub const BIFS: &[&[BifEntry]] = &[
     request::BIFS,
     send::BIFS,
     spawn::BIFS,
-    statistics::BIFS,
-    time::BIFS,
     timer::BIFS,
 ];
 

@@ -75,7 +75,10 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         "total_active_tasks" | "total_active_tasks_all" => h.unsigned(active().iter().sum()),
         "scheduler_wall_time" | "scheduler_wall_time_all" => wall_times(p),
-        "garbage_collection" => h.tuple(&[zero, zero, zero]),
+        "garbage_collection" => {
+            let (collections, words) = kvik_heap::gc::totals();
+            h.tuple(&[h.unsigned(collections), h.unsigned(words), zero])
+        }
         "io" => io(p)?,
         _ => return Err(p.badarg()),
     })

@@ -1,7 +1,6 @@
 //! System calls: files, polling, pipes, programs, terminals, signals. Everything here answers a
 //! `Result` with the system's error number; nothing here knows a term.
 
-pub mod calendar;
 pub mod clock;
 pub mod errno;
 pub mod fd;

@@ -7,7 +7,6 @@ use kvik_proc::{bif, registry, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[
-    bif!("erlang", "self", 0, self_0),
     bif!("erlang", "make_ref", 0, make_ref_0),
     bif!("erlang", "unique_integer", 0, unique_integer_0),
     bif!("erlang", "unique_integer", 1, unique_integer_1),
@@ -30,9 +29,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "garbage_collect", 1, garbage_collect_1),
 ];
 
-fn self_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.self_pid())
-}
 fn make_ref_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.make_ref())
 }
