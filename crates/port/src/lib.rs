@@ -19,13 +19,26 @@ pub mod poll;
 pub mod port;
 pub mod processes;
 pub mod queue;
+pub mod ram_file;
 pub mod signals;
 pub mod table;
+pub mod tty;
 
 pub use host::Host;
 pub use options::{Options, What};
 pub use poll::{check_io, wake};
 pub use port::{Command, OpenError, Port};
+
+/// All there is to do before the first port is opened: processes as ports' host, poll sets, drivers,
+/// signals. `kvik_proc::Hooks` gets [`check_io`], [`wake`] and [`processes::HOOKS`].
+pub fn install(schedulers: usize) -> kvik_sys::Result<()> {
+    processes::install();
+    poll::init(schedulers)?;
+    inet::install();
+    ram_file::install();
+    tty::install();
+    signals::init()
+}
 
 use std::sync::RwLock;
 

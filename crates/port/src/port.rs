@@ -492,6 +492,7 @@ pub fn flush_all() {
     for p in table::all() {
         p.flush();
     }
+    crate::tty::restore();
 }
 
 /// The port of a term, where it is open or closing.

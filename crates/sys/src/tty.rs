@@ -39,20 +39,14 @@ pub fn restore(fd: RawFd, s: &Settings) -> Result<()> {
 }
 
 impl Settings {
-    /// Each key at once and without echo; signals only where asked for.
-    pub fn raw(mut self, signals: bool) -> Settings {
+    /// For an editor: each key at once, without echo, nothing done to what is written.
+    pub fn edited(mut self) -> Settings {
         let t = &mut self.0;
-        t.c_iflag &= !(libc::ISTRIP | libc::IXON);
-        t.c_lflag &= !(libc::ICANON | libc::ECHO | libc::ECHOE | libc::ECHOK | libc::ECHONL);
-        t.c_oflag |= libc::OPOST;
+        t.c_iflag &= !(libc::ISTRIP | libc::ICRNL);
+        t.c_lflag &= !(libc::ICANON | libc::ECHO);
+        t.c_oflag &= !libc::OPOST;
         t.c_cc[libc::VMIN] = 1;
         t.c_cc[libc::VTIME] = 0;
-        t.c_cc[libc::VSUSP] = 0;
-        if signals {
-            t.c_lflag |= libc::ISIG;
-        } else {
-            t.c_lflag &= !libc::ISIG;
-        }
         self
     }
 }
