@@ -40,7 +40,7 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     hooks::install();
     kvik_bifs::register()?;
     process::init_table(flags.max_processes);
-    kvik_port::poll::init(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
+    kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
     for name in PRELOADED {
         preload(&options.preloaded, name)?;
     }

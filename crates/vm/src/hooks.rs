@@ -17,7 +17,7 @@ pub fn install() {
         uses_old_code: |_, _| false,
         poll: kvik_port::poll::check_io,
         wake: kvik_port::poll::wake,
-        ..kvik_proc::hooks::DEFAULT
+        port: kvik_port::processes::HOOKS,
     });
     kvik_jit::ops::set(Ops {
         send: |p, to, m| p.send(to, m),
