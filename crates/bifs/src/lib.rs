@@ -26,10 +26,12 @@ pub mod maps;
 pub mod match_spec;
 pub mod math;
 mod md5;
+pub mod names;
 pub mod os;
 pub mod packet;
 pub mod path;
 pub mod persistent_term;
+pub mod phash;
 pub mod port;
 pub mod process;
 pub mod re;
@@ -48,6 +50,8 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         arith::BIFS,
         convert::BIFS,
         math::BIFS,
+        names::BIFS,
+        phash::BIFS,
         errors::BIFS,
         tuple::BIFS,
         maps::BIFS,

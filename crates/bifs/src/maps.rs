@@ -1,7 +1,9 @@
-//! Maps: what `maps` does natively, and the iterator behind it.
+//! Natives of `maps`, and what `maps` and `erts_debug` call in `erts_internal`.
 
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, map, Map, Term};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::map::{child, Child, Node};
+use kvik_term::word::FLAT_MAP_LIMIT;
+use kvik_term::{am, map, Map, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("maps", "find", 2, find),
@@ -20,109 +22,197 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "map_to_tuple_keys", 1, map_to_tuple_keys),
 ];
 
-fn the_map<'h>(p: &'h Proc, t: Term<'h>) -> Result<Map<'h>, kvik_proc::Raised> {
+/// Associations that cost one reduction.
+const PAIRS_PER_REDUCTION: usize = 8;
+
+fn want<'h>(p: &'h Proc, t: Term<'h>) -> Result<Map<'h>, Raised> {
     t.as_map().ok_or_else(|| p.error_pair(am::badmap, t))
+}
+fn bump(p: &Proc, pairs: usize) {
+    p.heap.bump_reductions((pairs / PAIRS_PER_REDUCTION) as i64);
 }
 
 fn find<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(match map::get(the_map(p, a[1])?, a[0]) {
+    Ok(match map::get(want(p, a[1])?, a[0]) {
         Some(v) => p.heap.tuple(&[am::ok.into(), v]),
         None => am::error.into(),
     })
 }
 fn get<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    map::get(the_map(p, a[1])?, a[0]).ok_or_else(|| p.error_pair(am::badkey, a[0]))
+    map::get(want(p, a[1])?, a[0]).ok_or_else(|| p.error_pair(am::badkey, a[0]))
 }
 fn is_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(Term::bool(map::contains(the_map(p, a[1])?, a[0])))
+    Ok(Term::bool(map::contains(want(p, a[1])?, a[0])))
 }
+
+fn from_keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let keys = a[0].list_to_vec().ok_or_else(|| p.badarg())?;
+    bump(p, keys.len());
+    Ok(p.heap.map(&keys.into_iter().map(|k| (k, a[1])).collect::<Vec<_>>()))
+}
+fn from_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let items = a[0].list_to_vec().ok_or_else(|| p.badarg())?;
+    bump(p, items.len());
+    let pairs: Option<Vec<_>> =
+        items.into_iter().map(|t| t.as_tuple_n().map(|[k, v]| (k, v))).collect();
+    Ok(p.heap.map(&pairs.ok_or_else(|| p.badarg())?))
+}
+
+/// A list in the order that OTP gives it: a large map's associations are put before one another.
+fn list_of<'h>(p: &'h Proc, m: Map<'h>, part: fn((Term<'h>, Term<'h>)) -> Term<'h>) -> Term<'h> {
+    let mut items: Vec<_> = map::iter(m).map(part).collect();
+    bump(p, items.len());
+    if !m.is_flat() {
+        items.reverse();
+    }
+    p.heap.list(&items)
+}
+fn keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Ok(list_of(p, want(p, a[0])?, |(k, _)| k))
+}
+fn values<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Ok(list_of(p, want(p, a[0])?, |(_, v)| v))
+}
+
+fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (x, y) = (want(p, a[0])?, want(p, a[1])?);
+    if y.len() == 0 || a[0].same(a[1]) {
+        return Ok(a[0]);
+    }
+    if x.len() == 0 {
+        return Ok(a[1]);
+    }
+    // A few into a large map: one by one, sharing what is not touched.
+    if y.len() * 8 < x.len() {
+        bump(p, y.len());
+        return map::iter(y).try_fold(a[0], |m, (k, v)| Ok(p.heap.map_put(want(p, m)?, k, v)));
+    }
+    if x.len() * 8 < y.len() {
+        bump(p, x.len());
+        let missing = map::iter(x).filter(|(k, _)| !map::contains(y, *k));
+        return missing
+            .into_iter()
+            .try_fold(a[1], |m, (k, v)| Ok(p.heap.map_put(want(p, m)?, k, v)));
+    }
+    bump(p, x.len() + y.len());
+    let mut pairs: Vec<_> = map::iter(x).filter(|(k, _)| !map::contains(y, *k)).collect();
+    pairs.extend(map::iter(y));
+    Ok(p.heap.map_of_unique(pairs))
+}
+
 fn put<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.map_put(the_map(p, a[2])?, a[0], a[1]))
+    Ok(p.heap.map_put(want(p, a[2])?, a[0], a[1]))
 }
 fn update<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let m = the_map(p, a[2])?;
+    let m = want(p, a[2])?;
     if !map::contains(m, a[0]) {
         return Err(p.error_pair(am::badkey, a[0]));
     }
     Ok(p.heap.map_put(m, a[0], a[1]))
 }
 fn remove<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.map_remove(the_map(p, a[1])?, a[0]))
+    Ok(p.heap.map_remove(want(p, a[1])?, a[0]))
 }
 fn take<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let m = the_map(p, a[1])?;
+    let m = want(p, a[1])?;
     Ok(match map::get(m, a[0]) {
         Some(v) => p.heap.tuple(&[v, p.heap.map_remove(m, a[0])]),
         None => am::error.into(),
     })
 }
-fn keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let all: Vec<_> = map::iter(the_map(p, a[0])?).map(|e| e.0).collect();
-    p.heap.bump_reductions(all.len() as i64 / 16);
-    Ok(p.heap.list(&all))
+
+/// A walk through a large map: nodes from the root down, each with the child to visit next.
+struct Walk<'h> {
+    stack: Vec<(Node<'h>, usize)>,
 }
-fn values<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let all: Vec<_> = map::iter(the_map(p, a[0])?).map(|e| e.1).collect();
-    p.heap.bump_reductions(all.len() as i64 / 16);
-    Ok(p.heap.list(&all))
-}
-fn from_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let Some(list) = a[0].list_to_vec() else { return Err(p.badarg()) };
-    p.heap.bump_reductions(list.len() as i64 / 4);
-    let pairs: Option<Vec<_>> =
-        list.iter().map(|t| t.as_tuple_n::<2>().map(|[k, v]| (k, v))).collect();
-    pairs.map(|v| p.heap.map(&v)).ok_or_else(|| p.badarg())
-}
-fn from_keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let Some(list) = a[0].list_to_vec() else { return Err(p.badarg()) };
-    p.heap.bump_reductions(list.len() as i64 / 4);
-    let pairs: Vec<_> = list.iter().map(|k| (*k, a[1])).collect();
-    Ok(p.heap.map(&pairs))
-}
-/// All of both; where a key is in both, the second map's value.
-fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (x, y) = (the_map(p, a[0])?, the_map(p, a[1])?);
-    p.heap.bump_reductions((x.len() + y.len()) as i64 / 8);
-    if x.len() == 0 {
-        return Ok(a[1]);
+
+impl<'h> Walk<'h> {
+    /// From where a path leads: four bits a level, lowest first.
+    fn start(m: Map<'h>, path: &[u64]) -> Option<Walk<'h>> {
+        let (mut node, mut stack) = (m.root()?, Vec::new());
+        for level in 0.. {
+            let digit = path.get(level / 16).copied().unwrap_or(0);
+            let at = (digit >> (4 * (level % 16)) & 15) as usize;
+            stack.push((node, at));
+            match child(*node.children.get(at)?) {
+                Child::Leaf(..) => break,
+                Child::Node(n) => node = n,
+            }
+        }
+        Some(Walk { stack })
     }
-    if y.len() * 4 < x.len() {
-        return Ok(map::iter(y).fold(a[0], |t, (k, v)| match t.as_map() {
-            Some(m) => p.heap.map_put(m, k, v),
-            None => t,
+    fn next(&mut self) -> Option<(Term<'h>, Term<'h>)> {
+        loop {
+            let (node, at) = self.stack.last_mut()?;
+            let Some(c) = node.children.get(*at) else {
+                self.stack.pop();
+                continue;
+            };
+            *at += 1;
+            match child(*c) {
+                Child::Leaf(k, v) => return Some((k, v)),
+                Child::Node(n) => self.stack.push((n, 0)),
+            }
+        }
+    }
+    /// The path that leads to what `next` would give.
+    fn path(&mut self) -> Option<Vec<u64>> {
+        while let Some((node, at)) = self.stack.last() {
+            if *at < node.children.len() {
+                break;
+            }
+            self.stack.pop();
+        }
+        let depth = self.stack.len();
+        let mut digits = vec![0; depth.div_ceil(16)];
+        for (level, (_, at)) in self.stack.iter().enumerate() {
+            // Above the last level the child being visited is the one before.
+            let at = if level + 1 == depth { *at } else { at.saturating_sub(1) };
+            digits[level / 16] |= (at as u64) << (4 * (level % 16));
+        }
+        (depth > 0).then_some(digits)
+    }
+}
+
+/// `{K, V, Next}` where the third argument is `iterator`, else `[{K, V} | Acc]`.
+fn map_next<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let iterator = a[2].is_atom(am::iterator);
+    let m = a[1].as_map().filter(|_| iterator || a[2].is_list()).ok_or_else(|| p.badarg())?;
+    if m.is_flat() {
+        if a[0].as_usize().is_none_or(|n| n > m.len()) {
+            return Err(p.badarg());
+        }
+        let pairs: Vec<_> = map::iter(m).collect();
+        let last = if iterator { am::none.into() } else { a[2] };
+        return Ok(pairs.iter().rev().fold(last, |rest, pair| {
+            if iterator {
+                p.heap.tuple(&[pair.0, pair.1, rest])
+            } else {
+                p.heap.cons(p.heap.tuple(&[pair.0, pair.1]), rest)
+            }
         }));
     }
-    let mut pairs: Vec<_> = map::iter(x).filter(|e| !map::contains(y, e.0)).collect();
-    pairs.extend(map::iter(y));
-    Ok(p.heap.map_of_unique(pairs))
-}
-
-/// How many keys a step of an iterator takes.
-const STEP: usize = 100;
-
-/// `map_next(Path, Map, Kind)`: from a number of keys already seen on, the next ones: as
-/// `{K, V, Next}` nested in each other (`iterator`) or in a list whose tail is the next path.
-fn map_next<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (Some(m), Some(seen)) = (a[1].as_map(), a[0].as_usize()) else { return Err(p.badarg()) };
-    let as_list = !a[2].is_atom(am::iterator);
-    let step = if m.is_flat() { usize::MAX } else { STEP };
-    let entries: Vec<_> = map::iter(m).skip(seen).take(step).collect();
-    let rest = m.len().saturating_sub(seen + entries.len());
-    let next = p.heap.integer((seen + entries.len()) as i64);
-    let end = match (rest, as_list) {
-        (0, true) => Term::NIL,
-        (0, false) => am::none.into(),
-        _ => p.heap.cons(next, a[1]),
+    let path = match a[0].view() {
+        View::Small(n) if n >= 0 => vec![n as u64],
+        View::Big(b) if !b.is_negative() => b.digits().to_vec(),
+        _ => return Err(p.badarg()),
     };
-    p.heap.bump_reductions(entries.len() as i64 / 16);
-    if as_list {
-        let pairs: Vec<_> = entries.iter().map(|e| p.heap.tuple(&[e.0, e.1])).collect();
-        // A list iterator that goes on ends in an improper tail.
-        return Ok(p.heap.list_with_tail(&pairs, end));
-    }
-    Ok(entries.iter().rev().fold(end, |next, e| p.heap.tuple(&[e.0, e.1, next])))
+    let mut walk = Walk::start(m, &path).ok_or_else(|| p.badarg())?;
+    let turn = (p.heap.reductions_left() / 4).max(1) as usize;
+    let limit = if path == [0] { turn.min(FLAT_MAP_LIMIT) } else { turn };
+    let pairs: Vec<_> = std::iter::from_fn(|| walk.next()).take(limit).collect();
+    p.heap.bump_reductions(4 * pairs.len() as i64);
+    let next = walk.path().map(|digits| p.heap.big(false, &digits));
+    Ok(if iterator {
+        let rest = next.map_or(am::none.into(), |path| p.heap.cons(path, a[1]));
+        pairs.iter().rev().fold(rest, |rest, (k, v)| p.heap.tuple(&[*k, *v, rest]))
+    } else {
+        let list =
+            pairs.iter().fold(a[2], |rest, (k, v)| p.heap.cons(p.heap.tuple(&[*k, *v]), rest));
+        next.map_or(list, |path| p.heap.list_with_tail(&[path, a[1]], list))
+    })
 }
 
 fn map_to_tuple_keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    a[0].as_map().and_then(|m| m.flat_keys_term()).ok_or_else(|| p.badarg())
+    want(p, a[0])?.flat_keys_term().ok_or_else(|| p.badarg())
 }

@@ -9,7 +9,7 @@ use crate::{map, Bits, Fun, Ref, Term, View};
 const K: u32 = 0x9e37_79b9;
 const SALT: u32 = 3_432_918_353;
 
-const fn k(n: u32) -> u32 {
+pub(crate) const fn k(n: u32) -> u32 {
     K.wrapping_mul(n)
 }
 
@@ -25,7 +25,7 @@ fn mix(mut a: u32, mut b: u32, mut c: u32) -> u32 {
     c
 }
 
-fn two(hash: u32, x: u32, y: u32, by: u32) -> u32 {
+pub(crate) fn two(hash: u32, x: u32, y: u32, by: u32) -> u32 {
     mix(by.wrapping_add(x), by.wrapping_add(y), hash)
 }
 

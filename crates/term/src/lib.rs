@@ -11,6 +11,8 @@ pub mod entry;
 pub mod hash;
 pub mod map;
 pub mod object;
+pub mod phash;
+pub mod print;
 pub mod term;
 pub mod word;
 

@@ -1,0 +1,168 @@
+//! Pids, ports, references and funs as text and back, what funs say of themselves, and
+//! `erlang:display/1`.
+
+use std::io::Write;
+
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, print, Term, View};
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "pid_to_list", 1, pid_to_list),
+    bif!("erlang", "port_to_list", 1, port_to_list),
+    bif!("erlang", "ref_to_list", 1, ref_to_list),
+    bif!("erlang", "fun_to_list", 1, fun_to_list),
+    bif!("erlang", "list_to_pid", 1, list_to_pid),
+    bif!("erlang", "list_to_port", 1, list_to_port),
+    bif!("erlang", "list_to_ref", 1, list_to_ref),
+    bif!("erlang", "fun_info", 2, fun_info),
+    bif!("erlang", "fun_info_mfa", 1, fun_info_mfa),
+    bif!("erlang", "make_fun", 3, make_fun),
+    bif!("erlang", "is_builtin", 3, is_builtin),
+    bif!("erlang", "display", 1, display),
+    bif!("erlang", "display_string", 1, display_string),
+    bif!("erlang", "display_nl", 0, display_nl),
+    bif!("erts_debug", "display", 1, debug_display),
+];
+
+fn text<'h>(p: &'h Proc, t: Term<'h>, wanted: bool) -> BifResult<'h> {
+    if wanted {
+        Ok(p.heap.byte_list(&print::display(t)))
+    } else {
+        Err(p.badarg())
+    }
+}
+fn pid_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    text(p, a[0], matches!(a[0].view(), View::Pid(_)))
+}
+fn port_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    text(p, a[0], matches!(a[0].view(), View::Port(_)))
+}
+fn ref_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    text(p, a[0], matches!(a[0].view(), View::Ref(_)))
+}
+fn fun_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    text(p, a[0], matches!(a[0].view(), View::Fun(_)))
+}
+
+/// The numbers of `Prefix<A.B.C>` written as a list.
+fn numbers<const N: usize>(t: Term<'_>, prefix: &str) -> Option<[u64; N]> {
+    let bytes: Option<Vec<u8>> =
+        t.list_to_vec()?.iter().map(|c| c.as_small().and_then(|c| u8::try_from(c).ok())).collect();
+    let text = String::from_utf8(bytes?).ok()?;
+    let inner = text.strip_prefix(prefix)?.strip_prefix('<')?.strip_suffix('>')?;
+    let number = |s: &str| s.bytes().all(|b| b.is_ascii_digit()).then(|| s.parse().ok())?;
+    let all: Option<Vec<u64>> = inner.split('.').map(number).collect();
+    all?.try_into().ok()
+}
+/// Only those of this node, whose first number is 0.
+fn list_to_pid<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match numbers(a[0], "") {
+        Some([0, n, serial]) if n < 1 << 15 && serial < 1 << 13 => {
+            Ok(Term::local_pid((serial << 15 | n) as u32))
+        }
+        _ => Err(p.badarg()),
+    }
+}
+fn list_to_port<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match numbers(a[0], "#Port") {
+        Some([0, n]) if n < 1 << 28 => Ok(Term::local_port(n as u32)),
+        _ => Err(p.badarg()),
+    }
+}
+fn list_to_ref<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match numbers(a[0], "#Ref") {
+        Some([0, c, b, a]) if a < 1 << 18 && b >> 32 == 0 && c >> 32 == 0 => {
+            Ok(p.heap.ref_of_numbers([a as u32, b as u32, c as u32]))
+        }
+        _ => Err(p.badarg()),
+    }
+}
+
+fn fun_info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (View::Fun(f), Some(item)) = (a[0].view(), a[1].as_atom()) else {
+        return Err(p.badarg());
+    };
+    let undefined: Term<'h> = am::undefined.into();
+    let number = |n: Option<u32>| n.map_or(undefined, |n| p.heap.unsigned(n as u64));
+    let (local, export) = (f.entry(), f.export());
+    let value = match item {
+        am::type_ if local.is_some() => am::local.into(),
+        am::type_ => am::external.into(),
+        am::pid => f.creator().unwrap_or(undefined),
+        am::module => {
+            local.map(|e| e.module).or(export.map(|e| e.module)).map_or(undefined, Term::from)
+        }
+        am::name => {
+            let name = local.map(|e| e.function).or(export.map(|e| e.function));
+            name.map_or(Term::NIL, Term::from)
+        }
+        am::arity => p.heap.unsigned(f.arity() as u64),
+        am::env => p.heap.list(f.env()),
+        am::index => number(local.map(|e| e.old_index)),
+        am::uniq => number(local.map(|e| e.old_uniq)),
+        am::new_index => number(local.map(|e| e.index)),
+        am::new_uniq => local.map_or(undefined, |e| p.heap.binary(&e.uniq)),
+        // Entries are kept for good: nobody counts.
+        am::refc => number(local.map(|_| 1)),
+        _ => return Err(p.badarg()),
+    };
+    Ok(p.heap.tuple(&[a[1], value]))
+}
+fn fun_info_mfa<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let View::Fun(f) = a[0].view() else { return Err(p.badarg()) };
+    let of_local = f.entry().map(|e| (e.module, e.function));
+    let of_export = f.export().map(|e| (e.module, e.function));
+    let (m, name) = of_local.or(of_export).ok_or_else(|| p.badarg())?;
+    Ok(p.heap.tuple(&[m.into(), name.into(), p.heap.unsigned(f.arity() as u64)]))
+}
+
+/// `fun M:F/A`
+fn make_fun<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let arity = a[2].as_usize().filter(|n| *n <= 255);
+    match (a[0].as_atom(), a[1].as_atom(), arity) {
+        (Some(m), Some(f), Some(n)) => {
+            Ok(p.heap.export_fun(kvik_code::export::export(m, f, n as u32)))
+        }
+        _ => Err(p.badarg()),
+    }
+}
+fn is_builtin<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(m), Some(f), true) = (a[0].as_atom(), a[1].as_atom(), a[2].is_integer()) else {
+        return Err(p.badarg());
+    };
+    let is = |b: &kvik_proc::BifEntry| {
+        b.module == m.name() && b.name == f.name() && a[2].as_usize() == Some(b.arity as usize)
+    };
+    Ok(Term::bool(crate::all().iter().any(|table| table.iter().any(is))))
+}
+
+/// Straight to standard output, past any process.
+fn show(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}
+fn display<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let mut text = print::display(a[0]);
+    text.push(b'\n');
+    show(&text);
+    Ok(am::true_.into())
+}
+fn debug_display<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let mut text = print::display(a[0]);
+    text.push(b'\n');
+    show(&text);
+    Ok(p.heap.byte_list(&text))
+}
+/// To standard error, as OTP does.
+fn display_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let chars = a[0].list_to_vec().ok_or_else(|| p.badarg())?;
+    let code = |c: &Term<'_>| c.as_small().and_then(|c| u32::try_from(c).ok());
+    let text: Option<String> = chars.iter().map(|c| char::from_u32(code(c)?)).collect();
+    let text = text.ok_or_else(|| p.badarg())?;
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    Ok(am::true_.into())
+}
+fn display_nl<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let _ = std::io::stderr().write_all(b"\n");
+    Ok(am::true_.into())
+}

@@ -1,0 +1,298 @@
+//! The hashes that Erlang programs see and that may never change: `erlang:phash2` ([`phash2`]) and
+//! the older `erlang:phash` ([`phash`]). Both go over a term's parts with a list of what is left to
+//! do instead of recursion.
+
+use crate::hash::{block, k, two};
+use crate::{map, Atom, Bits, Ext, Fun, Pid, Port, Ref, Term, View};
+
+/// An atom's hash: `hashpjw` over its name, Latin-1 characters as one byte each.
+pub fn atom_hash(a: Atom) -> u32 {
+    let name = a.name().as_bytes();
+    let (mut i, mut h) = (0, 0u32);
+    while let Some(&b) = name.get(i) {
+        i += 1;
+        let mut v = b;
+        if let Some(&next) = name.get(i) {
+            if b & 0xFE == 0xC2 && next & 0xC0 == 0x80 {
+                v = b << 6 | next & 0x3F;
+                i += 1;
+            }
+        }
+        h = (h << 4).wrapping_add(v as u32);
+        let g = h & 0xF000_0000;
+        if g != 0 {
+            h ^= g >> 24;
+            h ^= g;
+        }
+    }
+    h
+}
+
+enum Task<'h> {
+    Term(Term<'h>),
+    /// A key and its value are done.
+    Pair,
+    /// All pairs of a map are done: the state from before them.
+    MapEnd {
+        hash: u32,
+        pairs: u32,
+    },
+}
+
+/// `erlang:phash2/1` before its range is applied.
+pub fn phash2(t: Term<'_>) -> u32 {
+    let (mut hash, mut pairs) = (0, 0);
+    let mut todo = vec![Task::Term(t)];
+    while let Some(task) = todo.pop() {
+        match task {
+            Task::Pair => {
+                pairs ^= hash;
+                hash = 0;
+            }
+            Task::MapEnd { hash: before, pairs: outer } => {
+                hash = two(before, pairs, 0, k(19));
+                pairs = outer;
+            }
+            Task::Term(t) => match t.view() {
+                View::Map(m) if m.len() > 0 => {
+                    let before = two(hash, m.len() as u32, 0, k(16));
+                    todo.push(Task::MapEnd { hash: before, pairs });
+                    (hash, pairs) = (0, 0);
+                    for (key, v) in map::iter(m) {
+                        todo.extend([Task::Pair, Task::Term(v), Task::Term(key)]);
+                    }
+                }
+                _ => hash = one(t, hash, &mut todo),
+            },
+        }
+    }
+    hash
+}
+
+fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+    match t.view() {
+        View::Small(i) => small(i, hash),
+        View::Atom(a) if hash == 0 => atom_hash(a),
+        View::Atom(a) => two(hash, atom_hash(a), 0, k(3)),
+        View::Nil if hash == 0 => 3_468_870_702,
+        View::Nil => two(hash, NIL_KIND, 0, k(2)),
+        View::Cons(_) => list(t, hash, todo),
+        View::Tuple(e) => {
+            todo.extend(e.elements().iter().rev().map(|t| Task::Term(*t)));
+            two(hash, e.len() as u32, 0, k(9))
+        }
+        View::Map(m) => two(hash, m.len() as u32, 0, k(16)),
+        View::Bits(b) => bits(b, hash),
+        View::Big(b) => {
+            let by = k(if b.is_negative() { 10 } else { 11 });
+            b.digits().iter().fold(hash, |h, d| two(h, *d as u32, (*d >> 32) as u32, by))
+        }
+        View::Float(f) => {
+            let w = if f == 0.0 { 0 } else { f.to_bits() };
+            two(hash, (w >> 32) as u32, w as u32, k(12))
+        }
+        View::Fun(f) => fun(f, hash, todo),
+        View::Ref(r) => two(hash, first_number(r), 0, k(7)),
+        View::Pid(p) => two(hash, pid_number(p), 0, k(5)),
+        View::Port(p) => {
+            let n = port_number(p);
+            two(hash, n as u32, (n >> 32) as u32, k(6))
+        }
+    }
+}
+
+/// What OTP calls `[]` among the kinds of terms.
+const NIL_KIND: u32 = 2;
+
+fn small(i: i64, hash: u32) -> u32 {
+    if !(-(1 << 27)..1 << 27).contains(&i) {
+        let (n, by) = (i.unsigned_abs(), k(if i < 0 { 10 } else { 11 }));
+        return two(hash, n as u32, (n >> 32) as u32, by);
+    }
+    let i = i as i32;
+    let hash = if i < 0 { two(hash, i.wrapping_neg() as u32, 0, k(1)) } else { hash };
+    two(hash, i as u32, 0, k(1))
+}
+
+/// A list: bytes four at a time, then the first element that is none, and the rest anew.
+fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+    let (mut t, mut run, mut n) = (t, 0u32, 0);
+    while let Some(c) = t.as_cons() {
+        let Some(byte) = c.head().as_small().and_then(|i| u8::try_from(i).ok()) else {
+            break;
+        };
+        run = run << 8 | byte as u32;
+        n += 1;
+        if n == 4 {
+            hash = two(hash, run, 0, k(4));
+            (run, n) = (0, 0);
+        }
+        t = c.tail();
+    }
+    if n > 0 {
+        hash = two(hash, run, 0, k(4));
+    }
+    match t.as_cons() {
+        Some(c) => todo.extend([Task::Term(c.tail()), Task::Term(c.head())]),
+        None => todo.push(Task::Term(t)),
+    }
+    hash
+}
+
+fn bits(b: Bits<'_>, hash: u32) -> u32 {
+    let con = k(13).wrapping_add(hash);
+    if b.bit_len() == 0 {
+        return con;
+    }
+    let bytes = b.to_bytes();
+    let (whole, rest) = (b.bit_len() / 8, b.bit_len() % 8);
+    let h = block(&bytes[..whole], con);
+    if rest == 0 {
+        h
+    } else {
+        two(h, rest as u32, (bytes[whole] >> (8 - rest)) as u32, k(15))
+    }
+}
+
+fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+    if let Some(e) = f.entry() {
+        todo.extend(f.env().iter().rev().map(|t| Task::Term(*t)));
+        let h = two(hash, f.env().len() as u32, atom_hash(e.module), k(1));
+        return two(h, e.index, e.old_uniq, k(1));
+    }
+    let Some(e) = f.export() else { return hash };
+    let h = two(hash, e.arity, atom_hash(e.module), k(1));
+    two(h, atom_hash(e.function), 0, k(14))
+}
+
+fn first_number(r: Ref<'_>) -> u32 {
+    match r {
+        Ref::Local(l) => l.numbers()[0],
+        Ref::External(e) => e.ref_numbers().first().copied().unwrap_or(0),
+    }
+}
+fn pid_number(p: Pid<'_>) -> u32 {
+    match p {
+        Pid::Local(n) => n & 0x7FFF,
+        Pid::External(e) => e.data() as u32,
+    }
+}
+fn port_number(p: Port<'_>) -> u64 {
+    match p {
+        Port::Local(n) => n as u64,
+        Port::External(e) => Ext::data(e),
+    }
+}
+
+/// The primes of `phash`, numbered as `erlang:phash`'s description numbers them.
+const P: [u32; 15] = [
+    0, 268440163, 268439161, 268435459, 268436141, 268438633, 268437017, 268438039, 268437511,
+    268439627, 268440479, 268440577, 268440581, 268440593, 268440611,
+];
+
+enum Old<'h> {
+    Term(Term<'h>),
+    /// What follows an element of a list.
+    Tail(Term<'h>),
+    ListEnd,
+    TupleEnd(u32),
+}
+
+/// `erlang:phash/2` before its range is applied.
+pub fn phash(t: Term<'_>) -> u32 {
+    let mut hash = 0u32;
+    let mut todo = vec![Old::Term(t)];
+    while let Some(task) = todo.pop() {
+        hash = match task {
+            Old::ListEnd => hash.wrapping_mul(P[8]),
+            Old::TupleEnd(n) => step(hash, P[9], n),
+            Old::Tail(t) if t.as_cons().is_none() => {
+                todo.extend([Old::ListEnd, Old::Term(t)]);
+                hash
+            }
+            Old::Tail(t) => old_list(t, hash, &mut todo),
+            Old::Term(t) => old_one(t, hash, &mut todo),
+        };
+    }
+    hash
+}
+
+fn step(hash: u32, prime: u32, n: u32) -> u32 {
+    hash.wrapping_mul(prime).wrapping_add(n)
+}
+fn word(hash: u32, n: u32, prime: u32) -> u32 {
+    n.to_le_bytes().iter().fold(hash, |h, b| step(h, prime, *b as u32))
+}
+
+fn old_one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {
+    match t.view() {
+        View::Nil => step(hash, P[3], 1),
+        View::Atom(a) => step(hash, P[1], atom_hash(a)),
+        View::Small(i) => old_integer(&[i.unsigned_abs()], i < 0, hash),
+        View::Big(b) => old_integer(b.digits(), b.is_negative(), hash),
+        View::Bits(b) => old_bits(b, hash),
+        View::Fun(f) => old_fun(f, hash, todo),
+        View::Pid(p) => word(hash, pid_number(p), P[5]).wrapping_mul(P[6]),
+        View::Port(p) => {
+            let n = port_number(p);
+            let h = if n >> 32 != 0 { word(hash, (n >> 32) as u32, P[11]) } else { hash };
+            word(h, n as u32, P[9]).wrapping_mul(P[10])
+        }
+        View::Ref(r) => word(hash, first_number(r), P[9]).wrapping_mul(P[10]),
+        View::Float(f) => {
+            let w = if f == 0.0 { 0 } else { f.to_bits() };
+            step(hash, P[6], w as u32 ^ (w >> 32) as u32)
+        }
+        View::Cons(_) => old_list(t, hash, todo),
+        View::Map(_) => step(hash, P[13], P[14].wrapping_add(phash2(t))),
+        View::Tuple(e) => {
+            todo.push(Old::TupleEnd(e.len() as u32));
+            todo.extend(e.elements().iter().rev().map(|t| Old::Term(*t)));
+            hash
+        }
+    }
+}
+
+/// Byte by byte; of the highest digit's upper half only where there is something.
+fn old_integer(digits: &[u64], negative: bool, hash: u32) -> u32 {
+    let last = digits.len().saturating_sub(1);
+    let h = digits.iter().enumerate().fold(hash, |h, (i, d)| {
+        let bytes = if i == last && d >> 32 == 0 { 4 } else { 8 };
+        d.to_le_bytes()[..bytes].iter().fold(h, |h, b| step(h, P[2], *b as u32))
+    });
+    h.wrapping_mul(if negative { P[4] } else { P[3] })
+}
+
+fn old_bits(b: Bits<'_>, hash: u32) -> u32 {
+    let bytes = b.to_bytes();
+    let (whole, rest) = (b.bit_len() / 8, b.bit_len() % 8);
+    let mut h = bytes[..whole].iter().fold(hash, |h, b| step(h, P[1], *b as u32));
+    if rest > 0 {
+        h = step(step(h, P[1], (bytes[whole] >> (8 - rest)) as u32), P[12], rest as u32);
+    }
+    step(h, P[4], whole as u32)
+}
+
+fn old_fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {
+    if let Some(e) = f.entry() {
+        todo.extend(f.env().iter().rev().map(|t| Old::Term(*t)));
+        let h = step(hash, P[10], f.env().len() as u32);
+        return step(step(step(h, P[1], atom_hash(e.module)), P[2], e.index), P[2], e.old_uniq);
+    }
+    let Some(e) = f.export() else { return hash };
+    step(step(step(hash, P[11], e.arity), P[1], atom_hash(e.module)), P[1], atom_hash(e.function))
+}
+
+fn old_list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Old<'h>>) -> u32 {
+    let mut t = t;
+    while let Some(c) = t.as_cons() {
+        let Some(byte) = c.head().as_small().and_then(|i| u8::try_from(i).ok()) else {
+            todo.extend([Old::Tail(c.tail()), Old::Term(c.head())]);
+            return hash;
+        };
+        hash = step(hash, P[2], byte as u32);
+        t = c.tail();
+    }
+    todo.extend([Old::ListEnd, Old::Term(t)]);
+    hash
+}
