@@ -80,7 +80,7 @@ fn size<'h>(
 }
 /// Nodes come and go only where the node is alive; what was asked for is kept for then.
 fn monitor_nodes<'h>(_: &'h Proc, v: Term<'h>) -> Option<Term<'h>> {
-    v.as_bool().map(|_| false.into())
+    v.as_bool().map(|_| Term::int(0))
 }
 pub(super) fn queue_data(v: Term<'_>) -> Option<bool> {
     match v.as_atom()? {
