@@ -10,7 +10,6 @@ pub mod cmp;
 pub mod entry;
 pub mod hash;
 pub mod map;
-pub mod print;
 pub mod object;
 pub mod phash;
 pub mod print;
