@@ -1,0 +1,112 @@
+//! The command line of `kvik bench`.
+
+use std::path::PathBuf;
+
+pub const HELP: &str = "\
+usage: kvik bench [EXPERIMENT...] [options]
+
+  --quick        fewer messages and sizes, and as many rounds as fit the time
+  --rounds N     rounds of everything (default 5)
+  --budget S     stop after S seconds, but not before three rounds (quick: 240)
+  --out DIR      where the report goes (default: report)
+  --json         print the JSON too
+  --vm PATH      the kvik to measure (default: this one)
+  --erl PATH     the erl to measure beside it (default: the one found)
+  --peers LIST   of kvik1,kvik,otp1,otp (default: all that are found)
+
+experiments: oneway pingpong ring spawn memory pipes files scheduling start";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    pub help: bool,
+    pub quick: bool,
+    pub json: bool,
+    pub rounds: usize,
+    pub budget: Option<u64>,
+    pub out: PathBuf,
+    pub vm: Option<PathBuf>,
+    pub erl: Option<PathBuf>,
+    pub peers: Vec<String>,
+    pub experiments: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            help: false,
+            quick: false,
+            json: false,
+            rounds: 5,
+            budget: None,
+            out: PathBuf::from("report"),
+            vm: None,
+            erl: None,
+            peers: Vec::new(),
+            experiments: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    pub fn parse(args: &[String]) -> Result<Options, String> {
+        let mut options = Options::default();
+        let mut rest = args.iter();
+        while let Some(arg) = rest.next() {
+            let mut value = || rest.next().cloned().ok_or(format!("{arg} needs a value"));
+            match arg.as_str() {
+                "--help" | "-h" => options.help = true,
+                "--quick" => options.quick = true,
+                "--json" => options.json = true,
+                "--rounds" => options.rounds = number(&value()?)?,
+                "--budget" => options.budget = Some(number(&value()?)? as u64),
+                "--out" => options.out = PathBuf::from(value()?),
+                "--vm" => options.vm = Some(PathBuf::from(value()?)),
+                "--erl" => options.erl = Some(PathBuf::from(value()?)),
+                "--peers" => options.peers = value()?.split(',').map(str::to_owned).collect(),
+                name if !name.starts_with('-') => options.experiments.push(name.to_owned()),
+                other => return Err(format!("unknown option {other}")),
+            }
+        }
+        if options.quick {
+            options.budget = options.budget.or(Some(240));
+        }
+        Ok(options)
+    }
+}
+
+fn number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n) if n > 0 => Ok(n),
+        _ => Err(format!("not a positive number: {text}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn reads_options_and_names() {
+        let o = parse("pingpong --rounds 3 ring --out x --peers kvik,otp").unwrap();
+        assert_eq!((o.rounds, o.out), (3, PathBuf::from("x")));
+        assert_eq!(o.experiments, ["pingpong", "ring"]);
+        assert_eq!(o.peers, ["kvik", "otp"]);
+    }
+
+    #[test]
+    fn quick_has_a_budget() {
+        assert_eq!(parse("--quick").unwrap().budget, Some(240));
+        assert_eq!(parse("--quick --budget 60").unwrap().budget, Some(60));
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        assert!(parse("--fast").is_err());
+        assert!(parse("--rounds").is_err());
+        assert!(parse("--rounds none").is_err());
+    }
+}
