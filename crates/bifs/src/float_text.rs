@@ -11,11 +11,16 @@ pub fn scientific(f: f64, digits: usize) -> String {
     format!("{mantissa}e{sign}{:02}", e.abs())
 }
 
+/// OTP's buffer: a text has to be shorter.
+const LIMIT: usize = 256;
+/// Up to 2^53 OTP writes decimals with its own code, beyond with the C library's.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// As `float_to_list/2` asks. Of several options the last one counts.
 pub fn by_options(f: f64, options: &[Term<'_>]) -> Option<String> {
     enum Form {
-        Scientific(usize),
-        Decimals(usize),
+        Scientific(i64),
+        Decimals(i64),
         Short,
     }
     let (mut form, mut compact) = (Form::Scientific(20), false);
@@ -24,33 +29,53 @@ pub fn by_options(f: f64, options: &[Term<'_>]) -> Option<String> {
             (Some(am::compact), _) => compact = true,
             (Some(am::short), _) => form = Form::Short,
             (_, Some([key, n])) => {
-                let n = n.as_usize()?;
+                let n = n.as_small()?;
                 form = match key.as_atom()? {
-                    am::decimals if n <= 253 => Form::Decimals(n),
-                    am::scientific if n <= 249 => Form::Scientific(n),
+                    am::decimals => Form::Decimals(n),
+                    am::scientific => Form::Scientific(n),
                     _ => return None,
                 }
             }
             _ => return None,
         }
     }
-    Some(match form {
+    let text = match form {
         Form::Short => short(f),
-        Form::Scientific(n) => scientific(f, n),
+        // The C library takes a negative precision as none given.
+        Form::Scientific(n) => scientific(f, usize::try_from(n).unwrap_or(6).min(LIMIT)),
         Form::Decimals(n) => {
-            let s = format!("{f:.n$}");
-            if compact && n > 0 {
-                let cut = s.trim_end_matches('0');
-                if cut.ends_with('.') {
-                    format!("{cut}0")
-                } else {
-                    cut.into()
-                }
-            } else {
-                s
+            let n = usize::try_from(n).ok()?.min(LIMIT);
+            let text = fixed(f, n);
+            // Large ones lose zeros even where there is no point: so it is in OTP 25.
+            let compact = compact && (n > 0 || f.abs() > EXACT);
+            match text.trim_end_matches('0') {
+                cut if compact && cut.ends_with('.') => format!("{cut}0"),
+                cut if compact => cut.into(),
+                _ => text,
             }
         }
-    })
+    };
+    (text.len() < LIMIT).then_some(text)
+}
+
+/// A number of decimals. Up to 18 of them the fraction is scaled and rounded as a float, as OTP
+/// does it, which is not always the nearest decimal.
+fn fixed(f: f64, decimals: usize) -> String {
+    let a = f.abs();
+    if a > EXACT || decimals > 18 {
+        return format!("{f:.decimals$}");
+    }
+    let sign = if f.is_sign_negative() { "-" } else { "" };
+    if decimals == 0 {
+        return format!("{sign}{}", a.round() as u64);
+    }
+    let scale = 10f64.powi(decimals as i32);
+    let (mut whole, mut fraction) = (a.floor(), ((a - a.floor()) * scale).round());
+    if fraction >= scale {
+        whole += 1.0;
+        fraction = 0.0;
+    }
+    format!("{sign}{}.{:0decimals$}", whole as u64, fraction as u64)
 }
 
 /// The shortest text that reads back as the same float, plain or with an exponent, whichever is
@@ -94,7 +119,7 @@ pub fn prefix_length(s: &[u8]) -> usize {
     let digits = |from: usize| s[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
     let point = sign + digits(sign);
-    if point == sign || s.get(point) != Some(&b'.') || digits(point + 1) == 0 {
+    if point == sign || !matches!(s.get(point), Some(b'.' | b',')) || digits(point + 1) == 0 {
         return 0;
     }
     let end = point + 1 + digits(point + 1);
@@ -113,7 +138,7 @@ pub fn parse(s: &[u8]) -> Option<f64> {
     if s.is_empty() || prefix_length(s) != s.len() {
         return None;
     }
-    std::str::from_utf8(s).ok()?.parse::<f64>().ok().filter(|f| f.is_finite())
+    std::str::from_utf8(s).ok()?.replace(',', ".").parse::<f64>().ok().filter(|f| f.is_finite())
 }
 
 #[cfg(test)]

@@ -133,10 +133,15 @@ impl<'h> Walk<'h> {
         for level in 0.. {
             let digit = path.get(level / 16).copied().unwrap_or(0);
             let at = (digit >> (4 * (level % 16)) & 15) as usize;
-            stack.push((node, at));
             match child(*node.children.get(at)?) {
-                Child::Leaf(..) => break,
-                Child::Node(n) => node = n,
+                Child::Leaf(..) => {
+                    stack.push((node, at));
+                    break;
+                }
+                Child::Node(n) => {
+                    stack.push((node, at + 1));
+                    node = n;
+                }
             }
         }
         Some(Walk { stack })

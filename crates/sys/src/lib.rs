@@ -6,6 +6,7 @@ pub mod errno;
 pub mod fd;
 pub mod file;
 pub mod local_time;
+pub mod math;
 pub mod path;
 pub mod pcre;
 pub mod poll;
