@@ -88,15 +88,15 @@ fn del_dir_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     ok_or_error(p, path_of(a[0]).and_then(|n| path::remove_dir(&n)))
 }
 fn rename_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let r = path_of(a[0]).and_then(|from| path::rename(&from, &*path_of(a[1])?));
+    let r = path_of(a[0]).and_then(|from| path::rename(&from, &path_of(a[1])?));
     ok_or_error(p, r)
 }
 fn make_hard_link_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let r = path_of(a[0]).and_then(|from| path::hard_link(&from, &*path_of(a[1])?));
+    let r = path_of(a[0]).and_then(|from| path::hard_link(&from, &path_of(a[1])?));
     ok_or_error(p, r)
 }
 fn make_soft_link_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let r = path_of(a[0]).and_then(|from| path::symlink(&from, &*path_of(a[1])?));
+    let r = path_of(a[0]).and_then(|from| path::symlink(&from, &path_of(a[1])?));
     ok_or_error(p, r)
 }
 fn get_cwd_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {

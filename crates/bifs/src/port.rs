@@ -64,7 +64,10 @@ fn limits(t: Term<'_>) -> Option<Option<Limits>> {
     Some(Some(Limits { low: low.min(high), high }))
 }
 
-fn changes(t: Term<'_>) -> Option<Vec<(Vec<u8>, Option<Vec<u8>>)>> {
+/// Names and values of environment variables; without a value: to be taken out.
+type Changes = Vec<(Vec<u8>, Option<Vec<u8>>)>;
+
+fn changes(t: Term<'_>) -> Option<Changes> {
     t.list_to_vec()?
         .into_iter()
         .map(|kv| {

@@ -33,8 +33,8 @@ fn reply(to: u32, r: &OwnedTerm, answer: &OwnedTerm) {
 }
 
 /// Asks another process for something and waits for the answer: traps to a receive.
-fn ask<'h>(
-    p: &'h Proc,
+fn ask(
+    p: &Proc,
     pid: u32,
     f: impl FnOnce(Option<&Proc>) -> OwnedTerm + Send + 'static,
 ) -> Raised {

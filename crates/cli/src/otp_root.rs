@@ -25,8 +25,8 @@ impl Otp {
 /// `lib/erlang`, `.otp/` beside the program or here.
 pub fn find(given: Option<&OsString>) -> Result<Otp, String> {
     let mut tried = Vec::new();
-    let named = given.cloned().into_iter().chain(std::env::var_os("KVIK_OTP_ROOT"));
-    for dir in named {
+    let named = given.cloned().or_else(|| std::env::var_os("KVIK_OTP_ROOT"));
+    if let Some(dir) = named {
         return at(Path::new(&dir)).ok_or(format!("no OTP 25 in {}", dir.to_string_lossy()));
     }
     let rootdir = std::env::var_os("ROOTDIR").map(PathBuf::from);

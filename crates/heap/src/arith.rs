@@ -238,7 +238,7 @@ impl Heap {
             return self.integer(f as i64);
         }
         let bits = f.to_bits();
-        let exponent = ((bits >> 52) & 0x7FF) as u64 - 1075;
+        let exponent = ((bits >> 52) & 0x7FF) - 1075;
         let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
         let i = BigInt::from(mantissa) << exponent;
         self.big_integer(&if f < 0.0 { -i } else { i })

@@ -249,10 +249,10 @@ impl Heap {
     /// The resource a magic reference stands for.
     pub fn resource_of(&self, t: Term<'_>) -> Option<Resource> {
         match t.as_ref()? {
-            // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
-            kvik_term::Ref::Local(r) => {
-                r.resource().map(|p| unsafe { (*p.cast::<Resource>()).clone() })
-            }
+            kvik_term::Ref::Local(r) => r.resource().map(|p| {
+                // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
+                unsafe { (*p.cast::<Resource>()).clone() }
+            }),
             kvik_term::Ref::External(_) => None,
         }
     }

@@ -44,7 +44,8 @@ pub enum Cc {
 }
 
 impl Cc {
-    pub fn not(self) -> Cc {
+    /// The opposite condition.
+    pub fn inverse(self) -> Cc {
         const ALL: [Cc; 16] = [
             Cc::O,
             Cc::No,
@@ -537,7 +538,7 @@ impl Asm {
 
     /// Padding that is never executed.
     pub fn align(&mut self, n: usize) {
-        while self.buf.len() % n != 0 {
+        while !self.buf.len().is_multiple_of(n) {
             self.b(0xCC)
         }
     }

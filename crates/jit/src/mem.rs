@@ -79,9 +79,6 @@ impl Code {
     pub fn address(&self) -> usize {
         region().map_or(0, |r| r.exec) + self.offset
     }
-    pub fn len(&self) -> usize {
-        self.len
-    }
     /// Writes bytes from the start on.
     pub fn write(&self, bytes: &[u8]) {
         self.write_at(0, bytes)

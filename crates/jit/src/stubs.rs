@@ -45,7 +45,6 @@ pub struct Stubs {
     pub apply_fun: usize,
     /// A call of the fun in `rdi` whose module is not loaded.
     pub no_fun: usize,
-    pub normal_exit: usize,
     /// Where a new process begins: `apply`, with `normal_exit` to come back to.
     pub begin: usize,
     _code: Code,
@@ -174,25 +173,22 @@ fn make() -> Option<Stubs> {
         undef,
         apply,
         apply_fun,
-        no_fun,
-        normal_exit,
-        begin,
-    ];
+        no_fun, begin];
     finish(m, labels)
 }
 
-fn finish(mut m: Maker, labels: [Label; 12]) -> Option<Stubs> {
+fn finish(mut m: Maker, labels: [Label; 11]) -> Option<Stubs> {
     let code = Code::alloc(m.a.buf.len())?;
     if !m.a.resolve() || !m.a.relocate(code.address()) {
         return None;
     }
     code.write(&m.a.buf);
     let base = code.address();
-    let mut at = [0; 12];
+    let mut at = [0; 11];
     for (i, l) in labels.into_iter().enumerate() {
         at[i] = base + m.a.offset(l)? as usize;
     }
-    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, normal_exit, begin] =
+    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] =
         at;
     // What an undefined function's export points to; `rax` holds the export.
     kvik_code::set_undef_stub(undef);
@@ -206,7 +202,6 @@ fn finish(mut m: Maker, labels: [Label; 12]) -> Option<Stubs> {
         apply,
         apply_fun,
         no_fun,
-        normal_exit,
         begin,
         _code: code,
     })

@@ -31,13 +31,16 @@ impl RefId {
     }
 }
 
+/// What a process is asked to run.
+pub type Closure = Box<dyn FnOnce(Option<&Proc>) + Send>;
+
 pub enum Signal {
     Message(OwnedTerm),
     /// The time a `receive` was to wait may be over.
     Time,
     Control(Box<Control>),
     /// Runs in the process (with `None` when it has ended).
-    Run(Box<dyn FnOnce(Option<&Proc>) + Send>),
+    Run(Closure),
 }
 
 pub enum Control {

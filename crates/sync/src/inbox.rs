@@ -27,6 +27,7 @@ impl<T> Node<T> {
     pub fn new(item: T) -> Box<Node<T>> {
         Box::new(Node { next: ptr::null_mut(), item })
     }
+    #[allow(clippy::boxed_local)]
     pub fn into_item(self: Box<Self>) -> T {
         self.item
     }

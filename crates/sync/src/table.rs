@@ -102,7 +102,7 @@ impl<T: Send + Sync + 'static> Table<T> {
         let slot = self.slot(number);
         let p = slot.load(Ordering::Acquire, &guard);
         // SAFETY: as in `arc`.
-        if !unsafe { p.as_ref() }.is_some_and(|e| e.number == number) {
+        if unsafe { p.as_ref() }.is_none_or(|e| e.number != number) {
             return false;
         }
         let null = epoch::Shared::null();

@@ -94,7 +94,7 @@ fn info(s: libc::stat) -> Info {
         kind,
         size: s.st_size.max(0) as u64,
         mode: s.st_mode,
-        links: s.st_nlink as u64,
+        links: s.st_nlink,
         device: s.st_dev,
         raw_device: s.st_rdev,
         inode: s.st_ino,

@@ -196,8 +196,8 @@ pub fn shutdown(fd: RawFd, how: u8) -> Result<()> {
 pub fn send_to(fd: RawFd, bytes: &[u8], to: Option<&Addr>) -> Result<usize> {
     let flags = libc::MSG_NOSIGNAL;
     let raw = to.map(|a| a.to_raw()).transpose()?;
-    // SAFETY: bytes and address live for the call.
     retry(|| {
+        // SAFETY: bytes and address live for the call.
         check_size(unsafe {
             match &raw {
                 Some((r, n)) => {
@@ -212,8 +212,8 @@ pub fn send_to(fd: RawFd, bytes: &[u8], to: Option<&Addr>) -> Result<usize> {
 pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
     let mut n = 0;
     let a = addr_of(|p, len| {
-        // SAFETY: the buffer is ours to write; `addr_of` gives room for any address.
         match retry(|| {
+            // SAFETY: the buffer is ours to write; `addr_of` gives room for any address.
             check_size(unsafe { libc::recvfrom(fd, buf.as_mut_ptr().cast(), buf.len(), 0, p, len) })
         }) {
             Ok(k) => {
@@ -331,7 +331,7 @@ unsafe fn copy_addr(p: *const libc::sockaddr) -> Option<Addr> {
     let mut r = zeroed();
     // SAFETY: as the caller says; the family tells the size.
     unsafe {
-        match (*p.as_ref()?).sa_family as i32 {
+        match p.as_ref()?.sa_family as i32 {
             libc::AF_INET => r.v4 = *p.cast(),
             libc::AF_INET6 => r.v6 = *p.cast(),
             _ => return None,

@@ -99,7 +99,7 @@ impl Attributes {
             code(libc::posix_spawnattr_setsigdefault(&mut a.0, set.as_ptr()))?;
             let flags = libc::POSIX_SPAWN_SETSIGMASK as i16
                 | libc::POSIX_SPAWN_SETSIGDEF as i16
-                | libc::POSIX_SPAWN_SETSID as i16;
+                | libc::POSIX_SPAWN_SETSID;
             code(libc::posix_spawnattr_setflags(&mut a.0, flags))?;
             Ok(a)
         }

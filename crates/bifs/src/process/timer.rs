@@ -30,7 +30,7 @@ fn deadline(t: Term<'_>, absolute: bool) -> Option<u64> {
         let limit = clock::now() as i128 + (MAX_MS as i128) * 1000 * MS as i128;
         return (at <= limit).then_some(at.max(0) as u64);
     }
-    (ms >= 0 && ms <= MAX_MS * 1000).then(|| clock::now() + (ms * MS) as u64)
+    (0..=MAX_MS * 1000).contains(&ms).then(|| clock::now() + (ms * MS) as u64)
 }
 
 fn start<'h>(p: &'h Proc, a: &[Term<'h>], wrap: bool) -> BifResult<'h> {

@@ -78,13 +78,13 @@ impl<'m> Compiler<'m> {
         self.a.test8_ri(RAX, 15);
         self.a.jcc(Cc::Ne, slow);
         self.a.alu_rr(Alu::Cmp, r, s);
-        self.a.jcc(cc.not(), fail);
+        self.a.jcc(cc.inverse(), fail);
         self.a.place(back);
         self.later(move |c| {
             c.a.place(slow);
             c.call_rt(rt::compare::compare, &[a, b], 0)?;
             c.a.test_rr(RAX, RAX);
-            c.a.jcc(cc.not(), fail);
+            c.a.jcc(cc.inverse(), fail);
             c.a.jmp(back);
             Ok(())
         });

@@ -128,7 +128,7 @@ fn hand(w: Work) {
     send_work(i, w);
 }
 fn send_work(i: usize, w: Work) {
-    if let Push::Closed(w) = ALL.get().map_or(&all()[..], |v| v)[i].inbound.push(Node::new(w)) {
+    if let Push::Closed(w) = ALL.get().map_or(all(), |v| v)[i].inbound.push(Node::new(w)) {
         drop(w);
     }
     wake_up(i);
