@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
-    "term", "sync", "heap", "sys", "beam", "isa", "etf", "code", "meter", "proc", "jit", "ets",
+    "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "meter", "proc", "jit", "ets",
     "port", "trace", "bifs", "dist", "nif", "vm", "lab", "cli",
 ];
 /// The crates that may hold `unsafe` code.

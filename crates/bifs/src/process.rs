@@ -33,11 +33,7 @@ fn reply(to: u32, r: &OwnedTerm, answer: &OwnedTerm) {
 }
 
 /// Asks another process for something and waits for the answer: traps to a receive.
-fn ask(
-    p: &Proc,
-    pid: u32,
-    f: impl FnOnce(Option<&Proc>) -> OwnedTerm + Send + 'static,
-) -> Raised {
+fn ask(p: &Proc, pid: u32, f: impl FnOnce(Option<&Proc>) -> OwnedTerm + Send + 'static) -> Raised {
     let r = p.heap.make_ref();
     let (own, id) = (p.pid(), OwnedTerm::new(r));
     let run = move |p: Option<&Proc>| reply(own, &id, &f(p));

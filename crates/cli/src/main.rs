@@ -32,9 +32,9 @@ fn kvik(args: Vec<OsString>) -> i32 {
     match args.first().and_then(|a| a.to_str()) {
         Some("erlc") => launch::tool("erlc", args[1..].to_vec()),
         Some("escript") => launch::tool("escript", args[1..].to_vec()),
-        Some("bench") => kvik_lab::main(
-            args[1..].iter().map(|a| a.to_string_lossy().into_owned()).collect(),
-        ),
+        Some("bench") => {
+            kvik_lab::main(args[1..].iter().map(|a| a.to_string_lossy().into_owned()).collect())
+        }
         Some("shims") => launch::shims(&args[1..]),
         _ => launch::erl(args),
     }

@@ -163,17 +163,7 @@ fn make() -> Option<Stubs> {
     m.a.lea(STACK, STACK, -8);
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
-    let labels = [
-        enter,
-        runtime,
-        raise,
-        yield_,
-        wait,
-        bif,
-        undef,
-        apply,
-        apply_fun,
-        no_fun, begin];
+    let labels = [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin];
     finish(m, labels)
 }
 
@@ -188,8 +178,7 @@ fn finish(mut m: Maker, labels: [Label; 11]) -> Option<Stubs> {
     for (i, l) in labels.into_iter().enumerate() {
         at[i] = base + m.a.offset(l)? as usize;
     }
-    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] =
-        at;
+    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] = at;
     // What an undefined function's export points to; `rax` holds the export.
     kvik_code::set_undef_stub(undef);
     Some(Stubs {

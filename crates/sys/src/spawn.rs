@@ -208,7 +208,7 @@ mod tests {
         let p = c("/nonexistent/program");
         let r = spawn(&Program {
             path: &p,
-            args: &[p.clone()],
+            args: std::slice::from_ref(&p),
             env: &[],
             dir: None,
             fds: &[],
