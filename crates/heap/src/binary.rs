@@ -226,3 +226,21 @@ pub(crate) unsafe fn next_word(p: *mut u64) -> *mut u64 {
         }
     }
 }
+impl crate::Heap {
+    /// The off-heap binaries it keeps alive: address, bytes, holders.
+    pub fn off_heap_binaries(&self) -> Vec<(usize, usize, usize)> {
+        let mut all = Vec::new();
+        let mut p = self.off_heap.get();
+        while !p.is_null() {
+            // SAFETY: the chain's objects are live, with the layouts of `word`.
+            unsafe {
+                if header_subtag(*p) == REFC_BIN {
+                    let b = *p.add(3) as *const Binary;
+                    all.push((b as usize, *p.add(1) as usize, (*b).refs.load(Ordering::Relaxed)));
+                }
+                p = *next_word(p) as *mut u64;
+            }
+        }
+        all
+    }
+}

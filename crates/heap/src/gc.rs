@@ -177,6 +177,13 @@ impl Heap {
         // is not running has its registers put aside.
         unsafe { self.collect(none, 0, 0, full) }
     }
+    /// Words a block has at least; minor collections before a full one; words in all at most (0: no
+    /// limit).
+    pub fn set_limits(&self, min: usize, fullsweep_after: usize, max: usize) {
+        self.min_words.set(min.min(u32::MAX as usize) as u32);
+        self.fullsweep_after.set(fullsweep_after.min(u32::MAX as usize) as u32);
+        self.max_words.set(max);
+    }
     /// Minor collections since the last full one.
     pub fn minor_collections(&self) -> u32 {
         self.minor_count.get()

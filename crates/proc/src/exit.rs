@@ -63,9 +63,14 @@ pub(crate) fn own_reason(p: &Proc) -> OwnedTerm {
     reason
 }
 
-/// Tells the logger of an uncaught exception, as `{log, Level, Format, Arguments, Metadata}`.
+/// Tells the logger of an uncaught exception.
 fn report(p: &Proc, reason: &OwnedTerm) {
     const FORMAT: &str = "Error in process ~p with exit value:~n~p~n";
+    log_error(p, FORMAT, |h| h.list(&[p.self_pid(), h.copy(reason.term())]));
+}
+
+/// `{log, error, Format, Arguments, Metadata}` to the logger.
+fn log_error(p: &Proc, format: &str, args: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>) {
     let Some(logger) = registry::whereis_process(am::logger) else {
         return;
     };
@@ -82,10 +87,27 @@ fn report(p: &Proc, reason: &OwnedTerm) {
                 (am::time, time),
             ],
         );
-        let args = h.list(&[p.self_pid(), h.copy(reason.term())]);
-        h.tuple(&[am::log.into(), am::error.into(), h.string(FORMAT), args, meta])
+        h.tuple(&[am::log.into(), am::error.into(), h.string(format), args(h), meta])
     });
     deliver(logger, Signal::Message(m));
+}
+
+/// Tells the logger of a heap that is larger than it may be.
+pub(crate) fn report_heap(p: &Proc, s: &crate::limits::MaxHeap) {
+    const FORMAT: &str = "     Process:            ~p~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
+    let sizes = p.heap.sizes();
+    let (total, queue) = (sizes.block + sizes.old_block + sizes.fragments, p.message_count());
+    log_error(p, FORMAT, |h| {
+        h.list(&[
+            p.self_pid(),
+            h.integer(s.size as i64),
+            h.integer(total as i64),
+            s.kill.into(),
+            s.log.into(),
+            h.integer(queue as i64),
+            Term::NIL,
+        ])
+    });
 }
 
 /// A small map with atoms for keys.

@@ -301,6 +301,28 @@ impl Proc {
         };
         self.mailbox.borrow_mut().take_first(is_down).is_some()
     }
+    /// Its heap has more words than `max_heap_size` allows: the process is killed and the logger
+    /// told, each unless the setting says otherwise.
+    pub fn heap_too_large(&self) -> Result<(), crate::Raised> {
+        let set = self.extra(|x| x.max_heap_size.clone()).flatten();
+        let setting = crate::limits::MaxHeap::of(set.as_ref().map(|t| t.term()));
+        if setting.log {
+            crate::exit::report_heap(self, &setting);
+        }
+        if setting.kill {
+            self.begin_exit(OwnedTerm::immediate(Term::atom(am::killed)));
+        }
+        self.check_exit()
+    }
+    /// Waits with the least memory; see `erlang:hibernate/3`.
+    pub fn wait_in_hibernation(&self) {
+        self.timeout();
+        self.wait();
+        self.set_flag(flag::HIBERNATING, true);
+    }
+    pub fn is_hibernating(&self) -> bool {
+        self.flag(flag::HIBERNATING)
+    }
     /// Has its heap collected at the next safepoint, or before it is run again.
     pub fn ask_for_gc(&self, full: bool) {
         self.heap.ask_for_gc();

@@ -12,6 +12,7 @@ pub mod dictionary;
 pub mod exit;
 pub mod handle;
 pub mod hooks;
+pub mod limits;
 pub mod mailbox;
 pub mod node;
 pub mod process;

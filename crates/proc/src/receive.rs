@@ -116,6 +116,8 @@ impl Proc {
     pub fn wait_timeout(&self, time: Term<'_>) -> Wait {
         if self.deadline.get() == 0 {
             if time.is_atom(am::infinity) {
+                // Not asked for the time again.
+                self.deadline.set(u64::MAX);
                 self.wait();
                 return Wait::Wait;
             }

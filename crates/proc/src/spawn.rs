@@ -111,6 +111,7 @@ fn set_options(p: &Proc, o: &SpawnOptions) {
     if let Some(t) = &o.max_heap_size {
         p.with_extra(|x| x.max_heap_size = Some(t.clone()));
     }
+    p.apply_limits();
 }
 
 /// Link and monitor, both ends at once: the new process isn't running yet.

@@ -61,6 +61,7 @@ fn run(p: &Proc, regs: &Regs) -> Outcome {
             p.heap.set_root(Root::ExcValue, am::normal.into());
             Outcome::Exit
         }
+        kvik_jit::Outcome::Failed if p.is_exiting() || p.is_hibernating() => Outcome::Wait,
         kvik_jit::Outcome::Failed => {
             let value = p.heap.root(Root::ExcValue);
             let trace = || kvik_jit::stacktrace(p, p.heap.root(Root::ExcTrace));

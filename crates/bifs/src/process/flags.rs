@@ -1,6 +1,7 @@
 //! `process_flag/2,3`.
 
 use kvik_heap::OwnedTerm;
+use kvik_proc::limits::{MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
 use kvik_proc::process::flag;
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Term};
@@ -10,12 +11,10 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "process_flag", 3, process_flag_3),
 ];
 
-/// OTP's least heap sizes, in words.
-const MIN_HEAP: usize = 233;
-const MIN_BIN_VHEAP: usize = 46_422;
-
 fn process_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    set(p, a[0], a[1]).ok_or_else(|| p.badarg())
+    let old = set(p, a[0], a[1]).ok_or_else(|| p.badarg())?;
+    p.apply_limits();
+    Ok(old)
 }
 
 fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
@@ -116,25 +115,12 @@ pub(super) fn max_heap_map<'h>(p: &'h Proc, set: Option<&OwnedTerm>) -> Term<'h>
     max_heap_map_on(&p.heap, set)
 }
 pub(super) fn max_heap_map_on<'h>(h: &'h kvik_heap::Heap, set: Option<&OwnedTerm>) -> Term<'h> {
-    let (mut size, mut kill, mut log, mut shared) = (0, true, true, false);
-    if let Some(t) = set {
-        let t = t.term();
-        size = t.as_i64().unwrap_or(0);
-        if let Some(m) = t.as_map() {
-            let switch = |k: kvik_term::Atom, d: bool| {
-                kvik_term::map::get(m, k.into()).and_then(|b| b.as_bool()).unwrap_or(d)
-            };
-            size = kvik_term::map::get(m, am::size.into()).and_then(|n| n.as_i64()).unwrap_or(0);
-            kill = switch(am::kill, kill);
-            log = switch(am::error_logger, log);
-            shared = switch(am::include_shared_binaries, shared);
-        }
-    }
+    let m = MaxHeap::of(set.map(|t| t.term()));
     h.map(&[
-        (am::error_logger.into(), log.into()),
-        (am::include_shared_binaries.into(), shared.into()),
-        (am::kill.into(), kill.into()),
-        (am::size.into(), h.integer(size)),
+        (am::error_logger.into(), m.log.into()),
+        (am::include_shared_binaries.into(), m.shared_binaries.into()),
+        (am::kill.into(), m.kill.into()),
+        (am::size.into(), h.integer(m.size as i64)),
     ])
 }
 

@@ -49,6 +49,7 @@ const OTHERS: &[Atom] = &[
     am::fullsweep_after,
     am::parent,
     am::catchlevel,
+    am::binary,
 ];
 
 pub(super) fn is_known(a: Atom) -> bool {
@@ -110,6 +111,7 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
         am::message_queue_data => queue_data_atom(p.flag(flag::OFF_HEAP_QUEUE)).into(),
         am::parent => p.parent_pid().unwrap_or(Term::atom(am::undefined)),
         am::catchlevel => Term::int(0),
+        am::binary => binaries(p, h),
         am::backtrace => {
             let text = format!("{:?}", p.self_pid());
             h.binary(text.as_bytes())
@@ -176,6 +178,14 @@ fn suspending<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     };
     let all: Vec<Term<'h>> =
         p.extra(|x| x.suspending.iter().map(one).collect()).unwrap_or_default();
+    h.list(&all)
+}
+/// `{Address, Bytes, Holders}` of each binary outside the heap.
+fn binaries<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+    let one = |(at, bytes, count): (usize, usize, usize)| {
+        h.tuple(&[h.unsigned(at as u64), h.integer(bytes as i64), h.integer(count as i64)])
+    };
+    let all: Vec<Term<'h>> = p.heap.off_heap_binaries().into_iter().map(one).collect();
     h.list(&all)
 }
 fn max_heap<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {

@@ -37,7 +37,9 @@ pub extern "sysv64" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> 
             let mut w = t.word();
             if p.heap.gc_due() {
                 // SAFETY: the answer is the only term besides those on stack and in roots.
-                unsafe { p.heap.collect(&mut w, 1, 0, false) };
+                if !unsafe { super::stop::collect_now(p, &mut w, 1, 0) } {
+                    return NONE;
+                }
             }
             w
         }
@@ -61,7 +63,10 @@ fn is_raiser(e: &Export) -> bool {
 
 /// Keeps the BIF's name and arguments for the first line of the stack trace.
 fn note_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) {
-    if p.heap.exc_class() == Class::Trap as u8 || is_raiser(e) {
+    let class = p.heap.exc_class();
+    let no_exception =
+        [Class::Trap, Class::Leave, Class::Hibernate].iter().any(|c| class == *c as u8);
+    if no_exception || is_raiser(e) {
         return;
     }
     let args = p.heap.list(args);

@@ -11,6 +11,13 @@ use super::{arg, set_x, trace, x_terms};
 /// Raises what the process has noted, from the place `ip`. Answers the address of the handler,
 /// whose frame the stack then ends in, or 0.
 pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u64 {
+    if p.is_exiting() {
+        return 0;
+    }
+    if p.heap.exc_class() == Class::Hibernate as u8 {
+        super::stop::hibernate(p);
+        return 0;
+    }
     let given = p.heap.exc_class() >= Class::ErrorWithTrace as u8;
     let trace = if given {
         trace::given(p, p.heap.root(Root::ExcTrace))

@@ -1,9 +1,10 @@
 //! Safepoints: collecting, and leaving native code.
 
+use kvik_heap::roots::Root;
 use kvik_heap::Regs;
 use kvik_proc::Proc;
-use kvik_term::am;
 use kvik_term::word::NONE;
+use kvik_term::Term;
 
 const ADDRESS: u64 = (1 << 48) - 1;
 
@@ -11,12 +12,32 @@ const ADDRESS: u64 = (1 << 48) - 1;
 pub extern "sysv64" fn collect(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let (need, live) = ((extra >> 16) as usize, (extra & 0xFFFF) as usize);
     // SAFETY: a safepoint: the live x registers, the stack and the roots hold all terms.
-    let stats = unsafe { p.heap.collect(regs.x_ptr(), live, need, false) };
-    if stats.too_large {
-        p.exit(am::killed);
-        return NONE;
+    match unsafe { collect_now(p, regs.x_ptr(), live, need) } {
+        true => 0,
+        false => NONE,
     }
-    0
+}
+
+/// False when the process must end because its heap is too large.
+///
+/// # Safety
+/// As for `Heap::collect`.
+pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize) -> bool {
+    // SAFETY: as the caller says.
+    let stats = unsafe { p.heap.collect(x, live, need, p.take_full_gc()) };
+    !stats.too_large || p.heap_too_large().is_ok()
+}
+
+/// Drops the stack; a message has the function in `Root::Trap` called.
+pub(super) fn hibernate(p: &Proc) {
+    let Some(call) = p.heap.root(Root::Trap).as_tuple() else { return };
+    p.heap.save_args(call.elements());
+    p.heap.set_ip(crate::start_ip());
+    p.heap.cut_stack(0);
+    for r in [Root::Trap, Root::Spare, Root::ExcValue] {
+        p.heap.set_root(r, Term::NIL);
+    }
+    p.wait_in_hibernation();
 }
 
 /// The turn is over: live x registers above bit 48, the address to go on at below.
@@ -25,7 +46,7 @@ pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) 
     // SAFETY: a safepoint, as above; the registers are terms.
     unsafe {
         if p.heap.gc_due() {
-            p.heap.collect(regs.x_ptr(), live, 0, false);
+            collect_now(p, regs.x_ptr(), live, 0);
         }
         p.heap.save_x(regs.x_ptr(), live);
     }

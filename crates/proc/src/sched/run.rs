@@ -129,7 +129,7 @@ impl Loop<'_> {
             break;
         }
         let p = t.private();
-        p.set_flag(flag::WAITING, false);
+        p.set_flag(flag::WAITING | flag::HIBERNATING, false);
         let given = self.slice;
         p.heap.set_reductions(given);
         self.l.in_turn.set(true);
@@ -142,6 +142,9 @@ impl Loop<'_> {
         match outcome {
             Outcome::Yield => self.l.queues.borrow_mut().push(t),
             Outcome::Wait => {
+                if t.private().is_hibernating() {
+                    t.private_mut().heap.collect_parked(true);
+                }
                 if let Some(t) = t.park() {
                     self.l.queues.borrow_mut().push(t);
                 }
