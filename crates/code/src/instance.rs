@@ -86,9 +86,27 @@ impl Instance {
         };
         Some((name, line))
     }
+    /// Where a process that goes on at an address stands: the function, and the line last passed.
+    pub fn location_near(&self, address: usize) -> Option<Location> {
+        if let Some(l) = self.location(address) {
+            return Some(l);
+        }
+        let f = self.function_at(address)?;
+        let offset = address.checked_sub(self.start)? as u32;
+        let i = self.places.partition_point(|p| p.offset <= offset);
+        let before = i.checked_sub(1).and_then(|i| self.places.get(i));
+        let place = before.filter(|p| p.offset > f.start).or(self.places.get(i));
+        Some(Location {
+            module: self.name,
+            function: f.function,
+            arity: f.arity,
+            line: place.and_then(|p| self.line(p.line)),
+        })
+    }
     pub fn location(&self, address: usize) -> Option<Location> {
         let place = self.place_at(address)?;
-        let f = self.function_at(address)?;
+        // A place may be the end of its function.
+        let f = self.function_at(address.checked_sub(1)?)?;
         Some(Location {
             module: self.name,
             function: f.function,

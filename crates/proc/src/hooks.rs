@@ -30,10 +30,9 @@ pub struct Hooks {
     /// Where a new process begins: code that calls `x0:x1` with the list of arguments in x2 and
     /// ends the process when that returns.
     pub start_ip: fn() -> usize,
-    /// The function a process that is not running stands in.
-    pub current_function: fn(&Proc) -> Option<(Atom, Atom, u32)>,
-    /// Its stack as `[{M, F, A, Info}]`; `current_location` is the first of these.
-    pub stacktrace: for<'h> fn(&Proc, &'h kvik_heap::Heap, usize) -> Term<'h>,
+    /// The stack of a process that is not running, or (if the flag is set) the one that asks, as
+    /// `[{M, F, A, Info}]`, at most so long.
+    pub stacktrace: for<'h> fn(&Proc, &'h kvik_heap::Heap, bool, usize) -> Term<'h>,
     /// Does the process use a module's old code? `(process, module, may collect)`
     pub uses_old_code: fn(&Proc, Atom) -> bool,
     /// Serves ports and files of a scheduler's poll set; waits at most so long (`None`: until
@@ -64,8 +63,7 @@ static ON_EXIT: RwLock<Vec<fn(&Proc)>> = RwLock::new(Vec::new());
 pub const DEFAULT: Hooks = Hooks {
     run: |_, _| Outcome::Exit,
     start_ip: || 0,
-    current_function: |_| None,
-    stacktrace: |_, _, _| Term::NIL,
+    stacktrace: |_, _, _, _| Term::NIL,
     uses_old_code: |_, _| false,
     poll: crate::sched::parking::poll,
     wake: crate::sched::parking::wake,

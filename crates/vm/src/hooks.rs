@@ -1,18 +1,17 @@
 //! What the lower crates call up through.
 
 use kvik_heap::roots::Root;
-use kvik_heap::{Heap, Regs};
+use kvik_heap::Regs;
 use kvik_jit::ops::{Ops, Wait};
 use kvik_proc::{Class, Outcome, Proc};
-use kvik_term::{am, Atom, Term};
+use kvik_term::{am, Term};
 
 /// Fills in all tables.
 pub fn install() {
     kvik_proc::set_hooks(kvik_proc::Hooks {
         run,
         start_ip: kvik_jit::start_ip,
-        current_function,
-        stacktrace,
+        stacktrace: kvik_jit::of_process,
         // Old code is never freed under a process: nothing need be found.
         uses_old_code: |_, _| false,
         poll: kvik_port::poll::check_io,
@@ -85,18 +84,4 @@ fn wait_timeout<'h>(p: &'h Proc, t: Term<'h>) -> Result<Wait, kvik_proc::Raised>
         kvik_proc::Wait::TimedOut => Ok(Wait::TimedOut),
         kvik_proc::Wait::BadTime => Err(p.error(am::timeout_value)),
     }
-}
-
-fn current_function(p: &Proc) -> Option<(Atom, Atom, u32)> {
-    let at = kvik_code::at(p.heap.ip())?;
-    let f = at.function_at(p.heap.ip())?;
-    Some((at.name, f.function, f.arity))
-}
-
-/// The stack of a process that does not run, on another heap.
-fn stacktrace<'h>(p: &Proc, h: &'h Heap, depth: usize) -> Term<'h> {
-    let raw = kvik_jit::capture(p, p.heap.ip());
-    let lines = kvik_jit::stacktrace(p, raw);
-    let copied: Vec<Term> = lines.list().take(depth).map(|t| h.copy(t)).collect();
-    h.list(&copied)
 }

@@ -12,9 +12,31 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 fn process_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let old = set(p, a[0], a[1]).ok_or_else(|| p.badarg())?;
+    let old = set(p, a[0], a[1]).ok_or_else(|| match a[0].as_atom().is_some_and(is_flag) {
+        true => p.badarg(),
+        false => p.badarg_because(am::badopt),
+    })?;
     p.apply_limits();
     Ok(old)
+}
+
+fn is_flag(a: kvik_term::Atom) -> bool {
+    const FLAGS: [kvik_term::Atom; 13] = [
+        am::trap_exit,
+        am::sensitive,
+        am::async_dist,
+        am::error_handler,
+        am::priority,
+        am::scheduler,
+        am::fullsweep_after,
+        am::min_heap_size,
+        am::min_bin_vheap_size,
+        am::max_heap_size,
+        am::message_queue_data,
+        am::save_calls,
+        am::monitor_nodes,
+    ];
+    FLAGS.contains(&a)
 }
 
 fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {

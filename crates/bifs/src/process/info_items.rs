@@ -62,11 +62,12 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
     let sizes = p.heap.sizes();
     Some(match name {
         am::registered_name => p.name().map_or(Term::NIL, Into::into),
-        am::current_function => mfa(h, (hooks().current_function)(p)),
-        am::current_location => {
-            (hooks().stacktrace)(p, h, 1).as_cons().map_or(am::undefined.into(), |c| c.head())
+        am::current_function => {
+            let here = place(p, own, h).and_then(|t| t.as_tuple_n::<4>());
+            here.map_or(am::undefined.into(), |[m, f, a, _]| h.tuple(&[m, f, a]))
         }
-        am::current_stacktrace => (hooks().stacktrace)(p, h, 8),
+        am::current_location => place(p, own, h).unwrap_or(am::undefined.into()),
+        am::current_stacktrace => (hooks().stacktrace)(p, h, own, 8),
         am::initial_call => {
             let (m, f, a) = p.initial_call();
             mfa(h, Some((m, f, a as u32)))
@@ -125,6 +126,10 @@ fn mfa(h: &Heap, f: Option<(Atom, Atom, u32)>) -> Term<'_> {
         Some((m, f, a)) => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
         None => am::undefined.into(),
     }
+}
+/// The innermost line of its stack.
+fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
+    Some((hooks().stacktrace)(p, h, own, 1).as_cons()?.head())
 }
 fn status(p: &Proc, own: bool) -> Atom {
     match () {

@@ -4,7 +4,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use kvik_code::Location;
 use kvik_heap::roots::Root;
+use kvik_heap::Heap;
 use kvik_proc::{Class, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -115,7 +117,26 @@ fn line<'h>(
 ) -> Option<Term<'h>> {
     let address = usize::try_from(address.as_i64()?).ok()?;
     let at = kvik_code::at(address)?.location(address)?;
-    let h = &p.heap;
+    Some(text(&p.heap, at, args, more))
+}
+
+/// The stack of a process, on the heap `h`: one that doesn't run, or (`own`) the one that asks.
+pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h> {
+    let mut lines = Vec::new();
+    if !own {
+        let ip = p.heap.ip();
+        lines.extend(kvik_code::at(ip).and_then(|i| i.location_near(ip)));
+    }
+    // SAFETY: native code waits for our answer, or the process does not run.
+    let stack = unsafe { p.heap.stack() };
+    let calls = stack.iter().filter(|w| is_continuation(**w)).map(|w| *w as usize);
+    lines.extend(calls.filter_map(|w| kvik_code::at(w)?.location(w)).take(depth));
+    let lines: Vec<Term<'h>> =
+        lines.into_iter().take(depth).map(|at| text(h, at, None, None)).collect();
+    h.list(&lines)
+}
+
+fn text<'h>(h: &'h Heap, at: Location, args: Option<Term<'h>>, more: Option<Term<'h>>) -> Term<'h> {
     let mut info = Vec::new();
     if let Some((file, line)) = at.line {
         info.push(h.tuple(&[am::file.into(), h.string(&file)]));
@@ -123,5 +144,5 @@ fn line<'h>(
     }
     info.extend(more);
     let arity = args.unwrap_or(Term::int(at.arity as i32));
-    Some(h.tuple(&[at.module.into(), at.function.into(), arity, h.list(&info)]))
+    h.tuple(&[at.module.into(), at.function.into(), arity, h.list(&info)])
 }
