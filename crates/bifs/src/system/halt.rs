@@ -20,6 +20,10 @@ pub enum Halt {
 pub(super) fn at_once(h: Halt) {
     use std::io::Write;
     let _ = std::io::stdout().flush();
+    match &h {
+        Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::port::flush_all(),
+        _ => kvik_port::tty::restore(),
+    }
     match h {
         Halt::Code { code, .. } => std::process::exit(code),
         Halt::Abort => std::process::abort(),
