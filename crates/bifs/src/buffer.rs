@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use kvik_heap::BinRef;
+use kvik_heap::{BinRef, Heap};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
@@ -104,8 +104,9 @@ struct Buffer {
     locked: AtomicBool,
 }
 
-fn buffer(p: &Proc, t: Term<'_>) -> Result<Arc<Buffer>, Raised> {
-    p.heap.resource_of(t).and_then(|r| r.downcast::<Buffer>().ok()).ok_or_else(|| p.badarg())
+fn buffer<'h>(p: &Proc, t: Term<'h>) -> Result<&'h Buffer, Raised> {
+    let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<Buffer>());
+    r.ok_or_else(|| p.badarg())
 }
 
 fn with<R>(p: &Proc, t: Term<'_>, f: impl FnOnce(&mut Queue) -> R) -> Result<R, Raised> {

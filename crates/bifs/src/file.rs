@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
-use kvik_heap::BinRef;
+use kvik_heap::{BinRef, Heap};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_sys::file::{self as sys, Advice, Info, Kind, Mode, Whence};
 use kvik_sys::{fd, Errno};
@@ -100,8 +100,9 @@ fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_sys::Result<i64>, kvik_proc::R
     Ok(t.as_i64().filter(|n| *n >= 0).ok_or(Errno::INVAL))
 }
 
-fn resource(p: &Proc, t: Term<'_>) -> Result<Arc<File>, kvik_proc::Raised> {
-    p.heap.resource_of(t).and_then(|r| r.downcast::<File>().ok()).ok_or_else(|| p.badarg())
+fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h File, kvik_proc::Raised> {
+    let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<File>());
+    r.ok_or_else(|| p.badarg())
 }
 
 /// Runs an operation on an open file. One that is closed answers `{error, einval}`.
@@ -113,7 +114,7 @@ fn with_file<'h, R>(
     let file = resource(p, t)?;
     let fd = file.fd.lock().unwrap_or_else(|e| e.into_inner());
     Ok(match &*fd {
-        Some(fd) => f(&file, fd.as_raw_fd()),
+        Some(fd) => f(file, fd.as_raw_fd()),
         None => Err(Errno::INVAL),
     })
 }

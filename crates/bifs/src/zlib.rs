@@ -4,7 +4,7 @@
 use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex};
 
-use kvik_heap::{BinRef, OwnedTerm};
+use kvik_heap::{BinRef, Heap, OwnedTerm};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sys::zlib::{adler32, crc32, Code, Kind, Output, Stream};
 use kvik_term::{am, Term};
@@ -75,7 +75,7 @@ fn with<'h, R>(
     t: Term<'h>,
     f: impl FnOnce(&mut State) -> Result<R, Raised>,
 ) -> Result<R, Raised> {
-    let z = p.heap.resource_of(t).and_then(|r| r.downcast::<Zlib>().ok());
+    let z = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<Zlib>());
     let z = z.ok_or_else(|| p.badarg())?;
     let mut s = z.0.lock().unwrap_or_else(|e| e.into_inner());
     if s.owner != p.self_pid().word() {
