@@ -68,9 +68,21 @@ fn cell<'h>(p: &Proc, r: Term<'h>, i: Term<'h>) -> Result<(&'h Atomics, &'h Atom
     found().ok_or_else(|| p.badarg())
 }
 
+/// A size is a positive integer; a big one is too big.
+pub(crate) fn array_size(p: &Proc, n: Term<'_>) -> Result<u64, Raised> {
+    match n.as_u64() {
+        Some(0) => Err(p.badarg()),
+        Some(n) => Ok(n),
+        None if n.is_integer() && kvik_ets::order::order(n, Term::int(0)).is_gt() => {
+            Err(p.system_limit())
+        }
+        None => Err(p.badarg()),
+    }
+}
+
 fn new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [n, opts] = *a else { return Err(p.badarg()) };
-    let n = n.as_u64().filter(|n| *n > 0).ok_or_else(|| p.badarg())?;
+    let n = array_size(p, n)?;
     let signed = opts.as_small().ok_or_else(|| p.badarg())? & 1 == 1;
     match Atomics::new(n, signed) {
         Some(a) => Ok(p.heap.magic_ref(Arc::new(a))),

@@ -9,7 +9,7 @@ use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
-use crate::atomics::{increment, Atomics};
+use crate::atomics::{array_size, increment, Atomics};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "counters_new", 1, new_1),
@@ -55,9 +55,9 @@ impl Counters {
 
 fn new_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [n] = *a else { return Err(p.badarg()) };
-    let size = n.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?;
+    let size = usize::try_from(array_size(p, n)?).unwrap_or(usize::MAX);
     let rows = crate::system::schedulers().max(1) + 1;
-    let width = size.next_multiple_of(LINE);
+    let width = size.checked_next_multiple_of(LINE).ok_or_else(|| p.system_limit())?;
     let cells = width.checked_mul(rows).and_then(|n| Atomics::new(n as u64, true));
     match cells {
         Some(cells) => Ok(p.heap.magic_ref(Arc::new(Counters { size, cells, width, rows }))),

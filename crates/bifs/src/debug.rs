@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kvik_heap::copy::size_where;
+use kvik_heap::literal::is_literal;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -23,11 +24,11 @@ fn flat_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     Ok(p.heap.integer(size_where(t, |_| false) as i64))
 }
-/// Each object counts once.
+/// Each object counts once, literals not at all.
 fn size_shared_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     let seen = RefCell::new(HashSet::new());
-    let n = size_where(t, |at| !seen.borrow_mut().insert(at));
+    let n = size_where(t, |at| is_literal(at) || !seen.borrow_mut().insert(at));
     Ok(p.heap.integer(n as i64))
 }
 fn same_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -44,29 +45,103 @@ static AVAILABLE: AtomicBool = AtomicBool::new(false);
 
 fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what] = *a else { return Err(p.badarg()) };
-    let name = what.as_atom().map(|a| a.name());
-    let on = AVAILABLE.load(Ordering::Relaxed);
-    match name {
-        Some("available_internal_state") => Ok(Term::bool(on)),
-        Some("reds_left") if on => Ok(p.heap.integer(p.heap.reductions_left())),
-        Some("process_count") if on => {
-            Ok(p.heap.integer(kvik_proc::process::table().count() as i64))
+    if !AVAILABLE.load(Ordering::Relaxed) {
+        return Err(p.error(am::undef));
+    }
+    if let Some([k, v]) = what.as_tuple_n::<2>() {
+        return match k.as_atom().map(|a| a.name()) {
+            Some("internal_hash") => Ok(p.heap.integer(kvik_term::hash::internal(v, 0) as i64)),
+            Some("magic_ref") => magic_ref(p, v),
+            Some("atom") => {
+                let i = v.as_usize().and_then(|i| u32::try_from(i).ok());
+                let a = i.and_then(kvik_term::Atom::from_index);
+                a.map(Term::atom).ok_or_else(|| p.badarg())
+            }
+            _ => Err(p.badarg()),
+        };
+    }
+    match what.as_atom().map(|a| a.name()) {
+        Some("available_internal_state") => Ok(Term::bool(true)),
+        Some("reds_left") => Ok(p.heap.integer(p.heap.reductions_left())),
+        Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
+        Some("lc_graph") => Ok(am::notsup.into()),
+        Some("persistent_term") => {
+            let buckets = p.heap.integer(crate::persistent_term::buckets() as i64);
+            Ok(p.heap.map(&[(am::table.into(), buckets)]))
         }
-        _ if on => Err(p.badarg()),
-        _ => Err(p.error(am::undef)),
+        _ => Err(p.badarg()),
     }
 }
+/// `{Address, References, IsOrdinary}` of the resource behind a reference, or whether it is none.
+fn magic_ref<'h>(p: &'h Proc, r: Term<'h>) -> BifResult<'h> {
+    let Some(resource) = kvik_heap::Heap::resource_ref(r) else {
+        return Ok(Term::bool(false));
+    };
+    let address = std::sync::Arc::as_ptr(resource).cast::<u8>() as u64;
+    let count = std::sync::Arc::strong_count(resource) as i64;
+    let ordinary = resource.downcast_ref::<TestResource>().is_some();
+    Ok(p.heap.tuple(&[p.heap.unsigned(address), p.heap.integer(count), Term::bool(ordinary)]))
+}
+
+/// What `set_internal_state(make, magic_ref)` makes a reference of.
+struct TestResource;
+
+/// Limits on loops of BIFs that trap: ours don't, so the limits change nothing.
+const LOOP_LIMIT: i32 = 100_000;
+
 fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, value] = *a else { return Err(p.badarg()) };
-    if what.as_atom().is_some_and(|a| a.name() == "available_internal_state") {
+    let name = what.as_atom().map_or("", |a| a.name());
+    if name == "available_internal_state" {
         let on = value.as_bool().ok_or_else(|| p.badarg())?;
         return Ok(Term::bool(AVAILABLE.swap(on, Ordering::Relaxed)));
     }
-    if AVAILABLE.load(Ordering::Relaxed) {
-        Err(p.badarg())
-    } else {
-        Err(p.error(am::undef))
+    if !AVAILABLE.load(Ordering::Relaxed) {
+        return Err(p.error(am::undef));
     }
+    let is = |s: &str| value.as_atom().is_some_and(|a| a.name() == s);
+    match name {
+        "reds_left" => {
+            let n = value.as_i64().filter(|n| *n >= 0).ok_or_else(|| p.badarg())?;
+            p.heap.set_reductions(n);
+            Ok(Term::bool(true))
+        }
+        "block" | "sleep" => {
+            let ms = value.as_u64().ok_or_else(|| p.badarg())?;
+            std::thread::sleep(std::time::Duration::from_millis(ms));
+            Ok(Term::bool(true))
+        }
+        // What waits for thread progress elsewhere is done at once here.
+        "wait" if is("deallocations") || is("timer_cancellations") || is("aux_work") => {
+            Ok(am::ok.into())
+        }
+        "wait" if is("thread_progress") => Ok(am::ok.into()),
+        "binary_loop_limit" | "re_loop_limit" | "unicode_loop_limit" => Ok(Term::int(LOOP_LIMIT)),
+        "ets_force_trap" | "proc_sig_buffers" | "jit_asm_dump" => Ok(am::notsup.into()),
+        "ets_force_split" | "ets_debug_random_split_join" => Ok(am::notsup.into()),
+        "colliding_names" => colliding_names(p, value),
+        "make" if is("magic_ref") => Ok(p.heap.magic_ref(std::sync::Arc::new(TestResource))),
+        "mbuf" => Ok(p.heap.copy(value)),
+        _ => Err(p.badarg()),
+    }
+}
+/// Names of tables that share a lock with the one given.
+fn colliding_names<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
+    let [name, n] = value.as_tuple_n::<2>().ok_or_else(|| p.badarg())?;
+    let (Some(name), Some(n)) = (name.as_atom(), n.as_usize().filter(|n| *n < 1000)) else {
+        return Err(p.badarg());
+    };
+    let mut names: Vec<Term<'h>> = Vec::new();
+    for i in 0..100_000 {
+        if names.len() >= n {
+            break;
+        }
+        let a = kvik_term::Atom::intern(&format!("am{i:x}")).map_err(|_| p.system_limit())?;
+        if a != name && kvik_ets::registry::share_lock(a, name) {
+            names.push(a.into());
+        }
+    }
+    Ok(p.heap.list(&names))
 }
 /// There are no instructions left to show: all code is native.
 fn disassemble_1<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {

@@ -71,6 +71,11 @@ fn lookup(key: Term<'_>) -> Option<Term<'static>> {
     pairs().read().unwrap_or_else(|e| e.into_inner()).get(key)
 }
 
+/// Places of the table, used or not.
+pub(crate) fn buckets() -> usize {
+    pairs().read().unwrap_or_else(|e| e.into_inner()).by_hash.capacity()
+}
+
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [key, value] = *a else { return Err(p.badarg()) };
     let mut all = pairs().write().unwrap_or_else(|e| e.into_inner());

@@ -46,6 +46,10 @@ fn registry() -> &'static Registry {
 fn names(name: Atom) -> &'static RwLock<HashMap<Atom, Arc<Table>>> {
     &registry().names[name.index() as usize % SHARDS]
 }
+/// Do two names stand in the same part of the registry?
+pub fn share_lock(a: Atom, b: Atom) -> bool {
+    a.index() as usize % SHARDS == b.index() as usize % SHARDS
+}
 fn lock(m: &'static ByPid) -> MutexGuard<'static, HashMap<u32, Vec<Arc<Table>>>> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -197,9 +197,19 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "c_compiler_used" => h.tuple(&[am::undefined.into(), am::undefined.into()]),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", true)?,
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", false)?,
+        "ethread_info" => ethread_info(p),
+        "ethread_used_tse" => Term::int(0),
         "dist" => h.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
         _ => return Err(p.badarg()),
     })
+}
+
+/// What the machine does by itself, without a library's help.
+fn ethread_info<'h>(p: &'h Proc) -> Term<'h> {
+    let h = &p.heap;
+    let native = h.string("native");
+    let row = |name: &str| h.tuple(&[h.string(name), native, Term::NIL]);
+    h.list(&[row("32-bit native atomics"), row("64-bit native atomics")])
 }
 
 fn flag_pair<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
