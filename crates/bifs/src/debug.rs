@@ -63,6 +63,11 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match what.as_atom().map(|a| a.name()) {
         Some("available_internal_state") => Ok(Term::bool(true)),
         Some("reds_left") => Ok(p.heap.integer(p.heap.reductions_left())),
+        Some("DbTable_words") => {
+            use kvik_ets::table::{SEGMENT_TABLE, TABLE_WORDS};
+            let words = [TABLE_WORDS, SEGMENT_TABLE].map(|n| p.heap.integer(n as i64));
+            Ok(p.heap.tuple(&words))
+        }
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
         Some("lc_graph") => Ok(am::notsup.into()),
         Some("persistent_term") => {

@@ -16,6 +16,7 @@ use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
 use kvik_ets::{find, registry, Access, Found, Protection, State, Table};
 use kvik_heap::OwnedTerm;
+use kvik_proc::process::flag;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
@@ -41,6 +42,7 @@ fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<Found<'h>, Raised> {
     find(t).map_err(|r| p.badarg_because(r.atom()))
 }
 fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockReadGuard<'t, State>, Raised> {
+    let a = if p.flag(flag::ETS_SUPER_USER) { Access::Info } else { a };
     t.read(me(p), a).map_err(|r| p.badarg_because(r.atom()))
 }
 fn write<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockWriteGuard<'t, State>, Raised> {
@@ -183,6 +185,9 @@ fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(r)
 }
 
-fn super_user_1<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Err(p.notsup())
+/// May this process look into private tables too?
+fn super_user_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let on = a.first().and_then(|t| t.as_bool()).ok_or_else(|| p.badarg())?;
+    p.set_flag(flag::ETS_SUPER_USER, on);
+    Ok(am::ok.into())
 }

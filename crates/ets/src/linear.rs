@@ -11,7 +11,7 @@ use kvik_term::Term;
 use crate::{hash, order, Kind};
 
 /// Buckets of an empty table; the first segment.
-const FIRST: usize = 256;
+pub const FIRST: usize = 256;
 /// Buckets of each further segment: when tables shrink, they do so by segments.
 const SEGMENT: usize = 2048;
 /// Most buckets that one operation splits or joins.
@@ -55,10 +55,13 @@ pub fn key_of(object: Term<'_>, keypos: usize) -> Term<'_> {
 
 impl Linear {
     pub fn new(kind: Kind, keypos: usize, stride: usize) -> Linear {
+        // As many buckets as there are locks, at least.
+        let more = stride.saturating_sub(FIRST).div_ceil(SEGMENT) * SEGMENT;
+        let slots = FIRST + more;
         Linear {
-            buckets: (0..FIRST).map(|_| Vec::new()).collect(),
-            slots: FIRST,
-            mask: FIRST as u32 - 1,
+            buckets: (0..slots).map(|_| Vec::new()).collect(),
+            slots,
+            mask: (slots.next_power_of_two() - 1) as u32,
             kind,
             keypos,
             items: 0,
@@ -224,7 +227,7 @@ impl Linear {
         for _ in 0..STEPS {
             let limit =
                 if self.slots >= FIRST + 2 * SEGMENT { (self.slots - SEGMENT) / 2 } else { 0 };
-            if self.items >= limit || self.buckets.len() <= FIRST {
+            if self.items >= limit || self.buckets.len() <= FIRST.max(self.stride) {
                 return;
             }
             let Some(mut top) = self.buckets.pop() else {

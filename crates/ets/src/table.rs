@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Term};
 
-use crate::linear::Linear;
+use crate::linear::{Linear, FIRST};
 use crate::tree::Tree;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -167,6 +167,8 @@ pub struct Options {
     pub read_concurrency: bool,
     /// `true`, `false` or `auto`.
     pub write_concurrency: Atom,
+    /// Locks as the debug option fixes them; what depends on their number goes by it.
+    pub fixed_locks: Option<usize>,
     pub decentralized_counters: bool,
 }
 
@@ -184,7 +186,11 @@ const LOCKS: usize = 64;
 impl Table {
     pub fn new(options: Options, name: Atom, owner: u32, protection: Protection) -> Table {
         let fine = options.write_concurrency != am::false_ && protection != Protection::Private;
-        let stride = if fine { LOCKS } else { 1 };
+        let stride = match options.fixed_locks {
+            Some(n) if fine => n,
+            _ if fine => LOCKS,
+            _ => 1,
+        };
         let store = match options.kind {
             Kind::OrderedSet => Store::Tree(Tree::new(options.keypos)),
             k => Store::Hash(Linear::new(k, options.keypos, stride)),
@@ -272,12 +278,18 @@ impl Table {
     /// Words, about as OTP counts them.
     pub fn memory(&self, s: &State) -> usize {
         match &s.store {
-            Store::Hash(h) => 49 + h.slots() + h.len() * HASH_ROW + h.words(),
-            Store::Tree(t) => 139 + t.len() * TREE_ROW + t.words(),
+            Store::Hash(h) => {
+                let more = if h.slots() > FIRST { SEGMENT_TABLE } else { 0 };
+                TABLE_WORDS + h.slots() + more + h.len() * HASH_ROW + h.words()
+            }
+            Store::Tree(t) => TABLE_WORDS + 90 + t.len() * TREE_ROW + t.words(),
         }
     }
 }
 
+/// Words of OTP's table, and of the table of segments of one that has grown.
+pub const TABLE_WORDS: usize = 49;
+pub const SEGMENT_TABLE: usize = 261;
 /// Words beside the object itself that OTP has for each.
 const HASH_ROW: usize = 4;
 const TREE_ROW: usize = 5;

@@ -78,6 +78,8 @@ pub mod flag {
     pub const OFF_HEAP_QUEUE: u32 = 256;
     /// It waits to be called again from `erlang:hibernate/3`.
     pub const HIBERNATING: u32 = 512;
+    /// May look into all tables.
+    pub const ETS_SUPER_USER: u32 = 2048;
     /// A full collection was asked for.
     pub const FULL_GC: u32 = 1024;
 }

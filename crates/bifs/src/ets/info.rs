@@ -60,6 +60,10 @@ fn info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, what] = *a else { return Err(p.badarg()) };
+    if what.is_atom(am::binary) {
+        let collect = kvik_code::export(am::erts_internal, am::ets_info_binary, 1);
+        return Err(p.trap(collect, &[t]));
+    }
     with(p, t, |t, s| what.as_atom().and_then(|w| item(p, t, s, w)).ok_or_else(|| p.badarg()))
 }
 
@@ -70,7 +74,12 @@ fn item<'h>(p: &'h Proc, t: &Table, s: &State, what: Atom) -> Option<Term<'h>> {
         am::id => registry::reference(&p.heap, t),
         am::decentralized_counters => o.decentralized_counters.into(),
         am::read_concurrency => o.read_concurrency.into(),
-        am::write_concurrency => o.write_concurrency.into(),
+        am::write_concurrency => match o.fixed_locks {
+            Some(n) if o.write_concurrency != am::false_ => {
+                p.heap.tuple(&[am::debug_hash_fixed_number_of_locks.into(), int(n)])
+            }
+            _ => o.write_concurrency.into(),
+        },
         am::compressed => o.compressed.into(),
         am::memory => int(t.memory(s)),
         am::owner => Term::local_pid(s.owner),
@@ -125,6 +134,9 @@ fn stats<'h>(p: &'h Proc, t: &Table, s: &State) -> Term<'h> {
         int(min),
         int(max),
         int(kept),
-        int(if t.options.write_concurrency == am::false_ { 1 } else { 64 }),
+        int(match (t.options.write_concurrency, t.options.fixed_locks) {
+            (am::false_, _) => 1,
+            (_, n) => n.unwrap_or(64),
+        }),
     ])
 }

@@ -18,6 +18,7 @@ pub(super) fn parse(list: Term<'_>) -> Option<Parsed<'_>> {
             compressed: false,
             read_concurrency: false,
             write_concurrency: am::false_,
+            fixed_locks: None,
             decentralized_counters: false,
         },
         protection: Protection::Protected,
@@ -32,6 +33,9 @@ pub(super) fn parse(list: Term<'_>) -> Option<Parsed<'_>> {
         }
     }
     if !it.rest.is_nil() {
+        return None;
+    }
+    if o.options.fixed_locks.is_some() && o.options.kind == Kind::OrderedSet {
         return None;
     }
     let fine = o.options.write_concurrency != am::false_ && o.protection != Protection::Private;
@@ -61,11 +65,25 @@ fn flag(o: &mut Parsed<'_>, a: kvik_term::Atom) -> Option<()> {
     Some(())
 }
 
+/// The debug option that fixes the number of locks: a power of two, at least 64.
+fn fixed_locks(v: Term<'_>) -> Option<usize> {
+    let [k, n] = v.as_tuple_n::<2>()?;
+    let n = n.as_usize().filter(|n| (1..=32_768).contains(n))?;
+    let n = 1usize << n.ilog2();
+    k.is_atom(am::debug_hash_fixed_number_of_locks).then_some(n.max(64))
+}
+
 fn pair<'h>(o: &mut Parsed<'h>, counters: &mut Option<bool>, t: &[Term<'h>]) -> Option<()> {
     match *t {
         [k, v] => match k.as_atom()? {
             am::keypos => o.options.keypos = v.as_usize().filter(|n| *n > 0)?,
             am::write_concurrency => {
+                o.options.fixed_locks = fixed_locks(v);
+                if o.options.fixed_locks.is_some() {
+                    o.options.write_concurrency = am::true_;
+                    o.options.decentralized_counters = true;
+                    return Some(());
+                }
                 let a = v.as_atom()?;
                 match a {
                     am::auto => o.options.decentralized_counters = true,

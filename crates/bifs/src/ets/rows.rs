@@ -3,7 +3,7 @@
 use kvik_ets::linear::key_of;
 use kvik_ets::{order, Access, Kind, Store};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::{am, Term};
+use kvik_term::{am, Term, View};
 
 use super::{read, table, write};
 
@@ -217,13 +217,39 @@ fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// The off-heap binaries of a key's objects: none are told apart here.
+/// The off-heap binaries in a key's objects: address, size and references of each.
 fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
-    if !s.store.get(key).iter().any(|o| order::same(key_of(*o, t.options.keypos), key)) {
+    let mut todo = s.store.get(key);
+    if todo.is_empty() {
         return Err(p.badarg());
     }
-    Ok(Term::NIL)
+    let mut found: Vec<Term<'h>> = Vec::new();
+    while let Some(mut t) = todo.pop() {
+        while let Some(c) = t.as_cons() {
+            todo.push(c.head());
+            t = c.tail();
+        }
+        match t.view() {
+            View::Tuple(u) => todo.extend_from_slice(u.elements()),
+            View::Map(m) => todo.extend(order::map_pairs(m).into_iter().flat_map(|(k, v)| [k, v])),
+            View::Fun(f) => todo.extend_from_slice(f.env()),
+            View::Bits(_) => {
+                if let Some((b, _, _)) = p.heap.off_heap_of(t) {
+                    let int = |n: usize| p.heap.unsigned(n as u64);
+                    // Not counting the hold we have on it now.
+                    let refs = b.refs().saturating_sub(1);
+                    found.push(p.heap.tuple(&[
+                        int(b.data() as usize),
+                        int(b.bytes().len()),
+                        int(refs),
+                    ]));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(p.heap.list(&found))
 }

@@ -287,6 +287,13 @@ fn pair<'h>(p: &'h Proc, what: Term<'h>) -> BifResult<'h> {
     let Some([k, v]) = what.as_tuple_n::<2>() else {
         return Err(p.badarg());
     };
+    // None of OTP's allocators is there: all are off.
+    if let (Some("allocator" | "allocator_sizes"), Some(names)) =
+        (k.as_atom().map(Atom::name), v.list_to_vec())
+    {
+        let off: Vec<_> = names.iter().map(|n| p.heap.tuple(&[*n, Term::bool(false)])).collect();
+        return Ok(p.heap.list(&off));
+    }
     match (k.as_atom().map(Atom::name), v.as_atom().map(Atom::name)) {
         (Some("wordsize"), Some("internal" | "external")) => Ok(Term::int(8)),
         (Some("cpu_topology"), Some("detected" | "used")) => cpu_topology(p),
