@@ -1,7 +1,7 @@
 //! [`Heap`]: a process's block, its registers as native code sees them, and allocation.
 
 use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::mem::offset_of;
 use std::ptr;
 
@@ -11,7 +11,7 @@ use kvik_term::Term;
 use crate::binary::release_off_heap;
 use crate::frag::{Frag, OwnedTerm};
 use crate::literal::is_literal;
-use crate::roots::ROOTS;
+use crate::roots::{Root, ROOTS};
 
 /// Words of a process's first block, heap and stack together.
 pub const FIRST_WORDS: usize = 48;
@@ -51,7 +51,7 @@ pub struct Heap {
     pub(crate) roots: [Cell<u64>; ROOTS],
     pub(crate) pairs: Cell<Vec<(u64, u64)>>,
     /// X registers of a process that is not running.
-    pub(crate) saved: Cell<Vec<u64>>,
+    pub(crate) saved: UnsafeCell<Vec<u64>>,
     pub(crate) min_words: Cell<u32>,
     pub(crate) fullsweep_after: Cell<u32>,
     pub(crate) minor_count: Cell<u32>,
@@ -121,9 +121,13 @@ impl Heap {
             off_heap: Cell::new(ptr::null_mut()),
             vheap: Cell::new(0),
             vheap_limit: Cell::new(MIN_VHEAP),
-            roots: [const { Cell::new(NIL) }; ROOTS],
+            roots: {
+                let roots = [const { Cell::new(NIL) }; ROOTS];
+                roots[Root::Message as usize].set(NONE);
+                roots
+            },
             pairs: Cell::new(Vec::new()),
-            saved: Cell::new(Vec::new()),
+            saved: UnsafeCell::new(Vec::new()),
             min_words: Cell::new(FIRST_WORDS as u32),
             fullsweep_after: Cell::new(65_535),
             minor_count: Cell::new(0),
@@ -199,6 +203,27 @@ impl Heap {
         self.off_heap.set(off);
         // SAFETY: the copy is on this heap.
         unsafe { Term::from_word(w) }
+    }
+
+    /// The same where the copy has at most `most` words and there is room for them in the block.
+    #[inline]
+    pub fn copy_small<'h>(&'h self, t: Term<'_>, most: usize) -> Option<Term<'h>> {
+        if let Some(t) = t.immediate() {
+            return Some(t);
+        }
+        let n = crate::copy::size(t);
+        if n > most || n > self.room() {
+            return None;
+        }
+        let mut top = self.htop.get();
+        let mut off = self.off_heap.get();
+        // SAFETY: there is room for `n` words at `top`; the copy is on this heap.
+        unsafe {
+            let w = crate::copy::copy(t, &mut top, &mut off);
+            self.htop.set(top);
+            self.off_heap.set(off);
+            Some(Term::from_word(w))
+        }
     }
 
     /// Makes a term's memory part of this heap, without copying it where it is large.
@@ -337,40 +362,46 @@ impl Heap {
     }
     /// X registers put aside while the process does not run.
     pub fn saved_x(&self) -> usize {
-        let v = self.saved.take();
+        let v = self.saved();
         let n = v.len();
-        self.saved.set(v);
         n
     }
     /// Puts `args` aside as the x registers of a process that starts or goes on with them.
+    /// The x registers put aside, for the moment: nobody keeps the reference.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) fn saved(&self) -> &mut Vec<u64> {
+        // SAFETY: a heap is used by one thread at a time, and none of the callers calls another.
+        unsafe { &mut *self.saved.get() }
+    }
+    #[inline]
     pub fn save_args<'h>(&'h self, args: &[Term<'h>]) {
-        let mut v = self.saved.take();
+        let v = self.saved();
         v.clear();
         v.extend(args.iter().map(|t| t.word()));
-        self.saved.set(v);
     }
     /// Puts x registers aside when the process stops running.
     ///
     /// # Safety
     /// `x` points to `n` terms of this heap.
     pub unsafe fn save_x(&self, x: *const u64, n: usize) {
-        let mut v = self.saved.take();
+        let v = self.saved();
         v.clear();
         // SAFETY: as the caller says.
         v.extend_from_slice(unsafe { std::slice::from_raw_parts(x, n) });
-        self.saved.set(v);
     }
     /// Takes them back. Returns how many.
     ///
     /// # Safety
     /// `x` has room for as many as were saved.
     pub unsafe fn load_x(&self, x: *mut u64) -> usize {
-        let mut v = self.saved.take();
+        let v = self.saved();
         let n = v.len();
-        // SAFETY: as the caller says.
-        unsafe { ptr::copy_nonoverlapping(v.as_ptr(), x, n) };
-        v.clear();
-        self.saved.set(v);
+        if n > 0 {
+            // SAFETY: as the caller says.
+            unsafe { ptr::copy_nonoverlapping(v.as_ptr(), x, n) };
+            v.clear();
+        }
         n
     }
     /// The stack, from its top (the word last pushed) to its bottom.

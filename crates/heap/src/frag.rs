@@ -66,11 +66,15 @@ unsafe impl Sync for OwnedTerm {}
 
 impl OwnedTerm {
     /// A copy of a term; an immediate or a literal needs no memory.
+    #[inline]
     pub fn new(t: Term<'_>) -> OwnedTerm {
-        let size = copy::size(t);
+        let size = if t.is_immediate() { 0 } else { copy::size(t) };
         if size == 0 {
             return OwnedTerm { root: t.word(), frag: ptr::null_mut() };
         }
+        OwnedTerm::copied(t, size)
+    }
+    fn copied(t: Term<'_>, size: usize) -> OwnedTerm {
         let f = Frag::new(size).as_ptr();
         // SAFETY: the new fragment has room for `size` words and is ours alone.
         unsafe {
@@ -102,6 +106,11 @@ impl OwnedTerm {
     pub const fn immediate(t: Term<'static>) -> OwnedTerm {
         OwnedTerm { root: t.word(), frag: ptr::null_mut() }
     }
+    /// The term itself where it needs no memory.
+    #[inline]
+    pub fn as_immediate(&self) -> Option<Term<'static>> {
+        self.term().immediate()
+    }
     #[inline]
     pub fn term(&self) -> Term<'_> {
         // SAFETY: the fragment lives as long as self and does not change.
@@ -125,6 +134,7 @@ impl Clone for OwnedTerm {
 }
 
 impl Drop for OwnedTerm {
+    #[inline]
     fn drop(&mut self) {
         if !self.frag.is_null() {
             // SAFETY: the fragment is ours alone; its off-heap objects give back their counts.

@@ -289,9 +289,8 @@ impl Heap {
                 *v = m.word(*v);
             }
             self.pairs.set(pairs);
-            let mut saved = self.saved.take();
+            let saved = self.saved();
             m.words(saved.as_mut_ptr(), saved.len());
-            self.saved.set(saved);
         }
     }
 

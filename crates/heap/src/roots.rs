@@ -1,5 +1,8 @@
 //! Terms that a process holds outside its stack and registers.
 
+use std::mem::offset_of;
+
+use kvik_term::word::NONE;
 use kvik_term::Term;
 
 use crate::alloc::Heap;
@@ -15,12 +18,32 @@ pub enum Root {
     SeqToken,
     /// What a BIF that trapped keeps.
     Trap,
-    /// The message the save pointer stands on, while it is looked at.
+    /// The first line of the next stack trace, where the exception's raiser is not the place.
     Spare,
+    /// The message the save pointer stands on, where it is on the heap already.
+    Lent,
+    /// The first message, where it was put on the heap by its sender; see [`Heap::message`].
+    Message,
 }
-pub const ROOTS: usize = 6;
+pub const ROOTS: usize = 8;
 
 impl Heap {
+    /// Where native code finds the word of `Root::Message`; `NONE` is there for no message.
+    pub const MESSAGE: usize = offset_of!(Heap, roots) + 8 * Root::Message as usize;
+
+    /// A message put on the heap by its sender, which comes before all that are in the mailbox.
+    #[inline]
+    pub fn message(&self) -> Option<Term<'_>> {
+        let w = self.roots[Root::Message as usize].get();
+        // SAFETY: roots are terms of this heap, but for `NONE`.
+        (w != NONE).then(|| unsafe { Term::from_word(w) })
+    }
+    #[inline]
+    pub fn take_message(&self) -> Option<Term<'_>> {
+        let t = self.message();
+        self.roots[Root::Message as usize].set(NONE);
+        t
+    }
     #[inline]
     pub fn root(&self, r: Root) -> Term<'_> {
         // SAFETY: roots are terms of this heap.

@@ -312,6 +312,10 @@ impl Asm {
         self.rex(true, R(0), 0, base);
         self.alu_i(op, v, |a| a.modrm_mem(R(op as u8), base, disp))
     }
+    pub fn alu32_mi(&mut self, op: Alu, base: R, disp: i32, v: i32) {
+        self.rex(false, R(0), 0, base);
+        self.alu_i(op, v, |a| a.modrm_mem(R(op as u8), base, disp))
+    }
     fn alu_i(&mut self, _op: Alu, v: i32, modrm: impl FnOnce(&mut Asm)) {
         if (-128..128).contains(&v) {
             self.b(0x83);

@@ -5,7 +5,6 @@ pub mod asm;
 mod compiler;
 mod load;
 pub mod mem;
-pub mod ops;
 mod rt;
 mod stubs;
 mod templates;

@@ -19,7 +19,8 @@ pub struct Mailbox {
     save: u64,
     gaps: usize,
     markers: Option<Box<Markers>>,
-    /// Is the message at the save pointer on the process's heap (its slot is an empty list)?
+    /// Is the message at the save pointer on the process's heap, as `Root::Lent`? Its slot is an
+    /// empty list.
     pub(crate) lent: bool,
 }
 
@@ -63,9 +64,59 @@ impl Mailbox {
             }
         }
     }
+    /// Has every message been looked at?
+    #[inline]
+    pub fn at_end(&self) -> bool {
+        self.save == self.end()
+    }
+    /// The messages before and after the one at the save pointer.
+    pub fn iter_around(
+        &self,
+    ) -> (impl Iterator<Item = &OwnedTerm>, impl Iterator<Item = &OwnedTerm>) {
+        let i = (self.save - self.base) as usize;
+        (self.slots.iter().take(i).flatten(), self.slots.iter().skip(i + 1).flatten())
+    }
     /// Is there a message that was not looked at?
     pub fn has_next(&mut self) -> bool {
         self.current().is_some()
+    }
+    /// Gives the first position away to a message that is not kept here. False: there are others.
+    #[inline]
+    pub fn make_room_before(&mut self) -> bool {
+        let empty = self.slots.is_empty();
+        if empty {
+            self.base += 1;
+            self.save = self.base;
+        }
+        empty
+    }
+    /// Gives the message at the save pointer if it is the first one; its position is still there for
+    /// `put_before`.
+    #[inline]
+    pub fn take_front(&mut self, most: usize) -> Option<OwnedTerm> {
+        if self.save != self.base || self.slots.front()?.as_ref()?.words() > most {
+            return None;
+        }
+        let m = self.slots.pop_front()??;
+        self.base += 1;
+        self.save = self.base;
+        while let Some(None) = self.slots.front() {
+            self.slots.pop_front();
+            self.base += 1;
+            self.gaps -= 1;
+        }
+        self.save = self.base;
+        Some(m)
+    }
+    /// Takes the message that room was made for; it was looked at.
+    pub fn put_before(&mut self, m: OwnedTerm) {
+        self.slots.push_front(Some(m));
+        self.base -= 1;
+    }
+    /// Nothing that is there now will match.
+    #[inline]
+    pub fn skip_all(&mut self) {
+        self.save = self.end();
     }
     /// The message at the save pointer doesn't match.
     #[inline]

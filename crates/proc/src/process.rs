@@ -2,8 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU8, Ordering};
 
+use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::Table;
 use kvik_term::{am, Atom, Export, Term};
@@ -17,6 +19,8 @@ pub struct Shared {
     pub pid: u32,
     priority: AtomicU8,
     system: AtomicBool,
+    /// The scheduler that ran it last.
+    home: AtomicU16,
 }
 
 pub type Task = kvik_sync::Task<Shared, Proc, Signal>;
@@ -44,7 +48,21 @@ impl Priority {
 
 impl Shared {
     pub fn new(pid: u32, priority: Priority) -> Shared {
-        Shared { pid, priority: AtomicU8::new(priority as u8), system: AtomicBool::new(false) }
+        Shared {
+            pid,
+            priority: AtomicU8::new(priority as u8),
+            system: AtomicBool::new(false),
+            home: AtomicU16::new(0),
+        }
+    }
+    pub fn home(&self) -> u16 {
+        self.home.load(Ordering::Relaxed)
+    }
+    #[inline]
+    pub fn set_home(&self, scheduler: u16) {
+        if self.home() != scheduler {
+            self.home.store(scheduler, Ordering::Relaxed)
+        }
     }
     #[inline]
     pub fn priority(&self) -> Priority {
@@ -82,6 +100,10 @@ pub mod flag {
     pub const ETS_SUPER_USER: u32 = 2048;
     /// A full collection was asked for.
     pub const FULL_GC: u32 = 1024;
+    /// What a process has to see to before it runs.
+    pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | FULL_GC;
+    /// What ends with a `receive`.
+    pub const RECEIVING: u32 = WAITING | TIMED_OUT;
 }
 
 /// The part of a process that belongs to whoever runs it. Native code holds its address; the heap
@@ -103,6 +125,11 @@ pub struct Proc {
     pub(crate) reductions: Cell<u64>,
     pub(crate) flags: Cell<u32>,
     pid: u32,
+    /// The same as a term, for native code.
+    own: Term<'static>,
+    /// Whom it sent a message to last, and who last ended its wait with one (at first: its parent).
+    pub(crate) last_to: Cell<u32>,
+    pub(crate) last_from: Cell<u32>,
     pub(crate) parent: Cell<u32>,
     pub(crate) initial_call: Cell<(Atom, Atom, u8)>,
     pub(crate) name: Cell<Option<Atom>>,
@@ -166,6 +193,11 @@ impl Extra {
 }
 
 impl Proc {
+    /// Where native code finds its fields.
+    pub const SELF: usize = offset_of!(Proc, own);
+    pub const FLAGS: usize = offset_of!(Proc, flags);
+    pub const DEADLINE: usize = offset_of!(Proc, deadline);
+
     /// A process that is in no table: for tests, and for building terms.
     pub fn new(pid: u32, heap_words: usize) -> Proc {
         Proc::with(pid, heap_words, None)
@@ -183,6 +215,9 @@ impl Proc {
             reductions: Cell::new(0),
             flags: Cell::new(0),
             pid,
+            own: Term::local_pid(pid),
+            last_to: Cell::new(0),
+            last_from: Cell::new(0),
             parent: Cell::new(0),
             initial_call: Cell::new((am::erlang, am::apply, 2)),
             name: Cell::new(None),
@@ -190,7 +225,7 @@ impl Proc {
     }
     /// Its pid as a term.
     pub fn self_pid(&self) -> Term<'static> {
-        Term::local_pid(self.pid)
+        self.own
     }
     pub fn pid(&self) -> u32 {
         self.pid
@@ -232,12 +267,22 @@ impl Proc {
     }
     /// Messages in its mailbox.
     pub fn message_count(&self) -> usize {
-        self.mailbox.borrow().len()
+        self.mailbox.borrow().len() + self.heap.message().is_some() as usize
     }
     pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
         let m = self.mailbox.borrow();
         let mut f = f;
-        m.iter().for_each(|t| f(t.term()));
+        if let Some(t) = self.heap.message() {
+            f(t);
+        }
+        if m.lent {
+            let (before, after) = m.iter_around();
+            before.for_each(|t| f(t.term()));
+            f(self.heap.root(Root::Lent));
+            after.for_each(|t| f(t.term()));
+        } else {
+            m.iter().for_each(|t| f(t.term()));
+        }
     }
     /// Who spawned it; the first process has no parent.
     pub fn parent_pid(&self) -> Option<Term<'static>> {

@@ -42,7 +42,13 @@ impl Proc {
         if self.flag(flag::EXITING) {
             return None;
         }
+        if let Some(t) = self.heap.message() {
+            return Some(t);
+        }
         let mut m = self.mailbox.borrow_mut();
+        if m.lent {
+            return Some(self.heap.root(Root::Lent));
+        }
         if m.current().is_none() {
             drop(m);
             if !self.has_signals() {
@@ -54,24 +60,56 @@ impl Proc {
             }
             m = self.mailbox.borrow_mut();
         }
-        if m.lent {
-            return Some(self.heap.root(Root::Spare));
+        if let Some(t) = m.take_front(SMALL_MESSAGE) {
+            let t = t.as_immediate().unwrap_or_else(|| self.heap.copy(t.term()));
+            self.heap.set_root(Root::Message, t);
+            return Some(t);
         }
         let t = m.current()?;
         match t.words() {
             n if n <= SMALL_MESSAGE => Some(self.heap.copy(t.term())),
             _ => {
                 let t = self.heap.adopt(std::mem::take(t));
-                self.heap.set_root(Root::Spare, t);
+                self.heap.set_root(Root::Lent, t);
                 m.lent = true;
                 Some(t)
             }
         }
     }
+    /// Takes a message from a sender who has ended this process's wait, and may touch it so: a small
+    /// one goes straight to the heap.
+    #[inline]
+    pub(crate) fn accept(&self, t: Term<'_>) {
+        const STATES: u32 = flag::WAITING
+            | flag::EXITING
+            | flag::SUSPENDED
+            | flag::HIBERNATING
+            | flag::OFF_HEAP_QUEUE
+            | flag::FULL_GC;
+        let mut m = self.mailbox.borrow_mut();
+        let flags = self.flags.get();
+        if flags & STATES == flag::WAITING && !m.lent && m.at_end() {
+            if let Some(t) = self.heap.copy_small(t, SMALL_MESSAGE) {
+                if m.make_room_before() {
+                    self.heap.set_root(Root::Message, t);
+                } else {
+                    self.heap.set_root(Root::Lent, t);
+                    m.push(OwnedTerm::default());
+                    m.lent = true;
+                }
+                self.flags.set(flags & !flag::WAITING);
+                return;
+            }
+        }
+        m.push(OwnedTerm::new(t));
+    }
     /// The message doesn't match: on to the next.
     #[inline]
     pub fn skip(&self) {
         let mut m = self.mailbox.borrow_mut();
+        if let Some(t) = self.heap.take_message() {
+            return m.put_before(OwnedTerm::new(t));
+        }
         if m.lent {
             self.give_back(&mut m);
         }
@@ -81,34 +119,52 @@ impl Proc {
     fn give_back(&self, m: &mut crate::mailbox::Mailbox) {
         m.lent = false;
         if let Some(slot) = m.current() {
-            *slot = OwnedTerm::new(self.heap.root(Root::Spare));
+            *slot = OwnedTerm::new(self.heap.root(Root::Lent));
         }
-        self.heap.set_root(Root::Spare, Term::NIL);
+        self.heap.set_root(Root::Lent, Term::NIL);
     }
     /// The message matches: takes it out.
     #[inline]
     pub fn remove_message(&self) {
+        self.end_wait();
+        if self.heap.take_message().is_some() {
+            return;
+        }
         let mut m = self.mailbox.borrow_mut();
         if m.lent {
             m.lent = false;
-            self.heap.set_root(Root::Spare, Term::NIL);
+            self.heap.set_root(Root::Lent, Term::NIL);
         }
         m.take();
-        self.end_wait();
     }
     /// The `receive` is over without a message.
     pub fn timeout(&self) {
-        self.mailbox.borrow_mut().restart();
+        self.all_looked_at().restart();
         self.end_wait();
     }
+    /// Native code does the same by itself where it finds a message in `Root::Message`.
     #[inline]
     fn end_wait(&self) {
         self.deadline.set(0);
-        self.flags.set(self.flags.get() & !(flag::TIMED_OUT | flag::WAITING));
+        self.flags.set(self.flags.get() & !flag::RECEIVING);
+    }
+    /// A `receive` that waits has looked at every message, or has no clauses that could match one.
+    #[inline]
+    fn all_looked_at(&self) -> std::cell::RefMut<'_, crate::mailbox::Mailbox> {
+        let mut m = self.mailbox.borrow_mut();
+        if let Some(t) = self.heap.take_message() {
+            m.put_before(OwnedTerm::new(t));
+        }
+        if m.lent {
+            self.give_back(&mut m);
+        }
+        m.skip_all();
+        m
     }
     /// Notes that the process waits for a message.
     #[inline]
     pub fn wait(&self) {
+        drop(self.all_looked_at());
         self.flags.set(self.flags.get() | flag::WAITING);
     }
     /// Notes that it waits until a message comes or the time is over. The first call of a

@@ -4,7 +4,7 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Pid, Ref, Term, View};
 
 use crate::hooks::hooks;
-use crate::signal::{deliver, Control, RefId, Signal};
+use crate::signal::{deliver, send_message, Control, RefId};
 use crate::{node, registry, Proc, Raised};
 
 /// Where a message went.
@@ -29,7 +29,8 @@ impl Proc {
     #[inline]
     pub fn send_to(&self, to: Term<'_>, m: Term<'_>) -> Sent {
         if let Some(pid) = to.as_local_pid() {
-            deliver(pid, Signal::Message(OwnedTerm::new(m)));
+            self.last_to.set(pid);
+            send_message(self.pid(), pid, m);
             return Sent::Ok;
         }
         self.send_elsewhere(to, m)

@@ -98,6 +98,22 @@ pub fn deliver(pid: u32, s: impl Into<Signal>) -> bool {
     }
 }
 
+/// Sends a message. Who finds the receiver waiting ends its wait, and with that may put the message
+/// into its mailbox with his own hands.
+#[inline]
+pub fn send_message(from: u32, pid: u32, m: Term<'_>) {
+    let guard = pin();
+    let Some(task) = table().get(pid, &guard) else { return };
+    if let Some(ticket) = task.unpark() {
+        ticket.private().last_from.set(from);
+        ticket.private().accept(m);
+        return sched::wake(ticket);
+    }
+    if let Pushed::Woken(ticket) = task.send(Signal::Message(OwnedTerm::new(m))) {
+        sched::wake(ticket);
+    }
+}
+
 /// The same, but gives the signal back when there is no such process.
 #[inline]
 pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {

@@ -89,6 +89,9 @@ impl<T> Inbox<T> {
     pub fn is_empty(&self) -> bool {
         is_mark(self.head.load(Ordering::Relaxed))
     }
+    pub fn is_parked(&self) -> bool {
+        self.head.load(Ordering::Relaxed).addr() == PARKED
+    }
     pub fn is_closed(&self) -> bool {
         self.head.load(Ordering::Acquire).addr() == CLOSED
     }
@@ -106,7 +109,11 @@ impl<T> Inbox<T> {
             .is_ok()
     }
     /// Ends a wait without an item. True for the one who ended it.
+    #[inline]
     pub fn unpark(&self) -> bool {
+        self.is_parked() && self.end_wait()
+    }
+    fn end_wait(&self) -> bool {
         self.head
             .compare_exchange(mark(PARKED), mark(EMPTY), Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()

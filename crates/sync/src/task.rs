@@ -61,6 +61,10 @@ impl<S, P, T> Task<S, P, T> {
         // SAFETY: as in `send`.
         self.inbox.unpark().then(|| unsafe { self.recover() })
     }
+    /// Does it wait, as far as one can tell?
+    pub fn is_parked(&self) -> bool {
+        self.inbox.is_parked()
+    }
     pub fn is_closed(&self) -> bool {
         self.inbox.is_closed()
     }

@@ -2,9 +2,8 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
-use kvik_jit::ops::{Ops, Wait};
 use kvik_proc::{Class, Outcome, Proc};
-use kvik_term::{am, Term};
+use kvik_term::am;
 
 /// Fills in all tables.
 pub fn install() {
@@ -17,19 +16,6 @@ pub fn install() {
         poll: kvik_port::poll::check_io,
         wake: kvik_port::poll::wake,
         port: kvik_port::processes::HOOKS,
-    });
-    kvik_jit::ops::set(Ops {
-        send: |p, to, m| p.send(to, m),
-        peek: |p| p.peek(),
-        next: |p| p.skip(),
-        remove: |p| p.remove_message(),
-        timeout: |p| p.timeout(),
-        wait: |p| p.wait(),
-        wait_timeout,
-        marker_reserve: |p| p.marker_reserve(),
-        marker_bind: |p, m, r| p.marker_bind(m, r),
-        marker_clear: |p, r| p.marker_clear(r),
-        marker_use: |p, r| p.marker_use(r),
     });
     kvik_etf::set_hooks(kvik_etf::Hooks {
         node: || (kvik_proc::node::name(), kvik_proc::node::creation()),
@@ -75,13 +61,5 @@ fn run(p: &Proc, regs: &Regs) -> Outcome {
             p.heap.set_root(Root::ExcValue, reason);
             Outcome::Exit
         }
-    }
-}
-
-fn wait_timeout<'h>(p: &'h Proc, t: Term<'h>) -> Result<Wait, kvik_proc::Raised> {
-    match p.wait_timeout(t) {
-        kvik_proc::Wait::Wait => Ok(Wait::Sleep),
-        kvik_proc::Wait::TimedOut => Ok(Wait::TimedOut),
-        kvik_proc::Wait::BadTime => Err(p.error(am::timeout_value)),
     }
 }

@@ -58,7 +58,7 @@ pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) 
 pub extern "sysv64" fn wait(p: &Proc, _: &Regs, _: *const u64, extra: u64) -> u64 {
     // `wait_timeout` has noted the wait already: bit 48 tells.
     if extra >> 48 == 0 {
-        (crate::ops::get().wait)(p);
+        p.wait();
     }
     let address = extra & ADDRESS;
     p.heap.save_args(&[]);

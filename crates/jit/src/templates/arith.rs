@@ -1,11 +1,13 @@
 //! Guard BIFs: the frequent ones inline for small integers, the rest by their function.
 
 use kvik_beam::{Arg, Op, Opcode};
+use kvik_proc::Proc;
 use kvik_term::{am, Atom, Export};
 
 use crate::asm::*;
 use crate::compiler::{Compiler, Done};
 use crate::rt;
+use crate::stubs::P;
 
 impl<'m> Compiler<'m> {
     pub(super) fn guard_bif(&mut self, op: &Op) -> Done {
@@ -19,6 +21,10 @@ impl<'m> Compiler<'m> {
         let e = *self.imports.get(i as usize).ok_or_else(|| self.refuse("import"))?;
         let fail = self.fail(fail)?;
         if e.module == am::erlang {
+            if operands.is_empty() && e.function == am::self_ {
+                self.a.mov_rm(RAX, P, Proc::SELF as i32);
+                return self.store(dst, RAX);
+            }
             if let [a, b] = operands[..] {
                 if self.binary_operation(e, fail, a, b, dst)? {
                     return Ok(());

@@ -1,11 +1,15 @@
 //! Sending and receiving.
 
 use kvik_beam::{Arg, Op, Opcode};
+use kvik_heap::Heap;
+use kvik_proc::process::flag;
+use kvik_proc::Proc;
+use kvik_term::word::NONE;
 
 use crate::asm::*;
 use crate::compiler::{Compiler, Done};
 use crate::rt::receive;
-use crate::stubs::XREGS;
+use crate::stubs::{P, XREGS};
 
 impl<'m> Compiler<'m> {
     pub(super) fn receive(&mut self, op: &Op) -> Done {
@@ -19,9 +23,7 @@ impl<'m> Compiler<'m> {
             }
             (Opcode::LoopRec, [Arg::Label(f), d]) => {
                 let f = self.label(*f)?;
-                self.call_rt(receive::peek, &[], 0)?;
-                self.none_fails(Some(f));
-                self.store(*d, RAX)
+                self.loop_rec(f, *d)
             }
             (Opcode::LoopRecEnd, [Arg::Label(f)]) => {
                 let f = self.label(*f)?;
@@ -29,7 +31,7 @@ impl<'m> Compiler<'m> {
                 self.a.jmp(f);
                 Ok(())
             }
-            (Opcode::RemoveMessage, _) => self.call_rt(receive::remove, &[], 0),
+            (Opcode::RemoveMessage, _) => self.remove_message(),
             (Opcode::Timeout, _) => self.call_rt(receive::timeout, &[], 0),
             (Opcode::Wait, [Arg::Label(f)]) => {
                 let f = self.label(*f)?;
@@ -49,6 +51,40 @@ impl<'m> Compiler<'m> {
             (Opcode::RecvMark | Opcode::RecvSet, _) => Ok(()),
             _ => Err(self.refuse("receive instruction")),
         }
+    }
+
+    /// The message that the sender has put on the heap, or one from the mailbox.
+    fn loop_rec(&mut self, f: Label, dst: Arg) -> Done {
+        let (mailbox, got) = (self.a.label(), self.a.label());
+        self.a.mov_rm(RAX, P, Heap::MESSAGE as i32);
+        self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+        self.a.jcc(Cc::E, mailbox);
+        self.a.place(got);
+        self.store(dst, RAX)?;
+        self.later(move |c| {
+            c.a.place(mailbox);
+            c.call_rt(receive::peek, &[], 0)?;
+            c.none_fails(Some(f));
+            c.a.jmp(got);
+            Ok(())
+        });
+        Ok(())
+    }
+    fn remove_message(&mut self) -> Done {
+        let (mailbox, done) = (self.a.label(), self.a.label());
+        self.a.alu_mi(Alu::Cmp, P, Heap::MESSAGE as i32, NONE as i32);
+        self.a.jcc(Cc::E, mailbox);
+        self.a.mov_mi(P, Heap::MESSAGE as i32, NONE as i32);
+        self.a.mov_mi(P, Proc::DEADLINE as i32, 0);
+        self.a.alu32_mi(Alu::And, P, Proc::FLAGS as i32, !(flag::RECEIVING as i32));
+        self.a.place(done);
+        self.later(move |c| {
+            c.a.place(mailbox);
+            c.call_rt(receive::remove, &[], 0)?;
+            c.a.jmp(done);
+            Ok(())
+        });
+        Ok(())
     }
 
     /// A process that is woken goes on at `f`, where it looks for messages and then comes here

@@ -67,12 +67,14 @@ impl Queues {
     pub fn has_urgent(&self) -> bool {
         !self.by_priority[0].is_empty() || !self.by_priority[1].is_empty()
     }
-    /// Half of what waits, the oldest first.
-    pub fn take_half(&mut self) -> Vec<Ticket> {
+    /// Half of what waits, the oldest first, but for those that have to stay.
+    pub fn take_half(&mut self, stays: impl Fn(&Ticket) -> bool) -> Vec<Ticket> {
         let mut taken = Vec::new();
         for q in &mut self.by_priority {
-            let n = q.len().div_ceil(2);
-            taken.extend(q.drain(..n));
+            let (go, stay): (Vec<_>, Vec<_>) =
+                q.drain(..q.len().div_ceil(2)).partition(|t| !stays(t));
+            taken.extend(go);
+            stay.into_iter().rev().for_each(|t| q.push_front(t));
         }
         self.len -= taken.len();
         taken

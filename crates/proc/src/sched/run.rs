@@ -9,7 +9,7 @@ use kvik_sync::{pin, Guard};
 use super::local::{Local, LOCAL};
 use super::{all, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
-use crate::process::{flag, Ticket};
+use crate::process::{flag, table, Ticket};
 use crate::{clock, exit, timer};
 
 /// Reductions a turn.
@@ -20,6 +20,9 @@ const CRUMBS: i64 = 200;
 const SWITCH_COST: i64 = 40;
 /// A process that will have to wait longer than this is given to a scheduler that sleeps.
 const PATIENCE_NS: u64 = 50_000;
+/// A process whose partner is runnable here too stays, while no more than this many wait: apart,
+/// each message between them would cost more than waiting does.
+const PARTNERS: usize = 8;
 
 struct Loop<'a> {
     me: &'static Scheduler,
@@ -105,31 +108,16 @@ impl Loop<'_> {
 
     /// One turn of one process.
     fn turn(&mut self, mut t: Ticket) {
-        loop {
-            let p = t.private();
-            p.handle_signals();
-            if p.is_exiting() {
-                return self.end(t);
-            }
-            if p.flag(flag::FULL_GC) {
-                p.take_full_gc();
-                t.private_mut().heap.collect_parked(true);
-            }
-            let p = t.private();
-            let waits = p.flag(flag::WAITING) && !p.can_go_on();
-            if waits || p.flag(flag::SUSPENDED) {
-                match t.park() {
-                    None => return,
-                    Some(again) => {
-                        t = again;
-                        continue;
-                    }
-                }
-            }
-            break;
+        t.private().handle_signals();
+        while t.private().flag(flag::UNREADY) {
+            t = match self.make_ready(t) {
+                Some(t) => t,
+                None => return,
+            };
         }
+        t.task().set_home(self.id as u16);
         let p = t.private();
-        p.set_flag(flag::WAITING | flag::HIBERNATING, false);
+        p.set_flag(flag::HIBERNATING, false);
         let given = self.slice;
         p.heap.set_reductions(given);
         self.l.in_turn.set(true);
@@ -140,7 +128,14 @@ impl Loop<'_> {
             return self.end(t);
         }
         match outcome {
-            Outcome::Yield => self.l.queues.borrow_mut().push(t),
+            Outcome::Yield => {
+                // Whom it woke has waited longer.
+                let mut q = self.l.queues.borrow_mut();
+                if let Some(next) = self.l.next.take() {
+                    q.push(next);
+                }
+                q.push(t)
+            }
             Outcome::Wait => {
                 if t.private().is_hibernating() {
                     t.private_mut().heap.collect_parked(true);
@@ -154,6 +149,28 @@ impl Loop<'_> {
                 self.terminate(t, reason);
             }
         }
+    }
+    /// What a process must do before it can run. `None`: it can't.
+    #[cold]
+    fn make_ready(&mut self, mut t: Ticket) -> Option<Ticket> {
+        let p = t.private();
+        if p.is_exiting() {
+            self.end(t);
+            return None;
+        }
+        if p.take_full_gc() {
+            t.private_mut().heap.collect_parked(true);
+        }
+        let p = t.private();
+        if p.flag(flag::WAITING) && p.can_go_on() {
+            p.set_flag(flag::WAITING, false);
+        }
+        if p.flag(flag::WAITING | flag::SUSPENDED) {
+            let t = t.park()?;
+            t.private().handle_signals();
+            return Some(t);
+        }
+        Some(t)
     }
     fn account(&mut self, t: &Ticket, given: i64) {
         let p = t.private();
@@ -187,7 +204,7 @@ impl Loop<'_> {
         if queued > 0 && IDLE.load(Relaxed) > 0 {
             let wait = (now - self.checked_at) * queued as u64 / self.picked.max(1);
             if wait >= PATIENCE_NS {
-                self.give();
+                self.give(queued <= PARTNERS);
             }
         }
         self.picked = 0;
@@ -202,15 +219,25 @@ impl Loop<'_> {
         self.l.timers.borrow_mut().tidy();
     }
     /// Half of the queue to a scheduler that sleeps.
-    fn give(&mut self) {
+    fn give(&mut self, spare_partners: bool) {
         let other = all().iter().position(|s| s.idle.load(Relaxed));
         let Some(other) = other else { return };
-        let work = self.l.queues.borrow_mut().take_half();
+        let work = self.l.queues.borrow_mut().take_half(|t| {
+            let p = t.private();
+            spare_partners && [&p.last_to, &p.last_from].iter().any(|q| self.is_runnable(q.get()))
+        });
         let c = &self.me.counters;
         c.given.store(c.given.load(Relaxed) + work.len() as u64, Relaxed);
         for t in work {
             send_work(other, Work::Run(t));
         }
+    }
+
+    /// Is there such a process that does not wait, and was run here last?
+    fn is_runnable(&self, pid: u32) -> bool {
+        let guard = pin();
+        let task = if pid == 0 { None } else { table().get(pid, &guard) };
+        task.is_some_and(|t| !t.is_parked() && t.home() as usize == self.id)
     }
 
     fn sleep(&mut self) {
