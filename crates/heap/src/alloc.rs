@@ -9,7 +9,7 @@ use kvik_term::word::*;
 use kvik_term::Term;
 
 use crate::binary::release_off_heap;
-use crate::frag::{Frag, OwnedTerm};
+use crate::frag::Frag;
 use crate::literal::is_literal;
 use crate::roots::{Root, ROOTS};
 
@@ -17,8 +17,6 @@ use crate::roots::{Root, ROOTS};
 pub const FIRST_WORDS: usize = 48;
 /// Words kept free below the stack at all times: a call pushes its continuation without a check.
 pub const STACK_SLACK: usize = 2;
-/// A message of at most this many words is copied into the block when it is taken.
-const ADOPT_COPY: usize = 64;
 /// Bytes of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).
 pub const MIN_VHEAP: usize = 46_422 * 8;
 
@@ -45,11 +43,14 @@ pub struct Heap {
     pub(crate) old_end: Cell<*mut u64>,
     pub(crate) frags: Cell<*mut Frag>,
     pub(crate) frag_words: Cell<usize>,
+    /// The memory of `Root::Lent`, where that is not part of the heap yet.
+    pub(crate) lent: Cell<*mut Frag>,
     pub(crate) off_heap: Cell<*mut u64>,
     pub(crate) vheap: Cell<usize>,
     pub(crate) vheap_limit: Cell<usize>,
     pub(crate) roots: [Cell<u64>; ROOTS],
-    pub(crate) pairs: Cell<Vec<(u64, u64)>>,
+    /// The process dictionary, where there is one.
+    pub(crate) pairs: Cell<Option<Box<Pairs>>>,
     /// X registers of a process that is not running.
     pub(crate) saved: UnsafeCell<Vec<u64>>,
     pub(crate) min_words: Cell<u32>,
@@ -83,6 +84,8 @@ pub(crate) unsafe fn free_block(p: *mut u64, words: usize) {
         unsafe { dealloc(p.cast(), block_layout(words)) }
     }
 }
+
+pub(crate) type Pairs = Vec<(u64, u64)>;
 
 impl Heap {
     pub const HTOP: usize = offset_of!(Heap, htop);
@@ -118,6 +121,7 @@ impl Heap {
             old_end: Cell::new(ptr::null_mut()),
             frags: Cell::new(ptr::null_mut()),
             frag_words: Cell::new(0),
+            lent: Cell::new(ptr::null_mut()),
             off_heap: Cell::new(ptr::null_mut()),
             vheap: Cell::new(0),
             vheap_limit: Cell::new(MIN_VHEAP),
@@ -126,7 +130,7 @@ impl Heap {
                 roots[Root::Message as usize].set(NONE);
                 roots
             },
-            pairs: Cell::new(Vec::new()),
+            pairs: Cell::new(None),
             saved: UnsafeCell::new(Vec::new()),
             min_words: Cell::new(FIRST_WORDS as u32),
             fullsweep_after: Cell::new(65_535),
@@ -169,7 +173,7 @@ impl Heap {
 
     /// # Safety
     /// `f` is a live fragment nobody else holds.
-    unsafe fn link(&self, f: *mut Frag, words: usize) {
+    pub(crate) unsafe fn link(&self, f: *mut Frag, words: usize) {
         // SAFETY: as the caller says.
         unsafe { (*f).next = self.frags.get() };
         self.frags.set(f);
@@ -226,64 +230,11 @@ impl Heap {
         }
     }
 
-    /// Makes a term's memory part of this heap, without copying it where it is large.
-    pub fn adopt(&self, t: OwnedTerm) -> Term<'_> {
-        let (root, f) = (t.root, t.frag);
-        if !f.is_null() {
-            // SAFETY: the fragment is live and becomes ours, as do its off-heap objects.
-            unsafe {
-                if (*f).used <= ADOPT_COPY && (*f).off_heap.is_null() && self.room() >= (*f).used {
-                    let w = self.relocate(f, root);
-                    drop(t);
-                    return Term::from_word(w);
-                }
-                std::mem::forget(t);
-                self.take_chain((*f).off_heap);
-                (*f).off_heap = ptr::null_mut();
-                self.link(f, (*f).used);
-            }
-        }
-        // SAFETY: an immediate, a literal, or in the fragment that is ours now.
-        unsafe { Term::from_word(root) }
-    }
-
-    /// Copies the words of a small fragment behind the heap's top.
-    ///
-    /// # Safety
-    /// `f` is live, without off-heap objects, and its words fit.
-    unsafe fn relocate(&self, f: *mut Frag, root: u64) -> u64 {
-        // SAFETY: as the caller says; a pointer into the fragment keeps its place in the copy.
-        unsafe {
-            let from = Frag::words(f);
-            let n = (*f).used;
-            let to = self.htop.get();
-            self.htop.set(to.add(n));
-            let delta = (to as u64).wrapping_sub(from as u64);
-            let inside = |w: u64| !is_immediate(w) && w.wrapping_sub(from as u64) < n as u64 * 8;
-            let mut i = 0;
-            while i < n {
-                let w = *from.add(i);
-                *to.add(i) = if inside(w) { w.wrapping_add(delta) } else { w };
-                i += 1;
-                if is_header(w) && !crate::copy::has_terms(w) {
-                    let k = header_words(w);
-                    ptr::copy_nonoverlapping(from.add(i), to.add(i), k);
-                    i += k;
-                }
-            }
-            if inside(root) {
-                root.wrapping_add(delta)
-            } else {
-                root
-            }
-        }
-    }
-
     /// Puts a chain of off-heap objects before our own.
     ///
     /// # Safety
     /// The chain's objects are live and become ours.
-    unsafe fn take_chain(&self, chain: *mut u64) {
+    pub(crate) unsafe fn take_chain(&self, chain: *mut u64) {
         if chain.is_null() {
             return;
         }
@@ -377,6 +328,12 @@ impl Heap {
     #[inline]
     pub fn save_args<'h>(&'h self, args: &[Term<'h>]) {
         let v = self.saved();
+        if args.is_empty() {
+            if v.capacity() > 0 {
+                *v = Vec::new();
+            }
+            return;
+        }
         v.clear();
         v.extend(args.iter().map(|t| t.word()));
     }
@@ -442,6 +399,7 @@ pub struct HeapSizes {
 
 impl Drop for Heap {
     fn drop(&mut self) {
+        self.keep_lent();
         // SAFETY: the heap goes; nobody can have a term of it.
         unsafe {
             release_off_heap(self.off_heap.get());

@@ -369,8 +369,9 @@ mod tests {
         let small = OwnedTerm::new(h.tuple(&[Term::int(1), h.string("abc")]));
         let g = Heap::new(64);
         check(m.clone().term(), 40);
-        check(g.adopt(m), 40);
-        let t = g.adopt(small).as_tuple().unwrap();
+        check(g.lend(m), 40);
+        g.keep_lent();
+        let t = g.lend(small).as_tuple().unwrap();
         assert_eq!(t.get(1).unwrap().list_to_vec().unwrap().len(), 3);
     }
 

@@ -195,6 +195,7 @@ impl Heap {
     /// `x` points to `live` terms of this heap; no other term of it is held anywhere but on its
     /// stack, in its roots and in the saved registers.
     pub unsafe fn collect(&self, x: *mut u64, live: usize, need: usize, full: bool) -> GcStats {
+        self.keep_lent();
         let need = need + crate::alloc::STACK_SLACK;
         let mature = distance(self.start.get(), self.high_water.get());
         let has_old = !self.old_start.get().is_null();
@@ -284,7 +285,7 @@ impl Heap {
                 r.set(m.word(r.get()));
             }
             let mut pairs = self.pairs.take();
-            for (k, v) in &mut pairs {
+            for (k, v) in pairs.as_deref_mut().into_iter().flatten() {
                 *k = m.word(*k);
                 *v = m.word(*v);
             }

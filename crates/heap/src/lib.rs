@@ -14,6 +14,7 @@ pub mod build;
 pub mod copy;
 pub mod frag;
 pub mod gc;
+mod lent;
 pub mod literal;
 pub mod map;
 pub mod regs;

@@ -55,12 +55,12 @@ impl Heap {
     }
     /// Further roots, in pairs: the process dictionary. See `dict`.
     pub fn with_pairs<'h, R>(&'h self, f: impl FnOnce(&mut Vec<(Term<'h>, Term<'h>)>) -> R) -> R {
-        let mut pairs = self.pairs.take();
+        let mut all = self.pairs.take().unwrap_or_default();
         // SAFETY: Term is one word; the pairs are terms of this heap, which is borrowed for 'h.
         let view: &mut Vec<(Term<'h>, Term<'h>)> =
-            unsafe { &mut *(&mut pairs as *mut Vec<(u64, u64)>).cast() };
+            unsafe { &mut *(&mut *all as *mut Vec<(u64, u64)>).cast() };
         let r = f(view);
-        self.pairs.set(pairs);
+        self.pairs.set((!all.is_empty()).then_some(all));
         r
     }
 }

@@ -4,11 +4,31 @@
 //! Messages have positions that only grow. One taken from the middle leaves a gap; gaps at either
 //! end go at once, and when more than half are gaps the rest moves together.
 
+use std::cell::{OnceCell, RefCell, RefMut};
 use std::collections::VecDeque;
 
 use kvik_heap::OwnedTerm;
 
 use crate::signal::RefId;
+
+/// A process's mailbox, made when the first message is kept in it: most waiting processes have none.
+#[derive(Default)]
+pub struct MailboxCell(OnceCell<Box<RefCell<Mailbox>>>);
+
+impl MailboxCell {
+    #[inline]
+    pub fn borrow_mut(&self) -> RefMut<'_, Mailbox> {
+        self.0.get_or_init(Box::default).borrow_mut()
+    }
+    /// The same where there is one.
+    #[inline]
+    pub fn get(&self) -> Option<RefMut<'_, Mailbox>> {
+        Some(self.0.get()?.borrow_mut())
+    }
+    pub fn len(&self) -> usize {
+        self.get().map_or(0, |m| m.len())
+    }
+}
 
 #[derive(Default)]
 pub struct Mailbox {
@@ -22,6 +42,9 @@ pub struct Mailbox {
     /// Is the message at the save pointer on the process's heap, as `Root::Lent`? Its slot is an
     /// empty list.
     pub(crate) lent: bool,
+    /// The first message was looked at and not taken: it is likely to stay for a while, so that
+    /// copying it to the heap does not pay.
+    pub(crate) selective: bool,
 }
 
 /// Positions before which a reference cannot occur in the mailbox.
@@ -94,7 +117,8 @@ impl Mailbox {
     /// `put_before`.
     #[inline]
     pub fn take_front(&mut self, most: usize) -> Option<OwnedTerm> {
-        if self.save != self.base || self.slots.front()?.as_ref()?.words() > most {
+        if self.save != self.base || self.selective || self.slots.front()?.as_ref()?.words() > most
+        {
             return None;
         }
         let m = self.slots.pop_front()??;
@@ -111,7 +135,11 @@ impl Mailbox {
     /// Takes the message that room was made for; it was looked at.
     pub fn put_before(&mut self, m: OwnedTerm) {
         self.slots.push_front(Some(m));
-        self.base -= 1;
+        // A mailbox that was made since has given no position away.
+        match self.base.checked_sub(1) {
+            Some(base) => self.base = base,
+            None => self.save += 1,
+        }
     }
     /// Nothing that is there now will match.
     #[inline]
@@ -128,6 +156,7 @@ impl Mailbox {
     pub fn take(&mut self) -> Option<OwnedTerm> {
         let i = (self.save - self.base) as usize;
         let m = self.slots.get_mut(i)?.take()?;
+        self.selective &= i != 0;
         self.gaps += 1;
         self.tidy();
         self.save = self.base;

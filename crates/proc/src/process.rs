@@ -10,7 +10,7 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::Table;
 use kvik_term::{am, Atom, Export, Term};
 
-use crate::mailbox::Mailbox;
+use crate::mailbox::MailboxCell;
 use crate::relation::{Link, MonitoredBy, Monitoring};
 use crate::signal::{RefId, Signal};
 
@@ -116,7 +116,7 @@ pub struct Proc {
     /// Why a BIF's argument was bad, where the reason does not say so: `cause` of `error_info`.
     pub cause: Cell<Option<Atom>>,
     pub(crate) me: Option<Me>,
-    pub(crate) mailbox: RefCell<Mailbox>,
+    pub(crate) mailbox: MailboxCell,
     pub(crate) extra: RefCell<Extra>,
     /// When its `receive` ends, in nanoseconds of [`crate::clock::now`]; 0 for never.
     pub(crate) deadline: Cell<u64>,
@@ -125,8 +125,6 @@ pub struct Proc {
     pub(crate) reductions: Cell<u64>,
     pub(crate) flags: Cell<u32>,
     pid: u32,
-    /// The same as a term, for native code.
-    own: Term<'static>,
     /// Whom it sent a message to last, and who last ended its wait with one (at first: its parent).
     pub(crate) last_to: Cell<u32>,
     pub(crate) last_from: Cell<u32>,
@@ -194,7 +192,7 @@ impl Extra {
 
 impl Proc {
     /// Where native code finds its fields.
-    pub const SELF: usize = offset_of!(Proc, own);
+    pub const PID: usize = offset_of!(Proc, pid);
     pub const FLAGS: usize = offset_of!(Proc, flags);
     pub const DEADLINE: usize = offset_of!(Proc, deadline);
 
@@ -208,14 +206,13 @@ impl Proc {
             trap_to: Cell::new(None),
             cause: Cell::new(None),
             me,
-            mailbox: RefCell::default(),
+            mailbox: MailboxCell::default(),
             extra: RefCell::default(),
             deadline: Cell::new(0),
             armed: Cell::new(0),
             reductions: Cell::new(0),
             flags: Cell::new(0),
             pid,
-            own: Term::local_pid(pid),
             last_to: Cell::new(0),
             last_from: Cell::new(0),
             parent: Cell::new(0),
@@ -225,7 +222,7 @@ impl Proc {
     }
     /// Its pid as a term.
     pub fn self_pid(&self) -> Term<'static> {
-        self.own
+        Term::local_pid(self.pid)
     }
     pub fn pid(&self) -> u32 {
         self.pid
@@ -267,10 +264,10 @@ impl Proc {
     }
     /// Messages in its mailbox.
     pub fn message_count(&self) -> usize {
-        self.mailbox.borrow().len() + self.heap.message().is_some() as usize
+        self.mailbox.len() + self.heap.message().is_some() as usize
     }
     pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
-        let m = self.mailbox.borrow();
+        let m = self.mailbox.borrow_mut();
         let mut f = f;
         if let Some(t) = self.heap.message() {
             f(t);
@@ -317,3 +314,6 @@ pub fn init_table(limit: usize) {
 pub fn table() -> &'static Table<Task> {
     TABLE.get_or_init(|| Table::new(DEFAULT_LIMIT, PID_BITS))
 }
+
+const _: () =
+    assert!(size_of::<Proc>() <= 384, "a process and its first heap stay under 1,000 bytes");

@@ -31,7 +31,7 @@ pub enum Wait {
 
 /// The longest time a `receive` takes, in milliseconds.
 const MAX_TIMEOUT: u64 = 0xFFFF_FFFF;
-/// A message of more words than this is taken over instead of copied.
+/// A first message of more words than this is taken over instead of copied.
 const SMALL_MESSAGE: usize = 64;
 
 impl Proc {
@@ -45,11 +45,11 @@ impl Proc {
         if let Some(t) = self.heap.message() {
             return Some(t);
         }
-        let mut m = self.mailbox.borrow_mut();
-        if m.lent {
+        let mut m = self.mailbox.get();
+        if m.as_ref().is_some_and(|m| m.lent) {
             return Some(self.heap.root(Root::Lent));
         }
-        if m.current().is_none() {
+        if m.as_mut().is_none_or(|m| m.current().is_none()) {
             drop(m);
             if !self.has_signals() {
                 return None;
@@ -58,23 +58,17 @@ impl Proc {
             if self.flag(flag::EXITING) {
                 return None;
             }
-            m = self.mailbox.borrow_mut();
+            m = self.mailbox.get();
         }
+        let mut m = m?;
         if let Some(t) = m.take_front(SMALL_MESSAGE) {
             let t = t.as_immediate().unwrap_or_else(|| self.heap.copy(t.term()));
             self.heap.set_root(Root::Message, t);
             return Some(t);
         }
-        let t = m.current()?;
-        match t.words() {
-            n if n <= SMALL_MESSAGE => Some(self.heap.copy(t.term())),
-            _ => {
-                let t = self.heap.adopt(std::mem::take(t));
-                self.heap.set_root(Root::Lent, t);
-                m.lent = true;
-                Some(t)
-            }
-        }
+        let t = std::mem::take(m.current()?);
+        m.lent = true;
+        Some(self.heap.lend(t))
     }
     /// Takes a message from a sender who has ended this process's wait, and may touch it so: a small
     /// one goes straight to the heap.
@@ -86,13 +80,13 @@ impl Proc {
             | flag::HIBERNATING
             | flag::OFF_HEAP_QUEUE
             | flag::FULL_GC;
-        let mut m = self.mailbox.borrow_mut();
         let flags = self.flags.get();
-        if flags & STATES == flag::WAITING && !m.lent && m.at_end() {
+        let mut m = self.mailbox.get();
+        if flags & STATES == flag::WAITING && m.as_ref().is_none_or(|m| !m.lent && m.at_end()) {
             if let Some(t) = self.heap.copy_small(t, SMALL_MESSAGE) {
-                if m.make_room_before() {
+                if m.as_mut().is_none_or(|m| m.make_room_before()) {
                     self.heap.set_root(Root::Message, t);
-                } else {
+                } else if let Some(m) = &mut m {
                     self.heap.set_root(Root::Lent, t);
                     m.push(OwnedTerm::default());
                     m.lent = true;
@@ -101,13 +95,15 @@ impl Proc {
                 return;
             }
         }
-        m.push(OwnedTerm::new(t));
+        drop(m);
+        self.mailbox.borrow_mut().push(OwnedTerm::new(t));
     }
     /// The message doesn't match: on to the next.
     #[inline]
     pub fn skip(&self) {
         let mut m = self.mailbox.borrow_mut();
         if let Some(t) = self.heap.take_message() {
+            m.selective = true;
             return m.put_before(OwnedTerm::new(t));
         }
         if m.lent {
@@ -115,13 +111,12 @@ impl Proc {
         }
         m.skip();
     }
-    #[cold]
     fn give_back(&self, m: &mut crate::mailbox::Mailbox) {
         m.lent = false;
+        let t = self.heap.take_back();
         if let Some(slot) = m.current() {
-            *slot = OwnedTerm::new(self.heap.root(Root::Lent));
+            *slot = t;
         }
-        self.heap.set_root(Root::Lent, Term::NIL);
     }
     /// The message matches: takes it out.
     #[inline]
@@ -133,13 +128,17 @@ impl Proc {
         let mut m = self.mailbox.borrow_mut();
         if m.lent {
             m.lent = false;
+            self.heap.keep_lent();
             self.heap.set_root(Root::Lent, Term::NIL);
         }
         m.take();
     }
     /// The `receive` is over without a message.
     pub fn timeout(&self) {
-        self.all_looked_at().restart();
+        self.all_looked_at();
+        if let Some(mut m) = self.mailbox.get() {
+            m.restart();
+        }
         self.end_wait();
     }
     /// Native code does the same by itself where it finds a message in `Root::Message`.
@@ -150,21 +149,20 @@ impl Proc {
     }
     /// A `receive` that waits has looked at every message, or has no clauses that could match one.
     #[inline]
-    fn all_looked_at(&self) -> std::cell::RefMut<'_, crate::mailbox::Mailbox> {
-        let mut m = self.mailbox.borrow_mut();
+    fn all_looked_at(&self) {
         if let Some(t) = self.heap.take_message() {
-            m.put_before(OwnedTerm::new(t));
+            self.mailbox.borrow_mut().put_before(OwnedTerm::new(t));
         }
+        let Some(mut m) = self.mailbox.get() else { return };
         if m.lent {
             self.give_back(&mut m);
         }
         m.skip_all();
-        m
     }
     /// Notes that the process waits for a message.
     #[inline]
     pub fn wait(&self) {
-        drop(self.all_looked_at());
+        self.all_looked_at();
         self.flags.set(self.flags.get() | flag::WAITING);
     }
     /// Notes that it waits until a message comes or the time is over. The first call of a
@@ -215,7 +213,7 @@ impl Proc {
     }
     /// Has a waiting process something to do in its `receive`?
     pub(crate) fn can_go_on(&self) -> bool {
-        self.flag(flag::TIMED_OUT) || self.mailbox.borrow_mut().has_next()
+        self.flag(flag::TIMED_OUT) || self.mailbox.get().is_some_and(|mut m| m.has_next())
     }
 
     /// `recv_marker_reserve`.
@@ -232,7 +230,7 @@ impl Proc {
     }
     /// `recv_marker_clear`: of a reference, or a marker that was not bound.
     pub fn marker_clear(&self, r: Term<'_>) {
-        let mut m = self.mailbox.borrow_mut();
+        let Some(mut m) = self.mailbox.get() else { return };
         match RefId::of_term(r) {
             Some(id) => m.unbind(id),
             None => m.unreserve(r.as_u64().unwrap_or(0)),

@@ -2,6 +2,7 @@
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_proc::Proc;
+use kvik_term::word::TAG_PID;
 use kvik_term::{am, Atom, Export};
 
 use crate::asm::*;
@@ -22,7 +23,9 @@ impl<'m> Compiler<'m> {
         let fail = self.fail(fail)?;
         if e.module == am::erlang {
             if operands.is_empty() && e.function == am::self_ {
-                self.a.mov_rm(RAX, P, Proc::SELF as i32);
+                self.a.mov32_rm(RAX, P, Proc::PID as i32);
+                self.a.shl(RAX, 4);
+                self.a.alu_ri(Alu::Or, RAX, TAG_PID as i32);
                 return self.store(dst, RAX);
             }
             if let [a, b] = operands[..] {

@@ -18,8 +18,8 @@ const LOW_TURN: u32 = 8;
 
 pub(super) struct Local {
     pub id: Cell<usize>,
-    /// A process runs; what it wakes may go to `next`.
-    pub in_turn: Cell<bool>,
+    /// A process runs, and has woken one other at most: what it wakes may go to `next`.
+    pub alone: Cell<bool>,
     pub next: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
     pub timers: RefCell<Queue>,
@@ -30,7 +30,7 @@ const NONE: usize = usize::MAX;
 thread_local! {
     pub(super) static LOCAL: Local = const { Local {
         id: Cell::new(NONE),
-        in_turn: Cell::new(false),
+        alone: Cell::new(false),
         next: Cell::new(None),
         queues: RefCell::new(Queues {
             by_priority: [const { VecDeque::new() }; 4],
@@ -103,13 +103,15 @@ pub(super) fn wake(t: Ticket) -> Result<(), Ticket> {
         if l.id.get() == NONE {
             return Err(t);
         }
-        if !l.in_turn.get() || t.task().priority() != Priority::Normal {
+        if !l.alone.get() || t.task().priority() != Priority::Normal {
             l.queues.borrow_mut().push(t);
-        } else if let Some(before) = l.next.replace(Some(t)) {
-            // The one woken first goes first.
-            let latest = l.next.replace(Some(before));
-            if let Some(latest) = latest {
-                l.queues.borrow_mut().push(latest);
+        } else if let Some(first) = l.next.replace(Some(t)) {
+            // Many are woken: each in its turn, in the order they were woken.
+            l.alone.set(false);
+            let mut q = l.queues.borrow_mut();
+            q.push(first);
+            if let Some(t) = l.next.take() {
+                q.push(t);
             }
         }
         Ok(())

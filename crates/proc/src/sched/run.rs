@@ -120,9 +120,9 @@ impl Loop<'_> {
         p.set_flag(flag::HIBERNATING, false);
         let given = self.slice;
         p.heap.set_reductions(given);
-        self.l.in_turn.set(true);
+        self.l.alone.set(true);
         let outcome = (hooks().run)(p, &self.regs);
-        self.l.in_turn.set(false);
+        self.l.alone.set(false);
         self.account(&t, given);
         if t.private().is_exiting() {
             return self.end(t);
