@@ -37,8 +37,10 @@ static PRELOADED: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
 
 /// Loads one of the preloaded modules.
 pub fn preload(file: &[u8]) -> Result<Atom, String> {
-    let i = kvik_jit::prepare(file).map_err(|e| e.to_string())?;
+    let mut i = kvik_jit::prepare(file).map_err(|e| e.to_string())?;
     let name = i.name;
+    // OTP's own preloaded modules know no lines, and traces show it.
+    i.lines = Default::default();
     kvik_code::commit(vec![i]).map_err(|e| format!("{e:?}"))?;
     // An `on_load` function of theirs is called by name, from erl_init.
     module::enable(name);

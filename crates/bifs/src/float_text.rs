@@ -46,6 +46,9 @@ pub fn by_options(f: f64, options: &[Term<'_>]) -> Option<String> {
         Form::Decimals(n) => {
             let n = usize::try_from(n).ok()?.min(LIMIT);
             let text = fixed(f, n);
+            if text.len() >= LIMIT {
+                return None;
+            }
             // Large ones lose zeros even where there is no point: so it is in OTP 25.
             let compact = compact && (n > 0 || f.abs() > EXACT);
             match text.trim_end_matches('0') {

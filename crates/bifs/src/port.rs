@@ -38,7 +38,10 @@ fn lookup(t: Term<'_>) -> Option<Arc<Port>> {
 
 /// What the first argument of `open_port/2` asks for. `None`: `badarg`.
 fn what(t: Term<'_>) -> Option<What> {
-    let t = t.as_tuple()?;
+    let Some(t) = t.as_tuple() else {
+        // Not documented: a name or a string alone is a command, too.
+        return (t.as_atom().is_some() || t.is_list()).then(|| native(t).map(What::Spawn))?;
+    };
     match (t.elements(), t.get(0)?.as_atom()?) {
         ([_, c], am::spawn) => Some(What::Spawn(native(*c)?)),
         ([_, c], am::spawn_driver) => Some(What::Driver(native(*c)?)),

@@ -184,6 +184,15 @@ impl Heap {
         }
     }
 
+    /// Leaves `words` that are free in the block untouched while `f` allocates.
+    pub fn keep_room<R>(&self, words: usize, f: impl FnOnce() -> R) -> R {
+        let stop = self.stop.get();
+        self.stop.set(stop.wrapping_sub(words));
+        let r = f();
+        self.stop.set(stop);
+        r
+    }
+
     /// Words free between heap and stack, without the slack below the stack.
     pub fn room(&self) -> usize {
         ((self.stop.get() as usize).saturating_sub(self.htop.get() as usize) / 8)

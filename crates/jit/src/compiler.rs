@@ -328,10 +328,13 @@ impl<'m> Compiler<'m> {
     /// Pushes the address at which a call comes back; place it with `come_back`.
     pub fn push_continuation(&mut self) -> Label {
         let l = self.a.label();
+        self.push_known(l);
+        l
+    }
+    pub fn push_known(&mut self, l: Label) {
         self.a.lea_label(RCX, l);
         self.a.lea(STACK, STACK, -8);
         self.a.mov_mr(STACK, 0, RCX);
-        l
     }
     pub fn come_back(&mut self, l: Label) {
         align_continuation(&mut self.a);

@@ -398,27 +398,27 @@ impl Port {
             g.core.links.retain(|p| *p != pid);
         }
     }
-    /// An exit signal from a process, over a link or by `exit/2`.
-    pub fn exit(&self, from: u32, reason: Term<'_>) {
+    /// An exit signal from a process: by `exit/2`, or over a link, which is gone then.
+    pub fn exit(&self, from: u32, over_link: bool, reason: Term<'_>) {
         let Some(mut g) = self.open_lock() else {
             return;
         };
-        let was = g.core.links.len();
-        g.core.links.retain(|p| *p != from);
-        let linked = g.core.links.len() < was;
+        if over_link {
+            let was = g.core.links.len();
+            g.core.links.retain(|p| *p != from);
+            if g.core.links.len() == was {
+                return;
+            }
+        }
         if reason == am::normal && from != g.core.owner {
             return;
         }
-        let reason = if reason == am::kill && !linked {
+        let reason = if reason == am::kill && !over_link {
             OwnedTerm::immediate(am::killed.into())
         } else {
             OwnedTerm::new(reason)
         };
         self.end(&mut g, reason, true, None);
-    }
-    /// A process that is gone leaves no link behind; its ports end with it.
-    pub fn process_exited(&self, pid: u32, reason: Term<'_>) {
-        self.exit(pid, reason)
     }
     pub fn monitor(&self, pid: u32, reference: [u32; 3], name: Option<Atom>) -> bool {
         let Some(mut g) = self.open_lock() else {

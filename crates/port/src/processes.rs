@@ -64,9 +64,9 @@ pub const HOOKS: PortHooks = PortHooks {
             p.unlink(pid);
         }
     },
-    exit: |port, from, _, reason| {
+    exit: |port, from, over_link, reason| {
         if let Some(p) = get(port) {
-            p.exit(from, reason.term());
+            p.exit(from, over_link, reason.term());
         }
     },
     monitor: |port, pid, id, name| get(port).is_some_and(|p| p.monitor(pid, id.0, name)),

@@ -58,7 +58,7 @@ fn a_busy_port_makes_writers_wait() {
     assert!(matches!(p.command(3, b"y", false), Command::Wait(_)));
     assert_eq!(get(3, 1), ["{?,true}"]);
     assert_eq!(p.info().unwrap().output, 300_001);
-    p.exit(3, kvik_term::am::kill.into());
+    p.exit(3, false, kvik_term::am::kill.into());
     assert_eq!(get(3, 0).len(), 0);
 }
 
@@ -74,9 +74,9 @@ fn errors_and_owners() {
     p.monitor(6, [1, 2, 3], None);
     p.command(4, b"to five", false);
     assert_eq!(get(5, 1), ["{P,{data,\"to five\"}}"]);
-    p.exit(9, kvik_term::am::normal.into());
+    p.exit(9, false, kvik_term::am::normal.into());
     assert!(p.is_open());
-    p.exit(5, kvik_term::am::normal.into());
+    p.exit(5, false, kvik_term::am::normal.into());
     assert!(!p.is_open());
     assert_eq!(get(4, 1), ["EXIT normal"]);
     assert_eq!(get(6, 1), ["DOWN normal"]);

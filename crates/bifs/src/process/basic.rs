@@ -63,16 +63,23 @@ fn unique_integer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let name = a[0].as_atom().filter(|n| *n != am::undefined).ok_or_else(|| p.badarg())?;
-    let to = a[1].immediate().ok_or_else(|| p.badarg())?;
+    let none = || p.badarg_because(am::none);
+    let name = a[0].as_atom().filter(|n| *n != am::undefined).ok_or_else(none)?;
+    let to = a[1].immediate().ok_or_else(none)?;
     let Some(pid) = to.as_local_pid() else {
         let done = to.as_local_port().is_some() && registry::register(name, to);
-        return if done { Ok(true.into()) } else { Err(p.badarg()) };
+        return if done { Ok(true.into()) } else { Err(none()) };
     };
     let alive = pid == p.pid() || kvik_proc::process::table().get(pid, &kvik_sync::pin()).is_some();
     // A process has one name at most; its own record of it tells what to take back at its end.
-    if !alive || registry::name_of(to).is_some() || !registry::register(name, to) {
-        return Err(p.badarg());
+    if !alive {
+        return Err(p.badarg_because(am::notalive));
+    }
+    if registry::name_of(to).is_some() {
+        return Err(p.badarg_because(am::registered_name));
+    }
+    if !registry::register(name, to) {
+        return Err(none());
     }
     if pid == p.pid() {
         p.set_name(Some(name));

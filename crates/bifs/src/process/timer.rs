@@ -43,12 +43,12 @@ fn start<'h>(p: &'h Proc, a: &[Term<'h>], wrap: bool) -> BifResult<'h> {
             }
         }
     }
+    let deadline = deadline(a[0], absolute).ok_or_else(|| p.badarg_because(am::time))?;
     let dest = match (a[1].as_atom(), a[1].as_local_pid()) {
         (Some(name), _) => Dest::Name(name),
         (_, Some(pid)) => Dest::Process(pid),
         _ => return Err(p.badarg()),
     };
-    let deadline = deadline(a[0], absolute).ok_or_else(|| p.badarg())?;
     let id = RefId::next();
     timer::start(id, Timer { deadline, dest, message: OwnedTerm::new(a[2]), wrap });
     Ok(id.term(&p.heap))

@@ -126,16 +126,17 @@ pub extern "sysv64" fn init_writable(p: &Proc, _: &Regs, args: *const u64, _: u6
     p.heap.bs_init_writable(word(args, 0))
 }
 
-/// The number of segments, then value and size of each; `extra` is the segments' table.
+/// The number of segments and words to keep free, then value and size of each; `extra` is the segments' table.
 pub extern "sysv64" fn create_bin(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let n = small_value(word(args, 0)) as usize;
+    let (n, words) = (n & 0xFFFF_FFFF, n >> 32);
     // SAFETY: the template passes its table and two operands for each of its entries.
     let (segs, values) = unsafe {
         let segs = std::slice::from_raw_parts(extra as *const Seg, n);
         (segs, std::slice::from_raw_parts(args.add(1).cast::<[u64; 2]>(), n))
     };
     // SAFETY: the operands are live terms.
-    match unsafe { p.heap.bs_create_bin(segs, values) } {
+    match p.heap.keep_room(words, || unsafe { p.heap.bs_create_bin(segs, values) }) {
         Ok(w) => {
             if p.heap.gc_due() {
                 p.heap.set_reductions(0);

@@ -13,7 +13,7 @@ use super::{arg, set_scratch, set_x, x_terms};
 
 fn export_at(p: u64) -> &'static Export {
     // SAFETY: templates and stubs pass the address of an entry, which is never freed.
-    unsafe { &*((p & !1) as *const Export) }
+    unsafe { &*((p & !7) as *const Export) }
 }
 
 /// Calls a BIF. A panic in it is a fault of ours, and the process's end, but nobody else's.
@@ -95,7 +95,12 @@ pub extern "sysv64" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -
     e as *const Export as u64
 }
 
-/// A guard BIF. The low bit of the word says that a failure goes to a label.
+/// In the word that names a guard BIF: a failure goes to a label.
+pub const FAILS_TO_LABEL: u64 = 1;
+/// A failure leaves no line of the BIF's own in the stack trace.
+pub const NO_LINE: u64 = 2;
+
+/// A guard BIF.
 pub extern "sysv64" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let e = export_at(extra);
     // SAFETY: the template gave as many operands as the function has arguments.
@@ -109,11 +114,13 @@ pub extern "sysv64" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u6
             t.word()
         }
         r => {
-            if extra & 1 == 0 {
+            if extra & FAILS_TO_LABEL == 0 {
                 if r.is_none() {
                     p.error(am::undef);
                 }
-                note_bif(p, e, terms);
+                if extra & NO_LINE == 0 {
+                    note_bif(p, e, terms);
+                }
             }
             NONE
         }
@@ -133,31 +140,34 @@ fn put_list(regs: &Regs, args: Term<'_>) -> Option<usize> {
     it.rest.is_nil().then_some(n)
 }
 
-fn find(p: &Proc, m: Term<'_>, f: Term<'_>, arity: usize) -> u64 {
-    match (m.as_atom(), f.as_atom()) {
-        (Some(m), Some(f)) => kvik_code::export(m, f, arity as u32) as *const Export as u64,
-        _ => {
-            p.badarg();
-            NONE
-        }
-    }
+/// The function of that name. `None`: module or function is no atom.
+fn find(m: Term<'_>, f: Term<'_>, arity: usize) -> Option<u64> {
+    let e = kvik_code::export(m.as_atom()?, f.as_atom()?, arity as u32);
+    Some(e as *const Export as u64)
+}
+
+/// `badarg` from a function of `erlang` that is an instruction here.
+pub fn badarg_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) -> u64 {
+    p.badarg();
+    let e = kvik_code::export(am::erlang, function, args.len() as u32);
+    note_first(p, e, p.heap.list(args), am::error);
+    NONE
 }
 
 /// `apply` with arguments in place: the export to call.
-pub extern "sysv64" fn apply_fixed(p: &Proc, _: &Regs, args: *const u64, arity: u64) -> u64 {
-    find(p, arg(p, args, 0), arg(p, args, 1), arity as usize)
+pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, arity: u64) -> u64 {
+    let (m, f) = (arg(p, args, 0), arg(p, args, 1));
+    find(m, f, arity as usize).unwrap_or_else(|| {
+        let args = p.heap.list(x_terms(p, regs, arity as usize));
+        badarg_in(p, am::apply, &[m, f, args])
+    })
 }
 
 /// `erlang:apply(M, F, Args)`: the export to call, its arguments in place.
 pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
-    match put_list(regs, args) {
-        Some(n) => find(p, m, f, n),
-        None => {
-            p.badarg();
-            NONE
-        }
-    }
+    let e = put_list(regs, args).and_then(|n| find(m, f, n));
+    e.unwrap_or_else(|| badarg_in(p, am::apply, &[m, f, args]))
 }
 
 /// `erlang:apply(Fun, Args)`.
@@ -165,10 +175,7 @@ pub extern "sysv64" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     match put_list(regs, args) {
         Some(n) => prepare(p, regs, f, n),
-        None => {
-            p.badarg();
-            NONE
-        }
+        None => badarg_in(p, am::apply, &[f, args]),
     }
 }
 

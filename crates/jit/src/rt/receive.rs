@@ -11,7 +11,11 @@ pub const SLEEP: u64 = 0;
 pub const TIMED_OUT: u64 = 1;
 
 pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    p.send(arg(p, args, 0), arg(p, args, 1)).map_or(NONE, Term::word)
+    let (to, m) = (arg(p, args, 0), arg(p, args, 1));
+    match p.send(to, m) {
+        Ok(m) => m.word(),
+        Err(_) => super::call::badarg_in(p, am::send, &[to, m]),
+    }
 }
 pub extern "sysv64" fn peek(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.peek().map_or(NONE, Term::word)

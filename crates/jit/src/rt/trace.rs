@@ -18,6 +18,19 @@ pub fn is_continuation(w: u64) -> bool {
     w & 15 == 8
 }
 
+/// Where the calls on a stack come back to. Of the same place many times in a row, a recursion's,
+/// only one counts.
+fn calls(stack: &[u64], from: u64) -> impl Iterator<Item = u64> + '_ {
+    let mut before = from;
+    stack.iter().copied().filter(move |w| {
+        let counts = is_continuation(*w) && *w != before;
+        if counts {
+            before = *w;
+        }
+        counts
+    })
+}
+
 /// The raw trace of an exception raised at `ip`.
 pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     let depth = DEPTH.load(Ordering::Relaxed);
@@ -25,8 +38,8 @@ pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     let mut words = vec![class, p.heap.root(Root::Spare), p.heap.integer(ip as i64)];
     // SAFETY: native code waits for our answer.
     let stack = unsafe { p.heap.stack() };
-    let calls = stack.iter().filter(|w| is_continuation(**w)).take(depth.saturating_sub(1));
-    words.extend(calls.map(|w| p.heap.integer(*w as i64)));
+    let calls = calls(stack, ip as u64).take(depth.saturating_sub(1));
+    words.extend(calls.map(|w| p.heap.integer(w as i64)));
     p.heap.tuple(&words)
 }
 
@@ -123,13 +136,13 @@ fn line<'h>(
 /// The stack of a process, on the heap `h`: one that doesn't run, or (`own`) the one that asks.
 pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h> {
     let mut lines = Vec::new();
+    let ip = if own { 0 } else { p.heap.ip() };
     if !own {
-        let ip = p.heap.ip();
         lines.extend(kvik_code::at(ip).and_then(|i| i.location_near(ip)));
     }
     // SAFETY: native code waits for our answer, or the process does not run.
     let stack = unsafe { p.heap.stack() };
-    let calls = stack.iter().filter(|w| is_continuation(**w)).map(|w| *w as usize);
+    let calls = calls(stack, ip as u64).map(|w| w as usize);
     lines.extend(calls.filter_map(|w| kvik_code::at(w)?.location(w)).take(depth));
     let lines: Vec<Term<'h>> =
         lines.into_iter().take(depth).map(|at| text(h, at, None, None)).collect();

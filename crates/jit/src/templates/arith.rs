@@ -44,7 +44,9 @@ impl<'m> Compiler<'m> {
         args: &[Arg],
         dst: Arg,
     ) -> Done {
-        let extra = e as *const Export as u64 | fail.is_some() as u64;
+        let fails_to = if fail.is_some() { rt::call::FAILS_TO_LABEL } else { 0 };
+        let no_line = if leaves_no_line(e, args) { rt::call::NO_LINE } else { 0 };
+        let extra = e as *const Export as u64 | fails_to | no_line;
         self.call_rt(rt::call::guard_bif, args, extra)?;
         self.none_fails(fail);
         self.store(dst, RAX)
@@ -111,4 +113,15 @@ impl<'m> Compiler<'m> {
         self.a.alu_rr(op, RAX, s);
         overflow
     }
+}
+
+/// What OTP's loader makes increments of, and unary `+`, show no line of `erlang` when they fail.
+fn leaves_no_line(e: &Export, args: &[Arg]) -> bool {
+    e.module == am::erlang
+        && match (e.function, args) {
+            (am::op_plus, [a, b]) => [a, b].iter().any(|x| matches!(x, Arg::Int(_))),
+            (am::op_minus, [_, b]) => matches!(b, Arg::Int(_)),
+            (am::op_plus, [_]) => true,
+            _ => false,
+        }
 }

@@ -64,8 +64,9 @@ impl<'m> Compiler<'m> {
                 self.matching(Arg::Nil, bits::init_writable, &[Arg::X(0, 0)], 0, Some(Arg::X(0, 0)))
             }
             (BsCreateBin, [j, h, Arg::U(live), _, d, ..]) => {
-                self.need(self.heap_words(*h), *live);
-                self.create_bin(*j, *d, self.list(op))
+                let words = self.heap_words(*h);
+                self.need(words, *live);
+                self.create_bin(*j, *d, self.list(op), words)
             }
             // What compilers before OTP 25 emit.
             _ => Err(LoadError::Unsupported(op.opcode.name())),
@@ -109,7 +110,8 @@ impl<'m> Compiler<'m> {
         end.map(|_| self.strings[at as usize..].as_ptr()).ok_or_else(|| self.refuse("string"))
     }
 
-    fn create_bin(&mut self, j: Arg, d: Arg, list: &[Arg]) -> Done {
+    /// `words` of heap are for the instructions that follow: the binary may not have them.
+    fn create_bin(&mut self, j: Arg, d: Arg, list: &[Arg], words: usize) -> Done {
         let mut segs = Vec::new();
         let mut args = Vec::new();
         for s in list.chunks_exact(6) {
@@ -140,8 +142,8 @@ impl<'m> Compiler<'m> {
         let extra = Box::as_ref(&segs).as_ptr() as u64;
         let n = segs.len() as i64;
         self.segments.push(segs);
-        args.push(Arg::Int(n));
-        // The number of segments comes first, so that the runtime finds it.
+        args.push(Arg::Int(n | (words as i64) << 32));
+        // The number of segments and the words come first, so that the runtime finds them.
         args.rotate_right(1);
         let fail = self.fail(j)?;
         self.call_rt(bits::create_bin, &args, extra)?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use kvik_beam::{Arg, Op, Opcode};
-use kvik_term::word::{small, FUN, TAG_BOXED};
+use kvik_term::word::{small, FUN, NONE, TAG_BOXED};
 
 use crate::asm::*;
 use crate::compiler::{kind_byte, Compiler, Done, FUN_CODE};
@@ -26,8 +26,12 @@ impl<'m> Compiler<'m> {
             (Opcode::CallExtOnly, [_, Arg::U(i)]) => self.remote(*i, Some(0)),
             (Opcode::Apply, [Arg::U(n)]) => self.apply(*n, None),
             (Opcode::ApplyLast, [Arg::U(n), Arg::U(k)]) => self.apply(*n, Some(*k)),
-            (Opcode::CallFun, [Arg::U(n)]) => self.call_fun(*n, Arg::X(*n as u16, 0)),
-            (Opcode::CallFun2, [_, Arg::U(n), f]) => self.call_fun(*n, *f),
+            (Opcode::CallFun, [Arg::U(n)]) => {
+                self.call_fun(*n, Arg::X(*n as u16, 0), self.frame_to_drop(trap))
+            }
+            (Opcode::CallFun2, [_, Arg::U(n), f]) => {
+                self.call_fun(*n, *f, self.frame_to_drop(trap))
+            }
             (Opcode::MakeFun2, [Arg::U(i)]) => {
                 let free = self.lambdas.get(*i as usize).map_or(0, |e| e.num_free);
                 let env: Vec<Arg> = (0..free).map(|i| Arg::X(i as u16, 0)).collect();
@@ -64,6 +68,9 @@ impl<'m> Compiler<'m> {
 
     fn remote(&mut self, import: u64, frame: Option<u64>) -> Done {
         let e = *self.imports.get(import as usize).ok_or_else(|| self.refuse("import"))?;
+        if e.extra.load(Ordering::Acquire) == crate::APPLY {
+            return self.apply_to_list(e.arity, frame);
+        }
         match frame {
             // A BIF in tail position keeps its caller, so that a stack trace shows it.
             Some(k) if e.extra.load(Ordering::Acquire) > crate::APPLY => {
@@ -86,6 +93,42 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
+    /// `erlang:apply/2,3` fails where it is called.
+    fn apply_to_list(&mut self, arity: u32, frame: Option<u64>) -> Done {
+        let fun = arity == 2;
+        self.rt(if fun { rt::call::apply_fun } else { rt::call::apply_list });
+        self.none_fails(None);
+        let back = match frame {
+            Some(k) => {
+                self.pop_frame(k);
+                None
+            }
+            None => {
+                self.a.mov_rr(RDX, RAX);
+                let back = self.push_continuation();
+                self.a.mov_rr(RAX, RDX);
+                Some(back)
+            }
+        };
+        if fun {
+            self.jump_prepared();
+        } else {
+            self.a.jmp_m(RAX, 0);
+        }
+        if let Some(l) = back {
+            self.come_back(l);
+        }
+        Ok(())
+    }
+
+    /// Jumps to what a call of a fun has prepared; address in `rax`.
+    fn jump_prepared(&mut self) {
+        self.a.mov_rr(RDX, RAX);
+        self.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
+        self.a.mov_rm(RDI, REGS, Regs::SCRATCH as i32 + 8);
+        self.a.jmp_r(RDX);
+    }
+
     fn apply(&mut self, arity: u64, frame: Option<u64>) -> Done {
         let (m, f) = (Arg::X(arity as u16, 0), Arg::X(arity as u16 + 1, 0));
         self.call_rt(rt::call::apply_fixed, &[m, f], arity)?;
@@ -104,8 +147,18 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
+    /// A call of a fun before `deallocate` and `return` is a tail call: there is no instruction for
+    /// that. Its frame's words.
+    fn frame_to_drop(&self, trap: bool) -> Option<u64> {
+        let [drop, ret] = self.code.ops.get(self.at + 1..self.at + 3)? else { return None };
+        match (drop.opcode, self.args(drop), ret.opcode) {
+            (Opcode::Deallocate, [Arg::U(k)], Opcode::Return) if !trap => Some(*k),
+            _ => None,
+        }
+    }
+
     /// Calls a local fun of the right arity at once; anything else by way of the runtime.
-    fn call_fun(&mut self, arity: u64, fun: Arg) -> Done {
+    fn call_fun(&mut self, arity: u64, fun: Arg, frame: Option<u64>) -> Done {
         let (slow, call) = (self.a.label(), self.a.label());
         self.load(fun, RDI)?;
         self.boxed_kind(RDI, slow);
@@ -116,13 +169,33 @@ impl<'m> Compiler<'m> {
         self.a.mov_rm(RAX, RDI, 8 - TAG_BOXED as i32);
         self.a.mov_rm(RDX, RAX, FUN_CODE);
         self.a.place(call);
-        let back = self.push_continuation();
-        self.a.jmp_r(RDX);
-        self.come_back(back);
+        let back = self.a.label();
+        match frame {
+            Some(k) => {
+                self.pop_frame(k);
+                self.a.jmp_r(RDX);
+            }
+            None => {
+                self.push_known(back);
+                self.a.jmp_r(RDX);
+                self.come_back(back);
+            }
+        }
         self.later(move |c| {
             c.a.place(slow);
             c.call_rt(rt::call::fun, &[fun], arity)?;
-            c.none_fails(None);
+            match frame {
+                Some(_) => c.none_fails(None),
+                None => {
+                    // OTP has pushed where the call comes back to by now: a trace shows it.
+                    let fine = c.a.label();
+                    c.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+                    c.a.jcc(Cc::Ne, fine);
+                    c.push_known(back);
+                    c.raise_here();
+                    c.a.place(fine);
+                }
+            }
             c.a.mov_rr(RDX, RAX);
             c.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
             c.a.mov_rm(RDI, REGS, Regs::SCRATCH as i32 + 8);

@@ -44,10 +44,12 @@ impl<'m> Compiler<'m> {
             }
             (Opcode::Fconv, [s, Arg::Float(n)]) => self.convert(*s, *n),
             (Opcode::Fnegate, [_, Arg::Float(a), Arg::Float(d)]) => {
-                self.a.mov_rm(RAX, REGS, f_offset(*a));
-                self.a.mov_ri(RCX, 1 << 63);
-                self.a.alu_rr(Alu::Xor, RAX, RCX);
-                self.a.mov_mr(REGS, f_offset(*d), RAX);
+                // As OTP's: a difference, which gives no negative zero.
+                self.a.mov_ri(RAX, 0);
+                self.a.movq_xr(0, RAX);
+                self.a.movsd_load(1, REGS, f_offset(*a));
+                self.a.sd(0x5C, 0, 1);
+                self.a.movsd_store(REGS, f_offset(*d), 0);
                 Ok(())
             }
             (o, [j, Arg::Float(a), Arg::Float(b), Arg::Float(d)]) => {
