@@ -52,20 +52,28 @@ fn pair<'h>(p: &'h Proc, tag: Atom, value: impl Into<Term<'h>>) -> Term<'h> {
     p.heap.tuple(&[tag.into(), value.into()])
 }
 
+/// The bytes of a binary; a bit string that has no whole number of them is no file.
+fn whole_bytes(t: Term<'_>) -> Option<Vec<u8>> {
+    t.as_bits().filter(|b| b.is_binary()).map(|b| b.to_bytes().into_owned())
+}
+
 fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (Some(name), Some(bits)) = (a[0].as_atom(), a[1].as_bits()) else {
+    let (Some(name), Some(bytes)) = (a[0].as_atom(), whole_bytes(a[1])) else {
         return Err(p.badarg());
     };
-    let bytes = bits.to_bytes();
     p.heap.bump_reductions(bytes.len() as i64 / 64);
     match kvik_jit::prepare(&bytes) {
         Ok(i) if i.name == name => Ok(p.heap.magic_ref(Arc::new(Prepared::new(Some(i))))),
-        Ok(_) | Err(LoadError::Bad(_) | LoadError::Malformed(_)) => {
-            Ok(pair(p, am::error, am::badfile))
-        }
-        Err(LoadError::Unsupported(_)) => Ok(pair(p, am::error, am::badfile)),
+        Ok(i) => refused(p, name, &format!("it is module {}", i.name.name())),
         Err(LoadError::Full(_)) => Err(p.system_limit()),
+        Err(e) => refused(p, name, &e.to_string()),
     }
+}
+/// Tells the logger why a file was refused, as OTP does.
+fn refused<'h>(p: &'h Proc, name: Atom, why: &str) -> BifResult<'h> {
+    let text = format!("Loading of module {} failed: {why}", name.name());
+    kvik_proc::exit::log_error(p, "~ts~n", |h| h.list(&[h.string(&text)]));
+    Ok(pair(p, am::error, am::badfile))
 }
 
 /// Runs `f` on what a reference stands for.
@@ -268,18 +276,16 @@ fn beamfile_chunk<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let id: Option<Vec<u8>> = a[1]
         .list_to_vec()
         .and_then(|v| v.iter().map(|t| t.as_small().and_then(|c| u8::try_from(c).ok())).collect());
-    let (Some(bits), Some(Ok(id))) = (a[0].as_bits(), id.map(<[u8; 4]>::try_from)) else {
+    let (Some(bytes), Some(Ok(id))) = (whole_bytes(a[0]), id.map(<[u8; 4]>::try_from)) else {
         return Err(p.badarg());
     };
-    let bytes = bits.to_bytes();
     let chunk =
         kvik_beam::Container::parse(&bytes).ok().and_then(|c| c.chunk(&id).map(<[u8]>::to_vec));
     Ok(chunk.map_or(am::undefined.into(), |c| p.heap.binary(&c)))
 }
 
 fn beamfile_module_md5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let Some(bits) = a[0].as_bits() else { return Err(p.badarg()) };
-    let bytes = bits.to_bytes();
+    let Some(bytes) = whole_bytes(a[0]) else { return Err(p.badarg()) };
     let md5 = kvik_beam::Container::parse(&bytes)
         .ok()
         .and_then(|c| kvik_beam::Module::parse(&c).ok().map(|m| m.md5));

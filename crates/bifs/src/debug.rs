@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kvik_heap::copy::size_where;
 use kvik_heap::literal::is_literal;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, Term};
+use kvik_term::{am, Atom, Term};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "flat_size", 1, flat_size_1),
@@ -52,6 +52,7 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return match k.as_atom().map(|a| a.name()) {
             Some("internal_hash") => Ok(p.heap.integer(kvik_term::hash::internal(v, 0) as i64)),
             Some("magic_ref") => magic_ref(p, v),
+            Some("binary_info") => binary_info(p, v),
             Some("atom") => {
                 let i = v.as_usize().and_then(|i| u32::try_from(i).ok());
                 let a = i.and_then(kvik_term::Atom::from_index);
@@ -86,6 +87,18 @@ fn magic_ref<'h>(p: &'h Proc, r: Term<'h>) -> BifResult<'h> {
     let count = std::sync::Arc::strong_count(resource) as i64;
     let ordinary = resource.downcast_ref::<TestResource>().is_some();
     Ok(p.heap.tuple(&[p.heap.unsigned(address), p.heap.integer(count), Term::bool(ordinary)]))
+}
+
+/// Where the bytes of a binary are: `heap_binary`, or
+/// `{refc_binary, Size, {binary, SizeOfAll}, Flags}`.
+fn binary_info<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
+    let h = &p.heap;
+    t.as_bits().ok_or_else(|| p.badarg())?;
+    let atom = |name: &str| Atom::intern(name).map(Term::from).map_err(|_| p.system_limit());
+    let Some(o) = h.off_heap_info(t) else { return atom("heap_binary") };
+    let all = h.tuple(&[am::binary.into(), h.integer(o.capacity as i64)]);
+    let flags = Term::int(if o.writable { 3 } else { 0 });
+    Ok(h.tuple(&[atom("refc_binary")?, h.integer(o.size as i64), all, flags]))
 }
 
 /// What `set_internal_state(make, magic_ref)` makes a reference of.

@@ -30,7 +30,7 @@ fn new_connection_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         None => Err(p.badarg()),
     }
 }
-/// A node that is not alive can watch none, not even itself.
+/// A node that is not alive can watch none but itself.
 fn monitor_node<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(node), Some(on)) = (a.first(), a.get(1)) else {
         return Err(p.badarg());
@@ -42,6 +42,10 @@ fn monitor_node<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         && options.list_to_vec().is_some_and(|l| l.into_iter().all(known));
     if !fine {
         return Err(p.badarg());
+    }
+    // Our own node is always there.
+    if node.is_atom(kvik_proc::node::name()) {
+        return Ok(Term::bool(true));
     }
     if kvik_proc::node::is_alive() {
         return Err(p.notsup());

@@ -20,7 +20,7 @@ pub enum Fault {
 pub type Number<'h> = Result<Term<'h>, Fault>;
 
 /// The most bits of an integer.
-pub const MAX_BITS: u64 = (1 << 26) * 64;
+pub const MAX_BITS: u64 = ((1 << 19) - 1) * 64;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Op {
@@ -176,17 +176,17 @@ impl Heap {
             }));
         }
         let (x, y) = integers(a, b)?;
-        Ok(self.big_integer(&match op {
+        self.limited(&match op {
             BitOp::And => x & y,
             BitOp::Or => x | y,
             BitOp::Xor => x ^ y,
-        }))
+        })
     }
     /// `bnot`
     pub fn complement<'h>(&'h self, a: Term<'h>) -> Number<'h> {
         match a.as_small() {
             Some(i) => Ok(self.integer(!i)),
-            None => Ok(self.big_integer(&!integer_value(a).ok_or(Fault::BadArith)?)),
+            None => self.limited(&!integer_value(a).ok_or(Fault::BadArith)?),
         }
     }
     /// `bsl`; to the right where the count is negative.

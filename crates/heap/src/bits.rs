@@ -183,7 +183,7 @@ impl Heap {
     pub unsafe fn bs_get_integer(&self, c: u64, n: usize, flags: u32) -> u64 {
         // SAFETY: as the caller says.
         let m = unsafe { ctx(c) };
-        if n > m.left() {
+        if n > m.left() || n as u64 > crate::arith::MAX_BITS {
             return NONE;
         }
         if n <= 64 && !(is_little(flags) && n > 8) {

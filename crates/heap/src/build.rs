@@ -8,6 +8,14 @@ use kvik_term::{Atom, Export, ExtKind, FunEntry, Term};
 use crate::binary::{BinRef, Resource};
 use crate::Heap;
 
+/// What an off-heap binary holds for a term, and in all.
+pub struct OffHeapInfo {
+    pub size: usize,
+    pub capacity: usize,
+    /// Whether it can be appended to.
+    pub writable: bool,
+}
+
 impl Heap {
     /// A boxed term from words that follow a header.
     fn boxed(&self, h: u64, words: &[u64]) -> Term<'_> {
@@ -185,6 +193,26 @@ impl Heap {
         };
         let words = [orig, small((base + off) as i64), small(len as i64), small(0)];
         Some(self.boxed(header(SUB_BIN, 4), &words))
+    }
+    /// What is known of the off-heap binary behind a bit string.
+    pub fn off_heap_info(&self, t: Term<'_>) -> Option<OffHeapInfo> {
+        let (h, mut p) = t.boxed()?;
+        // SAFETY: the layouts of `word`.
+        unsafe {
+            if header_subtag(h) == SUB_BIN {
+                p = (*p.add(1) - TAG_BOXED) as *const u64;
+            }
+            (header_subtag(*p) == REFC_BIN).then(|| {
+                let b = std::mem::ManuallyDrop::new(BinRef::from_raw(
+                    *p.add(3) as *mut crate::binary::Binary
+                ));
+                OffHeapInfo {
+                    size: *p.add(1) as usize,
+                    capacity: b.capacity(),
+                    writable: *p.add(5) & crate::bits::WRITABLE != 0,
+                }
+            })
+        }
     }
     /// The off-heap binary behind a binary term, with where it starts there in bits and how many
     /// bits it has. `None` for one that is on the heap.

@@ -70,7 +70,11 @@ fn report(p: &Proc, reason: &OwnedTerm) {
 }
 
 /// `{log, error, Format, Arguments, Metadata}` to the logger.
-fn log_error(p: &Proc, format: &str, args: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>) {
+pub fn log_error(
+    p: &Proc,
+    format: &str,
+    args: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
+) {
     let Some(logger) = registry::whereis_process(am::logger) else {
         return;
     };

@@ -10,6 +10,8 @@ pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)]
 /// OTP's versions that we stand for.
 pub const OTP_RELEASE: &str = "25";
 pub const ERTS_VERSION: &str = "13.1.5";
+/// What a process may do before the next has its turn.
+const REDUCTIONS_A_TURN: usize = 4000;
 const NIF_VERSION: &str = "2.16";
 const DRIVER_VERSION: &str = "3.3";
 
@@ -88,6 +90,7 @@ fn numbers(name: &str) -> Option<i64> {
         }
         "wordsize" => 8,
         "compat_rel" => 25,
+        "context_reductions" => REDUCTIONS_A_TURN,
         "creation" => 0,
         "delayed_node_table_gc" => 60,
         "dist_buf_busy_limit" => c.dist_buf_busy_limit,
@@ -121,6 +124,7 @@ const ATOMS: &[(&str, &str)] = &[
     ("debug_compiled", "false"),
     ("lock_checking", "false"),
     ("constant_pool_support", "true"),
+    ("endian", "little"),
     ("eager_check_io", "true"),
     ("dynamic_trace", "none"),
     ("dynamic_trace_probes", "false"),

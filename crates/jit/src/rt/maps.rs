@@ -3,7 +3,7 @@
 use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
-use kvik_term::{am, map, Term};
+use kvik_term::{am, cmp, map, Term};
 
 use super::{arg, word};
 
@@ -22,6 +22,17 @@ pub extern "sysv64" fn put_exact(p: &Proc, _: &Regs, args: *const u64, count: u6
     put(p, args, count as usize, true)
 }
 
+/// The key that an exact update misses first: OTP updates in the order of the keys.
+fn first_missing<'h>(
+    p: &'h Proc,
+    m: kvik_term::Map<'h>,
+    args: *const u64,
+    count: usize,
+) -> Option<Term<'h>> {
+    let keys = (1..count).step_by(2).map(|i| arg(p, args, i));
+    keys.filter(|k| !map::contains(m, *k)).min_by(|a, b| cmp::compare_exact(*a, *b))
+}
+
 fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
     let source = arg(p, args, 0);
     let Some(mut m) = source.as_map() else {
@@ -37,7 +48,8 @@ fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
     for i in (1..count).step_by(2) {
         let (key, value) = (arg(p, args, i), arg(p, args, i + 1));
         if exact && !map::contains(m, key) {
-            p.error_pair(am::badkey, key);
+            let missing = first_missing(p, m, args, count).unwrap_or(key);
+            p.error_pair(am::badkey, missing);
             return NONE;
         }
         let t = p.heap.map_put(m, key, value);
