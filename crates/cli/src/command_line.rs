@@ -17,8 +17,7 @@ pub struct CommandLine {
     pub print_args: bool,
 }
 
-/// `+` flags that take a value in the next argument. Those not listed, and not in `PREFIXED`, take
-/// none (their value, if any, is part of the word).
+/// `+` flags that take a value: the next argument, or the rest of the same word.
 const WITH_VALUE: &[&str] = &[
     "a", "A", "C", "e", "i", "n", "P", "Q", "t", "T", "R", "W", "K", "IOt", "IOp", "IOPt", "IOPp",
     "IOs", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt", "sbwtdcpu",
@@ -149,5 +148,14 @@ mod tests {
         assert!(parse(os(&["+S"])).is_err());
         assert!(parse(os(&["+ö"])).is_err());
         assert_eq!(parse(os(&["-smp", "disable"])).unwrap().vm, [("S".into(), Some("1".into()))]);
+    }
+
+    #[test]
+    fn every_flag_is_in_the_documentation() {
+        let text = include_str!("../../../docs/COMPATIBILITY.md");
+        let missing =
+            |f: &&&str| !text.contains(&format!("`+{f}`")) && !text.contains(&format!("`+{f} "));
+        let all = WITH_VALUE.iter().chain(BARE);
+        assert_eq!(all.filter(missing).collect::<Vec<_>>(), [&""; 0]);
     }
 }
