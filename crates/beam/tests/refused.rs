@@ -60,8 +60,37 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("test_heap 9 1; make_fun3 0 x0 { x0 }; return", "without having reserved"),
     ("test_heap 9 1; make_fun3 0 x0 { x0 x0 }; return", "free variables"),
-    ("test_heap 1 1; fmove fr0 x0; return", "without having reserved"),
+    ("test_heap 1 1; fmove x0 fr0; fmove fr0 x0; return", "without having reserved"),
     ("set_tuple_element x0 x0 0; return", "right behind setelement"),
+    (
+        "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; get_tuple_element x0 0 x0; \
+      get_tuple_element x0 0 x1; set_tuple_element [] x0 0; deallocate 0; return",
+        "right behind setelement",
+    ),
+    // Float registers.
+    ("test_heap 2 1; fmove fr0 x0; return", "float register"),
+    ("fconv x0 fr0; fadd f0 fr0 fr1 fr0; return", "float register"),
+    (
+        "fconv x0 fr0; fadd f5 fr0 fr0 fr0; return; label 5; test_heap 2 1; fmove fr0 x0; return",
+        "float register",
+    ),
+    (
+        "allocate 0 1; fconv x0 fr0; call 1 f2; test_heap 2 1; fmove fr0 x0; deallocate 0; return",
+        "float register",
+    ),
+    // Ways round on which nobody else gets a turn.
+    ("label 5; is_nonempty_list f6 x0; get_tl x0 x0; jump f5; label 6; return", "a loop"),
+    (
+        "allocate_zero 1 1; label 5; try y0 f6; badmatch x0; label 6; try_case y0; jump f5",
+        "a loop",
+    ),
+    ("allocate 0 1; label 5; call_ext 1 4; jump f5", "a loop"),
+    // BIFs.
+    ("bif1 f1 0 x0 x0; return", "guard BIF"),
+    ("gc_bif1 f1 1 4 x0 x0; return", "guard BIF"),
+    ("bif2 f1 3 x0 x0 x0; return", "builds nothing"),
+    ("on_load; return", "without arguments"),
+    ("is_tagged_tuple f1 x0 0 @1; return", "empty tuple"),
     // Handlers.
     ("allocate_zero 1 1; try y0 f5; call 1 f2; label 5; deallocate 1; return", "wrong place"),
     (
@@ -135,7 +164,9 @@ const ACCEPTED: &[&str] = &[
     "is_atom f1 x0; return",
     "allocate 1 1; move x0 y0; call 1 f2; move y0 x0; deallocate 1; return",
     "test_heap 5 1; put_list x0 [] x0; put_tuple2 x0 { x0 x0 }; return",
-    "label 5; is_nonempty_list f6 x0; get_tl x0 x0; jump f5; label 6; return",
+    "is_nonempty_list f6 x0; get_tl x0 x0; jump f2; label 6; return",
+    "is_atom f5 x0; jump f6; label 7; return; label 5; jump f7; label 6; jump f7",
+    "test_heap 2 1; fconv x0 fr0; fadd f0 fr0 fr0 fr1; fmove fr1 x0; return",
     "allocate_zero 1 1; try y0 f5; call 1 f2; try_end y0; deallocate 1; return; \
      label 5; try_case y0; move x2 x0; deallocate 1; return",
     "allocate_zero 1 1; catch y0 f5; call 1 f2; label 5; catch_end y0; deallocate 1; return",
@@ -188,8 +219,8 @@ fn proves_types() {
     assert!(!needs_test("bif1 f1 5 x0 x1; get_tl x0 x0; return", "get_tl"));
     assert!(needs_test("is_list f1 x0; get_tl x0 x0; return", "get_tl"));
     // A loop that shrinks what is known.
-    let shrinking = "move q0 x1; label 5; get_tuple_element x1 0 x2; is_atom f1 x2; \
-                     move x0 x1; jump f5";
+    let shrinking = "allocate 1 1; move q0 y0; label 5; loop_rec f6 x0; \
+                     get_tuple_element y0 0 x2; move x0 y0; loop_rec_end f5; label 6; wait f5";
     assert!(needs_test(shrinking, get));
     assert!(needs_test("bs_test_tail2 f1 x0 0; return", "bs_test_tail2"));
     let matching = "bs_start_match3 f1 x0 1 x1; bs_test_tail2 f1 x1 0; return";

@@ -6,13 +6,17 @@ use std::sync::{OnceLock, RwLock};
 
 use kvik_term::{Atom, FunEntry};
 
-/// What tells a fun from others.
+/// What tells a fun from others. The number of arguments belongs to it: an external term that says
+/// something else of a fun than its module must not get at the module's code.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct FunKey {
     pub module: Atom,
     pub uniq: [u8; 16],
     pub index: u32,
     pub old_uniq: u32,
+    /// Without the free variables.
+    pub arity: u32,
+    pub num_free: u32,
 }
 
 type Map = HashMap<FunKey, &'static FunEntry>;
@@ -27,8 +31,6 @@ fn table() -> &'static RwLock<Map> {
 pub fn fun_entry(
     key: FunKey,
     function: Atom,
-    arity: u32,
-    num_free: u32,
     old_index: u32,
     code: usize,
 ) -> &'static FunEntry {
@@ -37,8 +39,8 @@ pub fn fun_entry(
         Box::leak(Box::new(FunEntry {
             code: AtomicUsize::new(code),
             module: key.module,
-            arity,
-            num_free,
+            arity: key.arity,
+            num_free: key.num_free,
             index: key.index,
             old_uniq: key.old_uniq,
             old_index,

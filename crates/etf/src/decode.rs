@@ -207,7 +207,7 @@ impl<'h> Decoder<'_, 'h> {
                     return Err(Error::Malformed);
                 }
                 let e = (hooks().fun)(&id).ok_or(Error::Malformed)?;
-                if e.num_free != id.num_free {
+                if (e.arity, e.num_free) != (id.arity as u32, id.num_free) {
                     return Err(Error::Malformed);
                 }
                 self.heap.fun(e, id.arity as usize, *creator, env)

@@ -193,6 +193,14 @@ impl Heap {
         r
     }
 
+    /// Leaves all that is free in the block untouched while `f` allocates.
+    pub fn in_fragments<R>(&self, f: impl FnOnce() -> R) -> R {
+        let top = self.htop.replace(self.stop.get());
+        let r = f();
+        self.htop.set(top);
+        r
+    }
+
     /// Words free between heap and stack, without the slack below the stack.
     pub fn room(&self) -> usize {
         ((self.stop.get() as usize).saturating_sub(self.htop.get() as usize) / 8)

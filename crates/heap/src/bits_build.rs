@@ -15,6 +15,9 @@ use crate::Heap;
 /// The longest bit string, in bits: more than any memory, less than what overflows sums.
 pub const MAX_BITS: usize = 1 << 43;
 
+/// The most bytes a binary gets only because it may become that long.
+const MAX_GUESS: usize = 1 << 20;
+
 /// Why a construction failed.
 #[derive(Copy, Clone, Debug)]
 pub struct BsFail {
@@ -201,7 +204,14 @@ impl Heap {
                 .map_err(|info| s.fail(info, *bin))?,
                 _ => self.bs_init_bits(total),
             };
+            // A binary that grows itself may be a segment's value too, which then is longer than it
+            // was when the room was reckoned.
+            let grows = segs.first().is_some_and(|s| s.kind == SegKind::PrivateAppend);
+            let end = b.pos + total;
             for (s, [value, size]) in segs.iter().zip(args) {
+                if grows && s.bits(*value, *size)? > end - b.pos {
+                    return Err(s.fail(am::short, *value));
+                }
                 b.put(s, *value, *size)?;
             }
             self.bump_reductions((total >> 13) as i64);
@@ -249,13 +259,14 @@ impl Heap {
         q as u64 + TAG_BOXED
     }
 
-    /// An empty binary that can be appended to, with room for `size` bytes (a word).
+    /// An empty binary that can be appended to, with room for `size` bytes (a word), if that isn't
+    /// very much: the number is a guess, and it grows.
     pub fn bs_init_writable(&self, size: u64) -> u64 {
         let n = match is_small(size) {
             true => usize::try_from(small_value(size)).unwrap_or(1024),
             false => 1024,
         };
-        self.new_writable(n.min(MAX_BITS / 8), 0).0
+        self.new_writable(n.min(MAX_GUESS), 0).0
     }
     fn new_writable(&self, cap: usize, bits: usize) -> (u64, *mut u8) {
         let used = bits.div_ceil(8);

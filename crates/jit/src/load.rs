@@ -128,6 +128,10 @@ fn literals(module: &Module, code: &Generic) -> Result<LiteralArea, LoadError> {
     let h = Heap::detached();
     let mut terms: Vec<Term<'_>> = Vec::new();
     for bytes in module.literals.iter() {
+        // The chunk is compressed as a whole; a literal isn't once more.
+        if bytes.starts_with(&[131, 80]) {
+            return Err(LoadError::Malformed("literals"));
+        }
         let (t, _) = kvik_etf::decode(bytes, &h, DecodeOpts::default())
             .map_err(|_| LoadError::Malformed("literals"))?;
         terms.push(t);
@@ -147,9 +151,15 @@ fn literals(module: &Module, code: &Generic) -> Result<LiteralArea, LoadError> {
 
 fn lambdas(module: &Module, atoms: &[Atom], name: Atom, no_fun: usize) -> Vec<&'static FunEntry> {
     let one = |(i, l): (usize, &kvik_beam::Lambda)| {
-        let key = FunKey { module: name, uniq: module.md5, index: i as u32, old_uniq: l.old_uniq };
-        let arity = (l.arity - l.free) as u32;
-        fun_entry(key, atoms[l.function as usize], arity, l.free as u32, l.index, no_fun)
+        let key = FunKey {
+            module: name,
+            uniq: module.md5,
+            index: i as u32,
+            old_uniq: l.old_uniq,
+            arity: (l.arity - l.free) as u32,
+            num_free: l.free as u32,
+        };
+        fun_entry(key, atoms[l.function as usize], l.index, no_fun)
     };
     module.lambdas.iter().enumerate().map(one).collect()
 }

@@ -34,6 +34,8 @@ pub struct Stubs {
     pub runtime: usize,
     /// Raises what the process has noted; called, so that its return address is the place.
     pub raise: usize,
+    /// Ends the process for good: what called it could not come here.
+    pub trap: usize,
     /// Ends the turn: address to go on at in `rax`, live x registers in `ecx`.
     pub yield_: usize,
     /// Waits: address to go on at in `rax`.
@@ -120,7 +122,7 @@ fn make() -> Option<Stubs> {
     let mut m = Maker { a, runtime, raise, leave };
     let enter = way_in(&mut m);
     runtime_call(&mut m);
-    raising(&mut m);
+    let trap = raising(&mut m);
     let (yield_, wait) = stopping(&mut m);
     let bif = bif_call(&mut m);
     let undef = m.entry();
@@ -163,28 +165,30 @@ fn make() -> Option<Stubs> {
     m.a.lea(STACK, STACK, -8);
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
-    let labels = [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin];
+    let labels =
+        [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin];
     finish(m, labels)
 }
 
-fn finish(mut m: Maker, labels: [Label; 11]) -> Option<Stubs> {
+fn finish(mut m: Maker, labels: [Label; 12]) -> Option<Stubs> {
     let code = Code::alloc(m.a.buf.len())?;
     if !m.a.resolve() || !m.a.relocate(code.address()) {
         return None;
     }
     code.write(&m.a.buf);
     let base = code.address();
-    let mut at = [0; 11];
+    let mut at = [0; 12];
     for (i, l) in labels.into_iter().enumerate() {
         at[i] = base + m.a.offset(l)? as usize;
     }
-    let [enter, runtime, raise, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] = at;
+    let [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] = at;
     // What an undefined function's export points to; `rax` holds the export.
     kvik_code::set_undef_stub(undef);
     Some(Stubs {
         enter,
         runtime,
         raise,
+        trap,
         yield_,
         wait,
         bif,
@@ -236,7 +240,8 @@ fn runtime_call(m: &mut Maker) {
     m.a.ret();
 }
 
-fn raising(m: &mut Maker) {
+/// Also where what can't be leads to, called like `raise`: a label.
+fn raising(m: &mut Maker) -> Label {
     m.a.align(16);
     m.a.place(m.raise);
     m.a.pop(RCX);
@@ -248,6 +253,12 @@ fn raising(m: &mut Maker) {
     m.a.place(uncaught);
     m.a.mov_ri(RAX, FAILED);
     m.a.jmp(m.leave);
+    let trap = m.entry();
+    m.a.alu_ri(Alu::Sub, RSP, 8);
+    m.call_rt(rt::raise::impossible);
+    m.a.alu_ri(Alu::Add, RSP, 8);
+    m.a.jmp(m.raise);
+    trap
 }
 
 fn stopping(m: &mut Maker) -> (Label, Label) {

@@ -27,10 +27,10 @@ pub fn install() {
                 uniq: id.uniq,
                 index: id.index,
                 old_uniq: id.old_uniq,
+                arity: id.arity as u32,
+                num_free: id.num_free,
             };
-            let (arity, free) = (id.arity as u32, id.num_free);
-            let no_fun = kvik_jit::no_fun();
-            Some(kvik_code::fun_entry(key, am::undefined, arity, free, id.old_index, no_fun))
+            Some(kvik_code::fun_entry(key, am::undefined, id.old_index, kvik_jit::no_fun()))
         },
         local_ref: |h, n| h.ref_of_numbers(n),
     });

@@ -14,14 +14,32 @@ pub(crate) struct Bif {
     pub(crate) proves: Option<(usize, Ty)>,
     /// It can't fail, whatever its arguments.
     pub(crate) total: bool,
+    /// Whether it may stand in a guard.
+    pub(crate) guard: Guard,
     /// It never returns.
     pub(crate) exits: bool,
     /// It is `erlang:setelement/3`, after which `set_tuple_element` is allowed.
     pub(crate) setelement: bool,
 }
 
-const UNKNOWN: Bif =
-    Bif { result: Ty::TERM, proves: None, total: false, exits: false, setelement: false };
+/// Whether instructions for guard BIFs may name it: these let registers live through them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guard {
+    No,
+    /// It builds nothing where it succeeds.
+    Plain,
+    /// It may build a number or bit string.
+    Builds,
+}
+
+const UNKNOWN: Bif = Bif {
+    result: Ty::TERM,
+    proves: None,
+    total: false,
+    guard: Guard::No,
+    exits: false,
+    setelement: false,
+};
 
 /// Looks all imports up.
 pub(crate) fn resolve(module: &Module) -> Vec<Bif> {
@@ -42,32 +60,44 @@ fn find(module: &Module, import: &Import) -> Bif {
     }
 }
 
+/// All BIFs that the compiler makes guard instructions of.
 fn guard(name: &str, arity: u8) -> Bif {
-    let total = |result| Bif { result, total: true, ..UNKNOWN };
-    let gives = |result| Bif { result, ..UNKNOWN };
-    let proves = |result, index, ty| Bif { result, proves: Some((index, ty)), ..UNKNOWN };
+    let plain = Bif { guard: Guard::Plain, ..UNKNOWN };
+    let builds = Bif { guard: Guard::Builds, ..UNKNOWN };
+    let total = |result| Bif { result, total: true, ..plain };
+    let gives = |result| Bif { result, ..plain };
+    let proves = |result, index, ty| Bif { result, proves: Some((index, ty)), ..plain };
+    let number = |result| Bif { result, ..builds };
+    let size_of = |result, ty| Bif { result, proves: Some((0, ty)), ..builds };
     match (name, arity) {
         ("=:=" | "=/=" | "==" | "/=" | "<" | ">" | ">=" | "=<", 2) => total(Ty::ATOM),
-        ("is_function" | "is_record" | "is_map_key", 2) => gives(Ty::ATOM),
-        (_, 1) if name.starts_with("is_") => total(Ty::ATOM),
+        ("is_function" | "is_record" | "is_map_key", 2) | ("is_record", 3) => gives(Ty::ATOM),
+        (
+            "is_atom" | "is_binary" | "is_bitstring" | "is_boolean" | "is_float" | "is_function"
+            | "is_integer" | "is_list" | "is_map" | "is_number" | "is_pid" | "is_port"
+            | "is_reference" | "is_tuple",
+            1,
+        ) => total(Ty::ATOM),
         ("self", 0) => total(Ty::PID),
         ("node", 0) => total(Ty::ATOM),
+        ("node", 1) => gives(Ty::ATOM),
         ("get", 1) => total(Ty::TERM),
         ("not", 1) | ("and" | "or" | "xor", 2) => gives(Ty::ATOM),
         ("hd" | "tl", 1) => proves(Ty::TERM, 0, Ty::CONS),
-        ("length", 1) => proves(Ty::SMALL, 0, Ty::LIST),
-        ("tuple_size", 1) => proves(Ty::SMALL, 0, Ty::TUPLE),
-        ("map_size", 1) => proves(Ty::SMALL, 0, Ty::MAP),
         ("element", 2) => proves(Ty::TERM, 1, Ty::TUPLE),
+        ("tuple_size", 1) => proves(Ty::SMALL, 0, Ty::TUPLE),
         ("map_get", 2) => proves(Ty::TERM, 1, Ty::MAP),
-        ("byte_size" | "bit_size", 1) => proves(Ty::INTEGER, 0, Ty::BITSTRING),
-        ("float", 1) => gives(Ty::FLOAT),
-        ("/", 2) => gives(Ty::FLOAT),
-        ("round" | "trunc" | "ceil" | "floor", 1) => gives(Ty::INTEGER),
-        ("div" | "rem" | "band" | "bor" | "bxor" | "bsl" | "bsr", 2) => gives(Ty::INTEGER),
-        ("bnot", 1) => gives(Ty::INTEGER),
-        ("+" | "-" | "*", 2) | ("+" | "-" | "abs", 1) => gives(Ty::NUMBER),
-        ("binary_part", _) => gives(Ty::BITSTRING),
+        ("min" | "max", 2) => total(Ty::TERM),
+        ("length", 1) => size_of(Ty::SMALL, Ty::LIST),
+        ("map_size", 1) => size_of(Ty::SMALL, Ty::MAP),
+        ("byte_size" | "bit_size", 1) => size_of(Ty::INTEGER, Ty::BITSTRING),
+        ("size", 1) => number(Ty::SMALL),
+        ("float", 1) | ("/", 2) => number(Ty::FLOAT),
+        ("round" | "trunc" | "ceil" | "floor", 1) => number(Ty::INTEGER),
+        ("div" | "rem" | "band" | "bor" | "bxor" | "bsl" | "bsr", 2) => number(Ty::INTEGER),
+        ("bnot", 1) => number(Ty::INTEGER),
+        ("+" | "-" | "*", 2) | ("+" | "-" | "abs", 1) => number(Ty::NUMBER),
+        ("binary_part", 2 | 3) => number(Ty::BITSTRING),
         _ => UNKNOWN,
     }
 }

@@ -1,6 +1,6 @@
 //! Instructions that move control: calls, frames, BIFs, exceptions, receive.
 
-use super::bifs::Bif;
+use super::bifs::{Bif, Guard};
 use super::flow::Flow;
 use super::state::{Frame, EXCEPTION, NORMAL};
 use super::ty::Ty;
@@ -98,7 +98,7 @@ impl Flow<'_> {
             (Opcode::BuildStacktrace, _) => self
                 .terms(1)
                 .and_then(|()| self.collect(1))
-                .and_then(|()| self.write(Arg::X(0, 0), Ty::LIST)),
+                .and_then(|()| self.write(Arg::X(0, 0), Ty::TERM)),
             (Opcode::Catch | Opcode::Try, [Arg::Y(y, _), Arg::Label(handler)]) => {
                 let kind = if op == Opcode::Catch { Ty::CATCH } else { Ty::TRY };
                 self.open(*y, Ty::tag(kind, *handler))
@@ -121,10 +121,10 @@ impl Flow<'_> {
                 .and_then(|()| self.st.check_y())
                 .and_then(|()| self.fail(*label))
                 .and_then(|()| self.write(*to, Ty::TERM)),
-            (Opcode::LoopRecEnd | Opcode::Wait, [label]) => self
+            (Opcode::LoopRecEnd | Opcode::Wait, [Arg::Label(label)]) => self
                 .no_x()
                 .and_then(|()| self.st.check_y())
-                .and_then(|()| self.fail(*label))
+                .and_then(|()| self.branch_yielding(*label))
                 .map(|()| self.stop()),
             (Opcode::WaitTimeout, [Arg::Label(label), time]) => self.wait_timeout(*label, *time),
             (Opcode::Timeout, _) => self.no_x(),
@@ -149,18 +149,20 @@ impl Flow<'_> {
         if self.is_own_label(label) {
             return Ok(());
         }
-        self.branch(label)
+        self.branch_yielding(label)
     }
 
     /// No x register survives.
     fn no_x(&mut self) -> Step {
         self.st.x.clear();
+        self.st.f.clear();
         self.st.heap = Default::default();
         Ok(())
     }
 
     fn only_x0(&mut self, ty: Ty) {
         self.st.x.clear();
+        self.st.f.clear();
         self.st.x.push(ty);
     }
 
@@ -244,9 +246,15 @@ impl Flow<'_> {
 
     fn bif(&mut self, import: u64, fail: Option<Arg>, sources: &[Arg], to: Arg) -> Step {
         let bif = self.import(sources.len() as u64, import)?;
+        if bif.guard != Guard::Plain {
+            return Err("not a guard BIF that builds nothing");
+        }
         sources.iter().try_for_each(|s| self.term(*s).map(drop))?;
         if let Some(fail) = fail.filter(|_| !bif.total) {
+            // A BIF that fails notes why, on the heap.
+            let heap = std::mem::take(&mut self.st.heap);
             self.fail(fail)?;
+            self.st.heap = heap;
         }
         self.learn(bif, sources);
         self.write(to, bif.result)
@@ -254,6 +262,9 @@ impl Flow<'_> {
 
     fn gc_bif(&mut self, import: u64, fail: Arg, live: u64, sources: &[Arg], to: Arg) -> Step {
         let bif = self.import(sources.len() as u64, import)?;
+        if bif.guard == Guard::No {
+            return Err("not a guard BIF");
+        }
         let mut small = true;
         for s in sources {
             small &= self.term(*s)?.is(Ty::SMALL);

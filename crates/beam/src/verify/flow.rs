@@ -6,6 +6,7 @@
 //! ends soon; a budget stops code that was made to take long.
 
 use super::bifs::{self, Bif};
+use super::loops::Loops;
 use super::operands::Tables;
 use super::state::{Frame, Heap, LabelState, State, EXCEPTION, NORMAL, RAW_Y};
 use super::ty::{Ty, MAX_LABELS};
@@ -44,6 +45,7 @@ pub(crate) struct Flow<'a> {
     contexts: HashMap<(usize, u16), ()>,
     /// Functions to look at again, because they may now be passed a context.
     again: BTreeSet<usize>,
+    loops: Loops,
     proof: Proof,
 }
 
@@ -78,6 +80,7 @@ impl<'a> Flow<'a> {
             fill: Ty::UNINIT,
             contexts: HashMap::new(),
             again: BTreeSet::new(),
+            loops: Loops::default(),
             proof: Proof {
                 zero: Bits::new(count),
                 checked: Bits::new(count),
@@ -121,7 +124,16 @@ impl<'a> Flow<'a> {
 
     fn run_function(&mut self, index: usize) -> Result<(), Stop> {
         self.fill = Ty::UNINIT;
-        self.visit_function(index)
+        self.loops = Loops::default();
+        self.visit_function(index)?;
+        if self.loops.possible() {
+            // Once more, to see whether what jumps back goes round.
+            self.loops.record();
+            self.visit_function(index)?;
+            let found = self.loops.find();
+            found.map_or(Ok(()), |at| Err((index, at, "a loop that never lets others run")))?;
+        }
+        Ok(())
     }
 
     fn visit_function(&mut self, index: usize) -> Result<(), Stop> {
@@ -158,6 +170,7 @@ impl<'a> Flow<'a> {
         self.st.heap = Heap::default();
         self.st.how = NORMAL;
         self.st.x.clear();
+        self.st.f.clear();
         for x in 0..u16::from(self.function.arity) {
             let context = self.contexts.contains_key(&(index, x));
             self.st.x.push(if context { Ty::TERM.or(Ty::CONTEXT) } else { Ty::TERM });
@@ -185,6 +198,9 @@ impl<'a> Flow<'a> {
             }
             self.proof.visited.set(self.at);
             self.step(op)?;
+            if self.alive {
+                self.loops.step(self.at);
+            }
             self.at += 1;
         }
         if self.alive {
@@ -241,6 +257,17 @@ impl<'a> Flow<'a> {
 
     /// The flow may go to a label of the function.
     pub(crate) fn branch(&mut self, label: u32) -> Result<(), What> {
+        // At the entry the process may yield.
+        if label != self.function.entry_label {
+            if let Some(to) = self.tables.code.label(label) {
+                self.loops.jump(self.at, to);
+            }
+        }
+        self.branch_yielding(label)
+    }
+
+    /// The same for a way on which the process may yield, or has waited.
+    pub(crate) fn branch_yielding(&mut self, label: u32) -> Result<(), What> {
         if label == self.function.info_label {
             return self.no_clause();
         }
@@ -478,7 +505,10 @@ impl<'a> Flow<'a> {
         }
         let fresh = std::mem::take(&mut self.fresh_tuple);
         match op.opcode {
-            Opcode::GetTupleElement | Opcode::Line => self.fresh_tuple = fresh,
+            Opcode::Line => self.fresh_tuple = fresh,
+            Opcode::GetTupleElement => {
+                self.fresh_tuple = fresh && !matches!(args.last(), Some(Arg::X(0, _)));
+            }
             Opcode::SetTupleElement if !fresh => return Err("not right behind setelement/3"),
             Opcode::SetTupleElement => self.fresh_tuple = true,
             _ => {}

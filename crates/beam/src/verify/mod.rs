@@ -13,6 +13,7 @@
 //! - a term is built only in words reserved since the last point where a collection may happen;
 //! - `catch` and `try` nest (the innermost tag is in the lowest y register), are closed before
 //!   their frame goes, and an exception arrives at `try_case` or `catch_end` of its own register;
+//! - there is no way round in a function on which the process can neither yield nor wait;
 //! - a match context is seen by bs instructions only, except that it may be moved, kept in y
 //!   registers, and passed to functions of the module that begin to match on it.
 //!
@@ -24,6 +25,7 @@ mod bifs;
 mod binary;
 mod control;
 mod flow;
+mod loops;
 mod operands;
 mod state;
 mod terms;

@@ -12,6 +12,10 @@ const MAX_LIVE: u64 = 1023;
 const MAX_FRAME: u64 = 1023;
 /// The most words that one instruction may reserve.
 const MAX_HEAP: u64 = 1 << 24;
+/// Tuples that the code names the size of have fewer elements: their headers fit 31 bits.
+const MAX_TUPLE: u64 = (1 << 23) - 1;
+/// Operands that one runtime call gets by way of the thread's stack.
+const MAX_OPERANDS: usize = 1 << 15;
 
 /// What the checks need to look up.
 pub(crate) struct Tables<'a> {
@@ -73,13 +77,21 @@ impl<'a> Tables<'a> {
                 self.local(function, label)
             }),
             Opcode::SelectTupleArity => self.pairs(list, |value, label| match value {
-                Arg::U(_) => self.local(function, label),
+                Arg::U(n) => {
+                    at_most(n, MAX_TUPLE, "a tuple too large").and(self.local(function, label))
+                }
                 _ => Err("a tuple size is not a number"),
             }),
             Opcode::PutTuple2 | Opcode::MakeFun3 | Opcode::HasMapFields => {
+                at_most(list.len() as u64, MAX_TUPLE, "too many elements")?;
                 list.iter().try_for_each(|arg| source(*arg))
             }
+            Opcode::GetTupleElement | Opcode::SetTupleElement | Opcode::TestArity => {
+                self.tuple_number(op, 0)
+            }
+            Opcode::IsTaggedTuple => self.tuple_number(op, 1),
             Opcode::PutMapAssoc | Opcode::PutMapExact => {
+                at_most(list.len() as u64, MAX_OPERANDS as u64, "too many pairs")?;
                 self.pairs(list, |key, value| source(key).and(source(value)))?;
                 self.unique_keys(list)
             }
@@ -98,8 +110,33 @@ impl<'a> Tables<'a> {
                 [_, _, Arg::U(1..=256)] => Ok(()),
                 _ => Err("a unit out of range"),
             },
+            Opcode::BsGetInteger2 | Opcode::BsGetFloat2 | Opcode::BsGetBinary2 => {
+                match self.code.args(op) {
+                    [_, _, _, _, Arg::U(0..=256), Arg::U(0..=255), _] => Ok(()),
+                    _ => Err("a unit out of range"),
+                }
+            }
+            Opcode::BsSkipBits2 => match self.code.args(op) {
+                [_, _, _, Arg::U(0..=256), _] => Ok(()),
+                _ => Err("a unit out of range"),
+            },
+            // It is called without arguments.
+            Opcode::OnLoad if function.arity != 0 => Err("not in a function without arguments"),
             _ => Ok(()),
         }
+    }
+
+    /// A tuple's size or the index of an element.
+    fn tuple_number(&self, op: &Op, least: u64) -> Result<(), What> {
+        let numbers = self.code.args(op).iter().filter_map(|arg| match arg {
+            Arg::U(n) => Some(*n),
+            _ => None,
+        });
+        for n in numbers {
+            at_most(n, MAX_TUPLE - 1, "a tuple too large")?;
+            at_most(least, n, "a tag in an empty tuple")?;
+        }
+        Ok(())
     }
 
     fn check_arg(&self, function: &Function, kind: Kind, arg: Arg) -> Result<(), What> {
@@ -199,6 +236,7 @@ impl<'a> Tables<'a> {
 
     /// Six operands each: type, serial number, unit, flags, value, size.
     fn segments(&self, list: &[Arg]) -> Result<(), What> {
+        at_most(list.len() as u64, MAX_OPERANDS as u64, "too many segments")?;
         let segments = list.chunks_exact(6);
         if !segments.remainder().is_empty() {
             return Err("a segment is cut off");
@@ -307,6 +345,14 @@ fn is_constant(arg: Arg) -> Result<(), What> {
     match arg {
         Arg::Nil | Arg::Atom(_) | Arg::Int(_) | Arg::Big(_) | Arg::Literal(_) => Ok(()),
         _ => Err("not a constant"),
+    }
+}
+
+fn at_most(n: u64, most: u64, what: What) -> Result<(), What> {
+    if n <= most {
+        Ok(())
+    } else {
+        Err(what)
     }
 }
 

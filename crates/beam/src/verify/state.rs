@@ -48,6 +48,8 @@ pub(crate) struct State {
     pub(crate) x: Vec<Ty>,
     /// The y registers: as many as the frame has.
     pub(crate) y: Vec<Ty>,
+    /// The float registers; those beyond the end hold no number.
+    pub(crate) f: Vec<Ty>,
     pub(crate) frame: Frame,
     /// How many y registers are not initialised.
     pub(crate) raw_y: usize,
@@ -77,6 +79,24 @@ impl State {
     #[inline]
     pub(crate) fn get_y(&self, reg: u16) -> Result<Ty, What> {
         self.y.get(usize::from(reg)).copied().ok_or("a y register outside the frame")
+    }
+
+    /// A float register must hold a finite number.
+    pub(crate) fn check_float(&self, reg: u16) -> Result<(), What> {
+        match self.f.get(usize::from(reg)) {
+            Some(ty) if ty.is(Ty::FLOAT) => Ok(()),
+            _ => Err("reads a float register that isn't initialised"),
+        }
+    }
+
+    pub(crate) fn set_float(&mut self, reg: u16, ty: Ty) {
+        let reg = usize::from(reg);
+        if reg >= self.f.len() {
+            self.f.resize(reg + 1, Ty::UNINIT);
+        }
+        if let Some(slot) = self.f.get_mut(reg) {
+            *slot = ty;
+        }
     }
 
     /// Writes a y register, whatever is in it.
@@ -151,6 +171,7 @@ pub(crate) struct LabelState {
     how: u8,
     x: (u32, u32),
     y: (u32, u32),
+    f: (u32, u32),
     heap: Heap,
 }
 
@@ -165,6 +186,7 @@ impl LabelState {
             how: state.how,
             x: keep(pool, if state.how == EXCEPTION { &[] } else { &state.x }),
             y: keep(pool, &state.y),
+            f: keep(pool, if state.how == EXCEPTION { &[] } else { &state.f }),
             heap: state.heap,
         };
     }
@@ -179,12 +201,11 @@ impl LabelState {
         if state.how & NORMAL != 0 {
             if self.how & NORMAL == 0 {
                 self.x = keep(pool, &state.x);
+                self.f = keep(pool, &state.f);
                 changed = true;
             } else {
-                let kept = self.x.1.min(state.x.len() as u32);
-                changed |= kept != self.x.1;
-                self.x.1 = kept;
-                changed |= join(pool, self.x, &state.x, self.done);
+                changed |= join_prefix(pool, &mut self.x, &state.x, self.done);
+                changed |= join_prefix(pool, &mut self.f, &state.f, self.done);
             }
         }
         self.how |= state.how;
@@ -219,6 +240,8 @@ impl LabelState {
         state.x.extend_from_slice(part(pool, self.x));
         state.y.clear();
         state.y.extend_from_slice(part(pool, self.y));
+        state.f.clear();
+        state.f.extend_from_slice(part(pool, self.f));
         state.frame = self.frame;
         state.heap = self.heap;
         state.how = self.how;
@@ -234,6 +257,14 @@ fn keep(pool: &mut Vec<Ty>, from: &[Ty]) -> (u32, u32) {
 
 fn part(pool: &[Ty], (start, len): (u32, u32)) -> &[Ty] {
     pool.get(start as usize..start as usize + len as usize).unwrap_or_default()
+}
+
+/// Registers beyond the end of either are not initialised.
+fn join_prefix(pool: &mut [Ty], kept: &mut (u32, u32), with: &[Ty], widen: bool) -> bool {
+    let len = kept.1.min(with.len() as u32);
+    let shorter = len != kept.1;
+    kept.1 = len;
+    join(pool, *kept, with, widen) || shorter
 }
 
 fn join(pool: &mut [Ty], (start, len): (u32, u32), with: &[Ty], widen: bool) -> bool {

@@ -49,7 +49,7 @@ impl Flow<'_> {
                 self.test(*label, *s, Ty::tuple(*arity as usize), false)
             }
             (Opcode::TestArity, [label, s, Arg::U(arity)]) => self
-                .tuple(*s)
+                .tuple_or_fail(*s)
                 .and_then(|()| self.test(*label, *s, Ty::tuple(*arity as usize), false)),
             (_, [label, s]) if Ty::of_test(op).is_some() => {
                 self.test(*label, *s, Ty::of_test(op).unwrap_or(Ty::TERM), true)
@@ -62,11 +62,11 @@ impl Flow<'_> {
                 self.put_map(*label, *map, *to, *live, list)
             }
             (Opcode::Fmove, [from, to]) => self.fmove(*from, *to),
-            (Opcode::Fconv, [from, _]) => self.fconv(*from),
-            (Opcode::Fadd | Opcode::Fsub | Opcode::Fmul | Opcode::Fdiv, [fail, ..]) => {
-                self.fail(*fail)
+            (Opcode::Fconv, [from, to]) => self.fconv(*from, *to),
+            (Opcode::Fadd | Opcode::Fsub | Opcode::Fmul | Opcode::Fdiv, [fail, a, b, to]) => {
+                self.float_result(*fail, &[*a, *b], *to)
             }
-            (Opcode::Fnegate, [fail, ..]) => self.fail(*fail),
+            (Opcode::Fnegate, [fail, a, to]) => self.float_result(*fail, &[*a], *to),
             (Opcode::Fclearerror | Opcode::Fcheckerror, _) => Ok(()),
             _ => return None,
         })
@@ -86,11 +86,11 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// The instruction relies on a tuple.
-    fn tuple(&mut self, arg: Arg) -> Result<(), What> {
+    /// The instruction relies on a tuple, and fails like a test where it is none: on that way
+    /// nothing more is known.
+    fn tuple_or_fail(&mut self, arg: Arg) -> Result<(), What> {
         let ty = self.term(arg)?;
         self.rely(ty.is(Ty::TUPLE));
-        self.known(arg, ty.meet(Ty::TUPLE));
         Ok(())
     }
 
@@ -263,7 +263,8 @@ impl Flow<'_> {
 
     fn fmove(&mut self, from: Arg, to: Arg) -> Result<(), What> {
         match (from, to) {
-            (Arg::Float(_), Arg::X(..) | Arg::Y(..)) => {
+            (Arg::Float(f), Arg::X(..) | Arg::Y(..)) => {
+                self.st.check_float(f)?;
                 if let Some(left) = self.st.heap.floats.checked_sub(1) {
                     self.st.heap.floats = left;
                 } else {
@@ -272,23 +273,44 @@ impl Flow<'_> {
                 self.write(to, Ty::FLOAT)
             }
             (Arg::Float(_), _) => Err("a float goes nowhere"),
-            (_, Arg::Float(_)) => {
+            (_, Arg::Float(f)) => {
                 let ty = self.term(from)?;
                 self.rely(ty.is(Ty::FLOAT));
                 match from {
                     Arg::Literal(_) if !ty.is(Ty::FLOAT) => Err("a literal that is no float"),
-                    _ => Ok(()),
+                    _ => {
+                        self.st.set_float(f, Ty::FLOAT);
+                        Ok(())
+                    }
                 }
             }
             _ => Err("no float register"),
         }
     }
 
-    fn fconv(&mut self, from: Arg) -> Result<(), What> {
+    fn fconv(&mut self, from: Arg, to: Arg) -> Result<(), What> {
         let ty = self.term(from)?;
         self.raise()?;
         self.known(from, ty.meet(Ty::NUMBER));
+        self.write_float(to)
+    }
+
+    fn write_float(&mut self, to: Arg) -> Result<(), What> {
+        let Arg::Float(f) = to else { return Err("no float register") };
+        self.st.set_float(f, Ty::FLOAT);
         Ok(())
+    }
+
+    /// When it fails, what it wrote is no finite number, or nothing was written.
+    fn float_result(&mut self, fail: Arg, from: &[Arg], to: Arg) -> Result<(), What> {
+        for arg in from {
+            let Arg::Float(f) = arg else { return Err("no float register") };
+            self.st.check_float(*f)?;
+        }
+        let Arg::Float(f) = to else { return Err("no float register") };
+        self.st.set_float(f, Ty::UNINIT);
+        self.fail(fail)?;
+        self.write_float(to)
     }
 
     /// What an operand of kind `h` reserves.

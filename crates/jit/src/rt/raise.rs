@@ -88,9 +88,11 @@ pub extern "sysv64" fn badarith(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u6
     NONE
 }
 
-/// Code that no compiler makes: an operand has not the type that the code relies on.
+/// Code that no compiler makes: an operand has not the type that the code relies on, or a call
+/// came back that could not. No handler has been told of that, so none may be found: the stack goes.
 pub extern "sysv64" fn impossible(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.exit(am::internal_error);
+    p.heap.cut_stack(0);
     NONE
 }
 

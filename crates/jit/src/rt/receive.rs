@@ -44,7 +44,8 @@ pub extern "sysv64" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, _: u64
     }
 }
 pub extern "sysv64" fn marker_reserve(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
-    p.marker_reserve().word()
+    // It looks at signals; words may be reserved for what follows.
+    p.heap.in_fragments(|| p.marker_reserve()).word()
 }
 pub extern "sysv64" fn marker_bind(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     p.marker_bind(arg(p, args, 0), arg(p, args, 1));

@@ -82,8 +82,15 @@ impl<'m> Compiler<'m> {
         d: Option<Arg>,
     ) -> Done {
         self.call_rt(f, args, extra)?;
-        if let Some(fail) = self.fail(j)? {
-            self.none_fails(Some(fail));
+        match self.fail(j)? {
+            Some(fail) => self.none_fails(Some(fail)),
+            // Only what is no match context has no answer here.
+            None if d.is_some() => {
+                let bad = self.a.label();
+                crate::compiler::none_to(&mut self.a, bad);
+                self.impossible(bad);
+            }
+            None => {}
         }
         match d {
             Some(d) => self.store(d, RAX),

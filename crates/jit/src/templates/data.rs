@@ -137,7 +137,8 @@ impl<'m> Compiler<'m> {
     pub(super) fn impossible(&mut self, bad: Label) {
         self.later(move |c| {
             c.a.place(bad);
-            c.raise_by(crate::rt::raise::impossible, &[], 0)
+            c.trap();
+            Ok(())
         });
     }
 

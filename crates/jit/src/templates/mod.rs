@@ -35,8 +35,10 @@ impl<'m> Compiler<'m> {
                 }
                 _ => self.instruction(op)?,
             }
+            if self.proof.trap_after(at) {
+                self.trap();
+            }
         }
-        self.a.ud2();
         self.flush_cold()
     }
 

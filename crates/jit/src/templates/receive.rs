@@ -9,7 +9,7 @@ use kvik_term::word::NONE;
 use crate::asm::*;
 use crate::compiler::{Compiler, Done};
 use crate::rt::receive;
-use crate::stubs::{P, XREGS};
+use crate::stubs::{P, REDS, XREGS};
 
 impl<'m> Compiler<'m> {
     pub(super) fn receive(&mut self, op: &Op) -> Done {
@@ -28,8 +28,7 @@ impl<'m> Compiler<'m> {
             (Opcode::LoopRecEnd, [Arg::Label(f)]) => {
                 let f = self.label(*f)?;
                 self.call_rt(receive::next, &[], 0)?;
-                self.a.jmp(f);
-                Ok(())
+                self.again(f)
             }
             (Opcode::RemoveMessage, _) => self.remove_message(),
             (Opcode::Timeout, _) => self.call_rt(receive::timeout, &[], 0),
@@ -53,6 +52,16 @@ impl<'m> Compiler<'m> {
         }
     }
 
+    /// Back to `loop_rec`; the turn may end here, so that nobody looks through a long mailbox in one.
+    fn again(&mut self, f: Label) -> Done {
+        let yield_ = self.stubs.yield_;
+        self.a.dec(REDS);
+        self.a.jcc(Cc::G, f);
+        self.a.lea_label(RAX, f);
+        self.a.mov_ri(RCX, 0);
+        self.a.jmp_abs(yield_);
+        Ok(())
+    }
     /// The message that the sender has put on the heap, or one from the mailbox.
     fn loop_rec(&mut self, f: Label, dst: Arg) -> Done {
         let (mailbox, got) = (self.a.label(), self.a.label());
