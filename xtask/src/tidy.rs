@@ -32,7 +32,26 @@ pub fn faults(root: &Path) -> Vec<String> {
         unsafe_homes(&dir, &name, &mut out);
         lengths(root, &dir, &mut out);
     }
+    documents(root, &mut out);
     out
+}
+
+/// Every crate is on the code map, and links between documents lead somewhere.
+fn documents(root: &Path, out: &mut Vec<String>) {
+    let map = fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap_or_default();
+    for name in crates(root).iter().filter(|n| !map.contains(&format!("| `{n}`"))) {
+        out.push(format!("crates/{name}: not on the code map (docs/ARCHITECTURE.md)"));
+    }
+    for dir in [".", "docs", "docs/internals"].map(|d| root.join(d)) {
+        let entries = fs::read_dir(&dir).into_iter().flatten().flatten();
+        for path in entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "md")) {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let links = text.split("](").skip(1).filter_map(|l| l.split([')', '#']).next());
+            for link in links.filter(|l| !l.contains("://") && !dir.join(l).exists()) {
+                out.push(format!("{}: no {link}", path.display()));
+            }
+        }
+    }
 }
 
 fn crates(root: &Path) -> Vec<String> {
