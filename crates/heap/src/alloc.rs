@@ -330,9 +330,7 @@ impl Heap {
     }
     /// X registers put aside while the process does not run.
     pub fn saved_x(&self) -> usize {
-        let v = self.saved();
-        let n = v.len();
-        n
+        self.saved().len()
     }
     /// Puts `args` aside as the x registers of a process that starts or goes on with them.
     /// The x registers put aside, for the moment: nobody keeps the reference.

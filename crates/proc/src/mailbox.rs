@@ -25,7 +25,8 @@ impl MailboxCell {
     pub fn get(&self) -> Option<RefMut<'_, Mailbox>> {
         Some(self.0.get()?.borrow_mut())
     }
-    pub fn len(&self) -> usize {
+    /// Messages waiting.
+    pub fn count(&self) -> usize {
         self.get().map_or(0, |m| m.len())
     }
 }

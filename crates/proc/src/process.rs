@@ -264,7 +264,7 @@ impl Proc {
     }
     /// Messages in its mailbox.
     pub fn message_count(&self) -> usize {
-        self.mailbox.len() + self.heap.message().is_some() as usize
+        self.mailbox.count() + self.heap.message().is_some() as usize
     }
     pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
         let m = self.mailbox.borrow_mut();
