@@ -7,6 +7,7 @@ use std::ptr;
 
 use kvik_term::word::*;
 use kvik_term::Term;
+use smallvec::SmallVec;
 
 use crate::binary::release_off_heap;
 use crate::frag::Frag;
@@ -52,7 +53,7 @@ pub struct Heap {
     /// The process dictionary, where there is one.
     pub(crate) pairs: Cell<Option<Box<Pairs>>>,
     /// X registers of a process that is not running.
-    pub(crate) saved: UnsafeCell<Vec<u64>>,
+    pub(crate) saved: UnsafeCell<SavedX>,
     pub(crate) min_words: Cell<u32>,
     pub(crate) fullsweep_after: Cell<u32>,
     pub(crate) minor_count: Cell<u32>,
@@ -86,6 +87,8 @@ pub(crate) unsafe fn free_block(p: *mut u64, words: usize) {
 }
 
 pub(crate) type Pairs = Vec<(u64, u64)>;
+/// Most processes stop with no more registers than that.
+pub(crate) type SavedX = SmallVec<[u64; 4]>;
 
 impl Heap {
     pub const HTOP: usize = offset_of!(Heap, htop);
@@ -131,7 +134,7 @@ impl Heap {
                 roots
             },
             pairs: Cell::new(None),
-            saved: UnsafeCell::new(Vec::new()),
+            saved: UnsafeCell::new(SavedX::new()),
             min_words: Cell::new(FIRST_WORDS as u32),
             fullsweep_after: Cell::new(65_535),
             minor_count: Cell::new(0),
@@ -332,20 +335,22 @@ impl Heap {
     pub fn saved_x(&self) -> usize {
         self.saved().len()
     }
-    /// Puts `args` aside as the x registers of a process that starts or goes on with them.
     /// The x registers put aside, for the moment: nobody keeps the reference.
     #[inline]
     #[allow(clippy::mut_from_ref)]
-    pub(crate) fn saved(&self) -> &mut Vec<u64> {
+    pub(crate) fn saved(&self) -> &mut SavedX {
         // SAFETY: a heap is used by one thread at a time, and none of the callers calls another.
         unsafe { &mut *self.saved.get() }
     }
+    /// Puts `args` aside as the x registers of a process that starts or goes on with them.
     #[inline]
     pub fn save_args<'h>(&'h self, args: &[Term<'h>]) {
         let v = self.saved();
         if args.is_empty() {
-            if v.capacity() > 0 {
-                *v = Vec::new();
+            if v.spilled() {
+                *v = SavedX::new();
+            } else {
+                v.clear();
             }
             return;
         }

@@ -1,6 +1,6 @@
 //! What processes and schedulers need from crates above this one. `vm` sets it before it starts.
 
-use std::sync::{OnceLock, RwLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use kvik_heap::{OwnedTerm, Regs};
@@ -58,7 +58,7 @@ pub struct PortHooks {
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
-static ON_EXIT: RwLock<Vec<fn(&Proc)>> = RwLock::new(Vec::new());
+static ON_EXIT: [OnceLock<fn(&Proc)>; 4] = [const { OnceLock::new() }; 4];
 
 pub const DEFAULT: Hooks = Hooks {
     run: |_, _| Outcome::Exit,
@@ -85,11 +85,12 @@ pub fn set_hooks(h: Hooks) -> bool {
 pub fn hooks() -> &'static Hooks {
     HOOKS.get().unwrap_or(&DEFAULT)
 }
-/// Has something done at the end of each process: tables, files, ports that it owns.
-pub fn on_exit(f: fn(&Proc)) {
-    ON_EXIT.write().unwrap_or_else(|e| e.into_inner()).push(f);
+/// Has something done at the end of each process: tables, files, ports that it owns. False when
+/// there is no room for one more.
+pub fn on_exit(f: fn(&Proc)) -> bool {
+    ON_EXIT.iter().any(|slot| slot.set(f).is_ok())
 }
+#[inline]
 pub(crate) fn run_on_exit(p: &Proc) {
-    let all = ON_EXIT.read().unwrap_or_else(|e| e.into_inner());
-    all.iter().for_each(|f| f(p));
+    ON_EXIT.iter().map_while(|slot| slot.get()).for_each(|f| f(p));
 }

@@ -9,5 +9,5 @@ pub mod table;
 pub mod task;
 
 pub use inbox::{Chain, Node};
-pub use table::{pin, Guard, Table};
+pub use table::{pin, Guard, Numbered, Table};
 pub use task::{Me, Pushed, Task, Ticket};

@@ -4,11 +4,11 @@
 //! slot is taken is skipped. A task taken out stays in memory until every thread that may have
 //! looked it up has let go of its [`Guard`] (epochs).
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use crossbeam_epoch as epoch;
-use epoch::{Atomic, Owned};
 
 /// What has been looked up stays in memory while this is held.
 pub type Guard = epoch::Guard;
@@ -18,13 +18,14 @@ pub fn pin() -> Guard {
     epoch::pin()
 }
 
-pub struct Entry<T> {
-    number: u32,
-    task: Arc<T>,
+/// What stands in a table knows its number.
+pub trait Numbered {
+    fn number(&self) -> u32;
 }
 
 pub struct Table<T> {
-    slots: Box<[Atomic<Entry<T>>]>,
+    /// Each holds a count of an `Arc`, or null.
+    slots: Box<[AtomicPtr<T>]>,
     /// The next number to try.
     next: AtomicU64,
     count: AtomicUsize,
@@ -32,12 +33,12 @@ pub struct Table<T> {
     number_mask: u32,
 }
 
-impl<T: Send + Sync + 'static> Table<T> {
+impl<T: Numbered + Send + Sync + 'static> Table<T> {
     /// Room for `limit` tasks, with numbers of `bits` bits.
     pub fn new(limit: usize, bits: u32) -> Table<T> {
         let size = limit.next_power_of_two().min(1 << bits);
         Table {
-            slots: (0..size).map(|_| Atomic::null()).collect(),
+            slots: (0..size).map(|_| AtomicPtr::default()).collect(),
             next: AtomicU64::new(0),
             count: AtomicUsize::new(0),
             limit: limit.min(size),
@@ -45,7 +46,7 @@ impl<T: Send + Sync + 'static> Table<T> {
         }
     }
     #[inline]
-    fn slot(&self, number: u32) -> &Atomic<Entry<T>> {
+    fn slot(&self, number: u32) -> &AtomicPtr<T> {
         &self.slots[number as usize & (self.slots.len() - 1)]
     }
     /// Gives a number and puts in what `make` makes for it. `None`: the table is full.
@@ -54,72 +55,57 @@ impl<T: Send + Sync + 'static> Table<T> {
             self.count.fetch_sub(1, Ordering::Relaxed);
             return None;
         }
-        let guard = &pin();
-        let mut number = self.free_number(guard);
+        let number = self.free_number();
         let (task, r) = make(number);
-        // Another thread whose number wraps onto the same slot may come first: `make` has named
-        // the task already, so wait for nothing and take the number only where the slot is free.
-        let mut new = Owned::new(Entry { number, task });
-        loop {
-            match self.slot(number).compare_exchange(
-                epoch::Shared::null(),
-                new,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-                guard,
-            ) {
-                Ok(_) => return Some(r),
-                Err(e) => {
-                    new = e.new;
-                    std::hint::spin_loop();
-                    number = new.number;
-                }
-            }
+        let (slot, task) = (self.slot(number), Arc::into_raw(task).cast_mut());
+        // Another thread whose number wraps onto the same slot may have come first: `make` has
+        // named the task already, so wait until that one is gone.
+        while slot
+            .compare_exchange(ptr::null_mut(), task, Ordering::AcqRel, Ordering::Relaxed)
+            .is_err()
+        {
+            std::thread::yield_now();
         }
+        Some(r)
     }
-    fn free_number(&self, guard: &Guard) -> u32 {
+    fn free_number(&self) -> u32 {
         loop {
             let n = self.next.fetch_add(1, Ordering::Relaxed) as u32 & self.number_mask;
-            if self.slot(n).load(Ordering::Relaxed, guard).is_null() {
+            if self.slot(n).load(Ordering::Relaxed).is_null() {
                 return n;
             }
         }
     }
     #[inline]
-    pub fn get<'g>(&self, number: u32, guard: &'g Guard) -> Option<&'g T> {
-        self.arc(number, guard).map(|a| &**a)
-    }
-    #[inline]
-    pub fn arc<'g>(&self, number: u32, guard: &'g Guard) -> Option<&'g Arc<T>> {
-        let p = self.slot(number).load(Ordering::Acquire, guard);
-        // SAFETY: entries are freed by epochs only, and the guard holds this one.
-        let e = unsafe { p.as_ref() }?;
-        (e.number == number).then_some(&e.task)
+    pub fn get<'g>(&self, number: u32, _guard: &'g Guard) -> Option<&'g T> {
+        // SAFETY: what is taken out is let go of when guards of that time are gone, and this one
+        // is held.
+        let task = unsafe { self.slot(number).load(Ordering::Acquire).as_ref() }?;
+        (task.number() == number).then_some(task)
     }
     /// Takes one out. True when it was there.
     pub fn remove(&self, number: u32) -> bool {
         let guard = pin();
-        let slot = self.slot(number);
-        let p = slot.load(Ordering::Acquire, &guard);
-        // SAFETY: as in `arc`.
-        if unsafe { p.as_ref() }.is_none_or(|e| e.number != number) {
-            return false;
-        }
-        let null = epoch::Shared::null();
-        if slot.compare_exchange(p, null, Ordering::AcqRel, Ordering::Relaxed, &guard).is_err() {
+        let Some(task) = self.get(number, &guard) else { return false };
+        let task = ptr::from_ref(task).cast_mut();
+        if self
+            .slot(number)
+            .compare_exchange(task, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed)
+            .is_err()
+        {
             return false;
         }
         self.count.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: it is out of the table; later look-ups cannot find it.
-        unsafe { guard.defer_destroy(p) };
+        // SAFETY: it is out of the table, whose count this is; later look-ups cannot find it.
+        unsafe { guard.defer_unchecked(move || drop(Arc::from_raw(task))) };
         true
     }
     /// Every number in use, in no particular order.
     pub fn numbers(&self) -> Vec<u32> {
-        let guard = pin();
-        let all = self.slots.iter().map(|s| s.load(Ordering::Acquire, &guard));
-        // SAFETY: as in `arc`.
-        all.filter_map(|p| unsafe { p.as_ref() }.map(|e| e.number)).collect()
+        let _guard = pin();
+        let all = self.slots.iter().map(|s| s.load(Ordering::Acquire));
+        // SAFETY: as in `get`.
+        all.filter_map(|p| unsafe { p.as_ref() }.map(|t| t.number())).collect()
     }
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
@@ -132,6 +118,12 @@ impl<T: Send + Sync + 'static> Table<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Numbered for u32 {
+        fn number(&self) -> u32 {
+            *self
+        }
+    }
 
     #[test]
     fn numbers_are_not_reused_soon() {

@@ -2,18 +2,24 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::MaybeUninit;
 use std::ops::Deref;
+use std::ptr::{addr_of_mut, NonNull};
 use std::sync::Arc;
 
 use crate::inbox::{Chain, Inbox, Node, Push};
+use crate::table::Numbered;
 
 /// `S`: what anybody may read. `P`: what only the runner may touch. `T`: what it can be sent.
+///
+/// One piece of memory; the inbox, which senders write to, is kept away from the private part's
+/// first fields, which its runner is busy with.
+#[repr(C)]
 pub struct Task<S, P, T> {
-    inbox: Inbox<T>,
+    /// There from `Task::start` to `Ticket::finish`.
+    private: UnsafeCell<MaybeUninit<P>>,
     shared: S,
-    /// Written by `Task::start` before the first ticket exists, dropped by `Ticket::finish`.
-    private: UnsafeCell<Option<ManuallyDrop<Box<P>>>>,
+    inbox: Inbox<T>,
 }
 
 // SAFETY: the private part is reached through the one ticket only.
@@ -27,6 +33,11 @@ impl<S, P, T> Deref for Task<S, P, T> {
         &self.shared
     }
 }
+impl<S: Numbered, P, T> Numbered for Task<S, P, T> {
+    fn number(&self) -> u32 {
+        self.shared.number()
+    }
+}
 
 /// What became of something sent.
 pub enum Pushed<S, P, T> {
@@ -38,14 +49,21 @@ pub enum Pushed<S, P, T> {
 }
 
 impl<S, P, T> Task<S, P, T> {
-    /// A new task. `make` gets the task's handle on itself.
+    /// A new task. `make` gets the task's handle on itself, to be kept in the private part.
     pub fn start(shared: S, make: impl FnOnce(Me<S, P, T>) -> P) -> Ticket<S, P, T> {
-        let task =
-            Arc::new(Task { inbox: Inbox::default(), shared, private: UnsafeCell::new(None) });
-        let p = make(Me { task: task.clone(), one_thread: PhantomData });
-        // SAFETY: no ticket exists yet, and `make` had no way to the private part.
-        unsafe { *task.private.get() = Some(ManuallyDrop::new(Box::new(p))) };
-        Ticket { task, one_thread: PhantomData }
+        let mut task = Arc::<Self>::new_uninit();
+        // SAFETY: nobody else has the new memory. All but the private part, which needs no value
+        // to be valid, is written before it counts as a task; the private part follows before the
+        // first ticket exists.
+        unsafe {
+            let at = Arc::get_mut(&mut task).unwrap_unchecked().as_mut_ptr();
+            addr_of_mut!((*at).shared).write(shared);
+            addr_of_mut!((*at).inbox).write(Inbox::default());
+            let task = task.assume_init();
+            let me = Me { task: NonNull::from(&*task), one_thread: PhantomData };
+            (*task.private.get()).write(make(me));
+            Ticket { task, one_thread: PhantomData }
+        }
     }
     #[inline]
     pub fn send(&self, item: T) -> Pushed<S, P, T> {
@@ -79,28 +97,33 @@ impl<S, P, T> Task<S, P, T> {
 
 /// A task's handle on itself, kept in its private part: the consumer's end of its inbox.
 pub struct Me<S, P, T> {
-    task: Arc<Task<S, P, T>>,
+    task: NonNull<Task<S, P, T>>,
     one_thread: PhantomData<Cell<()>>,
 }
 
+// SAFETY: it goes where the private part goes, which is used by one thread at a time.
+unsafe impl<S: Send + Sync, P: Send, T: Send> Send for Me<S, P, T> {}
+
 impl<S, P, T> Me<S, P, T> {
+    #[inline]
+    fn task(&self) -> &Task<S, P, T> {
+        // SAFETY: the private part, where this is kept, is a part of the task.
+        unsafe { self.task.as_ref() }
+    }
     /// Everything that has come in.
     #[inline]
     pub fn take(&self) -> Chain<T> {
-        self.task.inbox.take()
+        self.task().inbox.take()
     }
     #[inline]
     pub fn has_items(&self) -> bool {
-        !self.task.inbox.is_empty()
-    }
-    pub fn task(&self) -> &Arc<Task<S, P, T>> {
-        &self.task
+        !self.task().inbox.is_empty()
     }
 }
 impl<S, P, T> Deref for Me<S, P, T> {
     type Target = S;
     fn deref(&self) -> &S {
-        &self.task.shared
+        &self.task().shared
     }
 }
 
@@ -119,12 +142,12 @@ impl<S, P, T> Ticket<S, P, T> {
     pub fn private(&self) -> &P {
         // SAFETY: we hold the one ticket, and a ticket is used by one thread at a time (not Sync);
         // the part is there from `start` to `finish`.
-        unsafe { (*self.task.private.get()).as_deref().unwrap_unchecked() }
+        unsafe { (*self.task.private.get()).assume_init_ref() }
     }
     #[inline]
     pub fn private_mut(&mut self) -> &mut P {
         // SAFETY: as above, and the ticket is borrowed alone.
-        unsafe { (*self.task.private.get()).as_deref_mut().unwrap_unchecked() }
+        unsafe { (*self.task.private.get()).assume_init_mut() }
     }
     /// Waits for something to be sent. Gives the ticket back when there is something already.
     #[inline]
@@ -146,8 +169,7 @@ impl<S, P, T> Ticket<S, P, T> {
     pub fn finish(self) {
         drop(self.close());
         // SAFETY: the one ticket goes with this call; nobody can reach the private part again.
-        let p = unsafe { (*self.task.private.get()).take() };
-        drop(p.map(ManuallyDrop::into_inner));
+        unsafe { (*self.task.private.get()).assume_init_drop() };
     }
 }
 

@@ -287,6 +287,11 @@ impl<'h> Term<'h> {
     pub fn list(self) -> ListIter<'h> {
         ListIter { rest: self }
     }
+    pub fn is_proper_list(self) -> bool {
+        let mut it = self.list();
+        it.by_ref().for_each(drop);
+        it.rest.is_nil()
+    }
     /// A proper list's elements.
     pub fn list_to_vec(self) -> Option<Vec<Term<'h>>> {
         let mut it = self.list();

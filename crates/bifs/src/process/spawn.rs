@@ -26,7 +26,7 @@ struct Reply {
 }
 
 fn mfa<'h>(a: &[Term<'h>]) -> Option<(Atom, Atom, Term<'h>)> {
-    a[2].list_to_vec()?;
+    a[2].is_proper_list().then_some(())?;
     Some((a[0].as_atom()?, a[1].as_atom()?, a[2]))
 }
 
