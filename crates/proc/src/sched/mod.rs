@@ -1,11 +1,12 @@
 //! Schedulers: one thread each, with run queues only it touches.
 //!
 //! A process that is woken goes to the waker's own queue, or to its `next` place when a process
-//! woke it: partners stay together. Nothing is ever stolen: a scheduler with work that has waited
-//! gives half of it to one that sleeps.
+//! woke it: partners stay together. Nothing is ever stolen: a scheduler gives half of its work to one
+//! that sleeps when there are processes that use up their turns, or such as have waited long.
 
 mod local;
 pub mod parking;
+mod queues;
 mod run;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};

@@ -18,8 +18,9 @@ pub const REDUCTIONS: i64 = 4000;
 const CRUMBS: i64 = 200;
 /// What switching counts for when deciding how often to look at timers and events.
 const SWITCH_COST: i64 = 40;
-/// A process that will have to wait longer than this is given to a scheduler that sleeps.
-const PATIENCE_NS: u64 = 50_000;
+/// A process that has waited longer than this is given to a scheduler that sleeps. To wake that one
+/// takes some 40 µs.
+const PATIENCE_NS: u64 = 200_000;
 /// A process whose partner is runnable here too stays, while no more than this many wait: apart,
 /// each message between them would cost more than waiting does.
 const PARTNERS: usize = 8;
@@ -34,9 +35,6 @@ struct Loop<'a> {
     slice: i64,
     /// Until timers and events are looked at again.
     until_check: i64,
-    /// Processes taken from the queue since then, and when that was.
-    picked: u64,
-    checked_at: u64,
 }
 
 pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
@@ -50,10 +48,8 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
             spin_ns: spin_us * 1000,
             slice: 0,
             until_check: 0,
-            picked: 0,
-            checked_at: clock::now(),
         };
-        s.me.counters.started.store(s.checked_at, Relaxed);
+        s.me.counters.started.store(clock::now(), Relaxed);
         early.into_iter().for_each(|w| s.work(w));
         s.run();
         l.id.set(usize::MAX);
@@ -98,10 +94,9 @@ impl Loop<'_> {
             if self.slice >= CRUMBS && !q.has_urgent() {
                 return Some(t);
             }
-            q.push(t);
+            q.push_busy(t);
         }
         let t = self.l.queues.borrow_mut().pop()?;
-        self.picked += 1;
         self.slice = REDUCTIONS;
         Some(t)
     }
@@ -134,7 +129,7 @@ impl Loop<'_> {
                 if let Some(next) = self.l.next.take() {
                     q.push(next);
                 }
-                q.push(t)
+                q.push_busy(t)
             }
             Outcome::Wait => {
                 if t.private().is_hibernating() {
@@ -199,16 +194,13 @@ impl Loop<'_> {
         self.ring(now);
         (hooks().poll)(self.id, Some(Duration::ZERO));
         guard.flush();
-        let queued = self.l.queues.borrow().len;
-        self.me.counters.queued.store(queued, Relaxed);
-        if queued > 0 && IDLE.load(Relaxed) > 0 {
-            let wait = (now - self.checked_at) * queued as u64 / self.picked.max(1);
-            if wait >= PATIENCE_NS {
-                self.give(queued <= PARTNERS);
-            }
+        let mut q = self.l.queues.borrow_mut();
+        self.me.counters.queued.store(q.len, Relaxed);
+        let age = q.age(now);
+        if q.len > 0 && IDLE.load(Relaxed) > 0 && (q.has_busy() || age >= PATIENCE_NS) {
+            drop(q);
+            self.give(age >= PATIENCE_NS);
         }
-        self.picked = 0;
-        self.checked_at = now;
     }
     fn ring(&mut self, now: u64) {
         loop {
@@ -218,13 +210,20 @@ impl Loop<'_> {
         }
         self.l.timers.borrow_mut().tidy();
     }
-    /// Half of the queue to a scheduler that sleeps.
-    fn give(&mut self, spare_partners: bool) {
+    /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all.
+    fn give(&mut self, all_kinds: bool) {
         let other = all().iter().position(|s| s.idle.load(Relaxed));
         let Some(other) = other else { return };
-        let work = self.l.queues.borrow_mut().take_half(|t| {
+        let next = self.l.next.take();
+        let mut q = self.l.queues.borrow_mut();
+        let most = (q.len + next.is_some() as usize) / 2;
+        self.l.next.set(next);
+        let few = q.len <= PARTNERS;
+        let work = q.take(most, |t, busy| {
             let p = t.private();
-            spare_partners && [&p.last_to, &p.last_from].iter().any(|q| self.is_runnable(q.get()))
+            let has_partner =
+                || [&p.last_to, &p.last_from].iter().any(|q| self.is_runnable(q.get()));
+            !(busy || all_kinds) || few && has_partner()
         });
         let c = &self.me.counters;
         c.given.store(c.given.load(Relaxed) + work.len() as u64, Relaxed);
@@ -260,9 +259,7 @@ impl Loop<'_> {
             IDLE.fetch_sub(1, Relaxed);
         }
         let c = &self.me.counters;
-        let end = clock::now();
-        c.slept.store(c.slept.load(Relaxed) + (end - now), Relaxed);
-        self.checked_at = end;
+        c.slept.store(c.slept.load(Relaxed) + (clock::now() - now), Relaxed);
     }
     fn has_work(&self) -> bool {
         self.l.queues.borrow().len > 0 || !self.me.inbound.is_empty()
