@@ -150,18 +150,19 @@ fn size_in(p: &Proc, t: Term<'_>, q: &Queue) -> Result<usize, Raised> {
 fn copying_read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     with(p, a[0], |q| {
         let n = size_in(p, a[1], q)?;
-        let (t, ()) = p.heap.binary_with(n, |to| {
-            let mut at = 0;
-            for piece in &q.pieces {
-                let b = piece.bytes();
-                let k = b.len().min(n - at);
-                to[at..at + k].copy_from_slice(&b[..k]);
-                at += k;
-                if at == n {
-                    break;
+        let head = q.pieces.front().map_or(&[][..], Piece::bytes);
+        let t = match head.get(..n) {
+            Some(b) => p.heap.binary(b),
+            None => {
+                let mut bytes = q.pieces.iter().map(Piece::bytes);
+                let (b, ()) = BinRef::gather(n, |g| bytes.by_ref().for_each(|b| g.push(b)));
+                if n <= 64 {
+                    p.heap.binary(b.bytes())
+                } else {
+                    p.heap.refc_binary(b, n)
                 }
             }
-        });
+        };
         q.skip(n);
         Ok(t)
     })?

@@ -5,8 +5,10 @@
 //! process is gone: its heap has the only one unless it was sent away.
 //!
 //! Calls on ordinary files run at once on the scheduler: what is in the page cache costs less than
-//! a switch to another thread.
+//! a switch to another thread. What may wait (FIFOs and devices, the disk) and what is very large
+//! goes to the threads of `blocking`.
 
+use std::borrow::Cow;
 use std::ffi::CStr;
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
@@ -14,10 +16,13 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 use kvik_heap::{BinRef, Heap};
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_sys::file::{self as sys, Advice, Info, Kind, Mode, Whence};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_sys::file::{self as sys, Advice, Kind, Mode, Whence};
 use kvik_sys::{fd, Errno};
 use kvik_term::{am, Atom, Term};
+
+use crate::blocking::hand_off;
+use crate::buffer::Queue;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "open_nif", 2, open_2),
@@ -33,7 +38,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "truncate_nif", 1, truncate_1),
     bif!("prim_file", "allocate_nif", 3, allocate_3),
     bif!("prim_file", "advise_nif", 4, advise_4),
-    bif!("prim_file", "read_handle_info_nif", 1, read_handle_info_1),
     bif!("prim_file", "get_handle_nif", 1, get_handle_1),
     bif!("prim_file", "read_file_nif", 1, read_file_1),
     bif!("prim_file", "ipread_s32bu_p32bu_nif", 3, ipread_3),
@@ -41,38 +45,76 @@ pub const BIFS: &[BifEntry] = &[
 
 /// An open file.
 pub struct File {
-    fd: Mutex<Option<OwnedFd>>,
+    /// Shared with calls that other threads make.
+    fd: Mutex<Option<Arc<OwnedFd>>>,
     /// An ordinary file: its size is a bound on what a read can bring.
     regular: bool,
+    /// Reading may wait for something other than a disk.
+    waits: bool,
+    /// Each write waits for the disk.
+    sync: bool,
 }
+
+impl File {
+    fn new(fd: OwnedFd, kind: Kind, sync: bool) -> File {
+        let regular = kind == Kind::Regular;
+        let waits = !regular && kind != Kind::Directory;
+        File { fd: Mutex::new(Some(Arc::new(fd))), regular, waits, sync }
+    }
+    /// Is a read of so many bytes for another thread?
+    fn read_waits(&self, size: usize, offset: Option<i64>) -> bool {
+        let large = |fd: Arc<OwnedFd>| bounded(self.regular, fd.as_raw_fd(), size, offset) > LARGE;
+        self.waits || size > LARGE && self.descriptor().is_ok_and(large)
+    }
+    fn write_waits(&self, size: usize) -> bool {
+        self.waits || self.sync || size > LARGE
+    }
+    fn descriptor(&self) -> kvik_sys::Result<Arc<OwnedFd>> {
+        let fd = self.fd.lock().unwrap_or_else(|e| e.into_inner());
+        fd.clone().ok_or(Errno::INVAL)
+    }
+}
+
+/// What takes a millisecond or so: a scheduler has other things to do.
+const LARGE: usize = 4 << 20;
 
 /// Reads up to this size get their memory before anybody knows how much there is to read.
 const TRUSTED_SIZE: usize = 256 * 1024;
 
-/// `{error, enoent}` and its kin.
-pub fn posix_error<'h>(p: &'h Proc, e: Errno) -> Term<'h> {
+fn error_on(h: &Heap, e: Errno) -> Term<'_> {
     let name = Atom::intern(e.name()).unwrap_or(am::error);
-    p.heap.tuple(&[am::error.into(), name.into()])
+    h.tuple(&[am::error.into(), name.into()])
+}
+
+/// `{error, enoent}` and its kin.
+pub fn posix_error(p: &Proc, e: Errno) -> Term<'_> {
+    error_on(&p.heap, e)
 }
 
 /// `{ok, Value}` or `{error, Posix}`.
 pub fn ok_value<'h>(p: &'h Proc, r: kvik_sys::Result<Term<'h>>) -> BifResult<'h> {
-    Ok(match r {
-        Ok(t) => p.heap.tuple(&[am::ok.into(), t]),
-        Err(e) => posix_error(p, e),
-    })
+    Ok(ok_on(&p.heap, r))
+}
+fn ok_on<'h>(h: &'h Heap, r: kvik_sys::Result<Term<'h>>) -> Term<'h> {
+    match r {
+        Ok(t) => h.tuple(&[am::ok.into(), t]),
+        Err(e) => error_on(h, e),
+    }
 }
 
 /// `ok` or `{error, Posix}`.
-pub fn ok_or_error<'h>(p: &'h Proc, r: kvik_sys::Result<()>) -> BifResult<'h> {
-    Ok(match r {
+pub fn ok_or_error(p: &Proc, r: kvik_sys::Result<()>) -> BifResult<'_> {
+    Ok(done_on(&p.heap, r))
+}
+fn done_on(h: &Heap, r: kvik_sys::Result<()>) -> Term<'_> {
+    match r {
         Ok(()) => am::ok.into(),
-        Err(e) => posix_error(p, e),
-    })
+        Err(e) => error_on(h, e),
+    }
 }
 
 /// A path as `prim_file` passes it: bytes that end in NUL, with none before.
-pub fn path_of<'h>(t: Term<'h>) -> kvik_sys::Result<std::borrow::Cow<'h, CStr>> {
+pub fn path_of<'h>(t: Term<'h>) -> kvik_sys::Result<Cow<'h, CStr>> {
     let bits = t.as_bits().filter(|b| b.is_binary()).ok_or(Errno::INVAL)?;
     let ends_well = |b: &[u8]| {
         let i = b.iter().position(|c| *c == 0)?;
@@ -93,30 +135,43 @@ pub fn path_of<'h>(t: Term<'h>) -> kvik_sys::Result<std::borrow::Cow<'h, CStr>> 
 }
 
 /// An integer argument: `badarg` for what is no number, `einval` for one that is out of range.
-fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_sys::Result<i64>, kvik_proc::Raised> {
+fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_sys::Result<i64>, Raised> {
     if !t.is_integer() && t.as_float().is_none() {
         return Err(p.badarg());
     }
     Ok(t.as_i64().filter(|n| *n >= 0).ok_or(Errno::INVAL))
 }
 
-fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h File, kvik_proc::Raised> {
+fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h File, Raised> {
     let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<File>());
     r.ok_or_else(|| p.badarg())
 }
 
 /// Runs an operation on an open file. One that is closed answers `{error, einval}`.
-fn with_file<'h, R>(
+pub(crate) fn with_file<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
     f: impl FnOnce(&File, RawFd) -> kvik_sys::Result<R>,
-) -> Result<kvik_sys::Result<R>, kvik_proc::Raised> {
+) -> Result<kvik_sys::Result<R>, Raised> {
     let file = resource(p, t)?;
     let fd = file.fd.lock().unwrap_or_else(|e| e.into_inner());
     Ok(match &*fd {
         Some(fd) => f(file, fd.as_raw_fd()),
         None => Err(Errno::INVAL),
     })
+}
+
+/// The same by a thread that may wait, for what answers `ok`.
+fn elsewhere(
+    p: &Proc,
+    t: Term<'_>,
+    f: impl FnOnce(RawFd) -> kvik_sys::Result<()> + Send + 'static,
+) -> Raised {
+    let fd = match resource(p, t) {
+        Ok(file) => file.descriptor(),
+        Err(r) => return r,
+    };
+    hand_off(p, move || f(fd?.as_raw_fd()), done_on)
 }
 
 fn modes(list: Term<'_>) -> (Mode, bool) {
@@ -148,7 +203,13 @@ fn open(path: &CStr, mode: Mode, skip_type_check: bool) -> kvik_sys::Result<File
     if kind == Kind::Directory && !mode.directory && !skip_type_check {
         return Err(Errno::ISDIR);
     }
-    Ok(File { fd: Mutex::new(Some(fd)), regular: kind == Kind::Regular })
+    Ok(File::new(fd, kind, mode.sync))
+}
+
+/// May opening this wait, as for a FIFO's other end?
+fn open_waits(path: &CStr) -> bool {
+    let kind = sys::stat(path, true).map(|i| i.kind);
+    !matches!(kind, Err(_) | Ok(Kind::Regular | Kind::Directory))
 }
 
 fn open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -157,16 +218,26 @@ fn open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let (mode, skip) = modes(a[1]);
     p.heap.bump_reductions(40);
-    let r = path_of(a[0]).and_then(|path| open(&path, mode, skip));
-    ok_value(p, r.map(|f| p.heap.magic_ref(Arc::new(f))))
+    let path = match path_of(a[0]) {
+        Ok(path) => path,
+        Err(e) => return Ok(posix_error(p, e)),
+    };
+    fn opened(h: &Heap, r: kvik_sys::Result<File>) -> Term<'_> {
+        ok_on(h, r.map(|f| h.magic_ref(Arc::new(f))))
+    }
+    if open_waits(&path) {
+        let path = path.into_owned();
+        return Err(hand_off(p, move || open(&path, mode, skip), opened));
+    }
+    Ok(opened(&p.heap, open(&path, mode, skip)))
 }
 
 fn file_desc_to_ref_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = a[0].as_i64().and_then(|n| i32::try_from(n).ok());
     let n = n.ok_or_else(|| p.badarg())?;
     let r = fd::adopt(n).map(|fd| {
-        let regular = sys::fstat(n).is_ok_and(|i| i.kind == Kind::Regular);
-        p.heap.magic_ref(Arc::new(File { fd: Mutex::new(Some(fd)), regular }))
+        let kind = sys::fstat(n).map_or(Kind::Other, |i| i.kind);
+        p.heap.magic_ref(Arc::new(File::new(fd, kind, false)))
     });
     ok_value(p, r)
 }
@@ -174,7 +245,12 @@ fn file_desc_to_ref_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let file = resource(p, a[0])?;
     let fd = file.fd.lock().unwrap_or_else(|e| e.into_inner()).take();
-    ok_or_error(p, fd.ok_or(Errno::INVAL).and_then(fd::close))
+    let r = fd.ok_or(Errno::INVAL).and_then(|fd| match Arc::into_inner(fd) {
+        Some(fd) => fd::close(fd),
+        // A call is under way in another thread: it closes after that.
+        None => Ok(()),
+    });
+    ok_or_error(p, r)
 }
 
 /// Reads into a new binary by `read`, which fills as much as there is.
@@ -189,34 +265,56 @@ fn read_binary<'h>(
         return Ok((!part.is_empty()).then(|| p.heap.binary(part)));
     }
     let b = BinRef::fill(size, read).ok_or(Errno::NOMEM)??;
-    let n = b.bytes().len();
-    p.heap.bump_reductions(4 + n as i64 / 1024);
-    Ok(match n {
+    p.heap.bump_reductions(4 + b.bytes().len() as i64 / 1024);
+    Ok(read_term(&p.heap, size, b))
+}
+
+/// What a read of so many bytes brought. `None`: nothing.
+fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
+    match b.bytes().len() {
         0 => None,
         // A short read must not keep a large block.
-        _ if n <= size / 2 => Some(p.heap.binary(b.bytes())),
-        _ => Some(p.heap.refc_binary(b, n)),
-    })
+        n if n <= size / 2 || n <= 64 => Some(h.binary(b.bytes())),
+        n => Some(h.refc_binary(b, n)),
+    }
 }
 
 /// `{ok, Binary}`, `eof` or `{error, Posix}`.
-fn read_result<'h>(p: &'h Proc, r: kvik_sys::Result<Option<Term<'h>>>) -> BifResult<'h> {
-    Ok(match r {
-        Ok(Some(t)) => p.heap.tuple(&[am::ok.into(), t]),
+fn read_result<'h>(h: &'h Heap, r: kvik_sys::Result<Option<Term<'h>>>) -> Term<'h> {
+    match r {
+        Ok(Some(t)) => h.tuple(&[am::ok.into(), t]),
         Ok(None) => am::eof.into(),
-        Err(e) => posix_error(p, e),
-    })
+        Err(e) => error_on(h, e),
+    }
 }
 
-/// How much memory a read of `size` bytes from `at` on gets. A size beyond what the file has is
+/// A read by a thread that may wait: at `offset`, or where the file stands.
+fn read_elsewhere(p: &Proc, file: &File, offset: Option<i64>, size: usize) -> Raised {
+    let (regular, fd) = (file.regular, file.descriptor());
+    let work = move || {
+        let fd = fd?;
+        let fd = fd.as_raw_fd();
+        let size = bounded(regular, fd, size, offset);
+        let b = BinRef::fill(size, |room| match offset {
+            Some(o) => fd::pread_full(fd, room, o),
+            None => fd::read_full(fd, room),
+        });
+        Ok((size, b.ok_or(Errno::NOMEM)??))
+    };
+    hand_off(p, work, |h, r| read_result(h, r.map(|(size, b)| read_term(h, size, b))))
+}
+
+/// How much memory a read of `size` bytes (from `offset` on) gets. A size beyond what the file has is
 /// cut, so that `read(F, 1 bsl 40)` costs no more than the file.
-fn bounded(file: &File, fd: RawFd, size: usize, at: impl FnOnce() -> u64) -> usize {
+fn bounded(regular: bool, fd: RawFd, size: usize, offset: Option<i64>) -> usize {
     if size <= TRUSTED_SIZE {
         return size;
     }
+    let here = || sys::seek(fd, Whence::Current, 0).unwrap_or(0);
     match sys::fstat(fd) {
-        Ok(i) if file.regular && i.size > 0 => {
-            size.min((i.size.saturating_sub(at()) as usize).max(TRUSTED_SIZE))
+        Ok(i) if regular && i.size > 0 => {
+            let at = offset.map_or_else(here, |o| o as u64);
+            size.min((i.size.saturating_sub(at) as usize).max(TRUSTED_SIZE))
         }
         _ => size,
     }
@@ -224,71 +322,118 @@ fn bounded(file: &File, fd: RawFd, size: usize, at: impl FnOnce() -> u64) -> usi
 
 fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let size = size_arg(p, a[1])?;
+    let file = resource(p, a[0])?;
+    match size {
+        Ok(n) if file.read_waits(n as usize, None) => {
+            return Err(read_elsewhere(p, file, None, n as usize));
+        }
+        _ => {}
+    }
     let r = with_file(p, a[0], |file, fd| {
-        let size =
-            bounded(file, fd, size? as usize, || sys::seek(fd, Whence::Current, 0).unwrap_or(0));
+        let size = bounded(file.regular, fd, size? as usize, None);
         read_binary(p, size, |room| fd::read_full(fd, room))
     })?;
-    read_result(p, r)
+    Ok(read_result(&p.heap, r))
 }
 
 fn pread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (offset, size) = (size_arg(p, a[1])?, size_arg(p, a[2])?);
+    let file = resource(p, a[0])?;
+    match (offset, size) {
+        (Ok(at), Ok(n)) if file.read_waits(n as usize, Some(at)) => {
+            return Err(read_elsewhere(p, file, Some(at), n as usize));
+        }
+        _ => {}
+    }
     let r = with_file(p, a[0], |file, fd| {
         let offset = offset?;
-        let size = bounded(file, fd, size? as usize, || offset as u64);
+        let size = bounded(file.regular, fd, size? as usize, Some(offset));
         read_binary(p, size, |room| fd::pread_full(fd, room, offset))
     })?;
-    read_result(p, r)
+    Ok(read_result(&p.heap, r))
 }
 
 /// Binaries that one call writes.
 const MAX_SLICES: usize = 1024;
 
-/// Gives `write` the first binaries of a list, and answers what it does and the rest of the list.
-fn with_slices<'h, R>(
-    p: &'h Proc,
-    list: Term<'h>,
-    write: impl FnOnce(&mut [IoSlice<'_>]) -> R,
-) -> Result<(R, Term<'h>), kvik_proc::Raised> {
+/// The bytes of the first binaries of a list, how many those are, and the rest of the list.
+type Slices<'h> = (Vec<(Term<'h>, Cow<'h, [u8]>)>, usize, Term<'h>);
+
+fn slices<'h>(p: &'h Proc, list: Term<'h>) -> Result<Slices<'h>, Raised> {
     let mut it = list.list();
-    let mut bytes = Vec::new();
-    while bytes.len() < MAX_SLICES {
+    let mut all = Vec::with_capacity(2);
+    let mut total = 0;
+    while all.len() < MAX_SLICES {
         let Some(t) = it.next() else { break };
-        let b = t.as_bits().filter(|b| b.is_binary());
-        bytes.push(b.ok_or_else(|| p.badarg())?.to_bytes());
+        let b = t.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())?.to_bytes();
+        total += b.len();
+        all.push((t, b));
     }
     if !it.rest.is_list() {
         return Err(p.badarg());
     }
-    let mut slices: Vec<_> = bytes.iter().map(|b| IoSlice::new(b)).collect();
-    let total: usize = bytes.iter().map(|b| b.len()).sum();
     p.heap.bump_reductions(4 + total as i64 / 1024);
-    Ok((write(&mut slices), it.rest))
+    Ok((all, total, it.rest))
+}
+
+/// Writes binaries at `offset`, or where the file stands: how many bytes that was.
+fn write_all(fd: RawFd, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> kvik_sys::Result<usize> {
+    match offset {
+        Some(at) => fd::pwritev_full(fd, s, at),
+        None => fd::writev_full(fd, s),
+    }
+}
+
+/// A write, which goes to a thread that may wait where it may take long.
+fn write_binaries<'h>(
+    p: &'h Proc,
+    file: Term<'h>,
+    offset: Option<i64>,
+    list: Term<'h>,
+) -> Result<(kvik_sys::Result<usize>, Term<'h>), Raised> {
+    let (all, total, rest) = slices(p, list)?;
+    let f = resource(p, file)?;
+    if rest.is_nil() && f.write_waits(total) {
+        let mut queue = Queue::default();
+        all.iter().for_each(|(t, b)| queue.push(p, *t, b, false));
+        let fd = f.descriptor();
+        let work = move || {
+            let mut s: Vec<_> = queue.pieces().map(IoSlice::new).collect();
+            write_all(fd?.as_raw_fd(), offset, &mut s).map(drop)
+        };
+        return Err(hand_off(p, work, done_on));
+    }
+    let r = with_file(p, file, |_, fd| match &all[..] {
+        [(_, b)] => write_all(fd, offset, &mut [IoSlice::new(b)]),
+        _ => {
+            let mut s: Vec<_> = all.iter().map(|(_, b)| IoSlice::new(b)).collect();
+            write_all(fd, offset, &mut s)
+        }
+    })?;
+    Ok((r, rest))
 }
 
 fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (r, rest) =
-        with_slices(p, a[1], |slices| with_file(p, a[0], |_, fd| fd::writev_full(fd, slices)))?;
-    match r? {
-        Err(e) => Ok(posix_error(p, e)),
-        Ok(_) if !rest.is_nil() => Ok(p.heap.tuple(&[am::continue_.into(), rest])),
-        Ok(_) => Ok(am::ok.into()),
+    match write_binaries(p, a[0], None, a[1])? {
+        (Err(e), _) => Ok(posix_error(p, e)),
+        (Ok(_), rest) if !rest.is_nil() => Ok(p.heap.tuple(&[am::continue_.into(), rest])),
+        _ => Ok(am::ok.into()),
     }
 }
 
 fn pwrite_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let offset = size_arg(p, a[1])?;
-    let (r, rest) = with_slices(p, a[2], |slices| {
-        with_file(p, a[0], |_, fd| fd::pwritev_full(fd, slices, offset?))
-    })?;
-    match r? {
-        Err(e) => Ok(posix_error(p, e)),
-        Ok(n) if !rest.is_nil() => {
+    let offset = match size_arg(p, a[1])? {
+        Ok(n) => n,
+        // What is to be written counts all the same.
+        Err(e) => return slices(p, a[2]).map(|_| posix_error(p, e)),
+    };
+    match write_binaries(p, a[0], Some(offset), a[2])? {
+        (Err(e), _) => Ok(posix_error(p, e)),
+        (Ok(n), rest) if !rest.is_nil() => {
             let n = p.heap.unsigned(n as u64);
             Ok(p.heap.tuple(&[am::continue_.into(), n, rest]))
         }
-        Ok(_) => Ok(am::ok.into()),
+        _ => Ok(am::ok.into()),
     }
 }
 
@@ -306,8 +451,7 @@ fn seek_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn sync_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let data_only = a[1].as_small().ok_or_else(|| p.badarg())? != 0;
-    let r = with_file(p, a[0], |_, fd| sys::sync(fd, data_only))?;
-    ok_or_error(p, r)
+    Err(elsewhere(p, a[0], move |fd| sys::sync(fd, data_only)))
 }
 
 fn truncate_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -317,8 +461,7 @@ fn truncate_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn allocate_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (offset, length) = (size_arg(p, a[1])?, size_arg(p, a[2])?);
-    let r = with_file(p, a[0], |_, fd| sys::allocate(fd, offset?, length?))?;
-    ok_or_error(p, r)
+    Err(elsewhere(p, a[0], move |fd| sys::allocate(fd, offset?, length?)))
 }
 
 fn advise_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -337,66 +480,6 @@ fn advise_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Ok(())
     })?;
     ok_or_error(p, r)
-}
-
-/// The record `#file_info{}`. `access` is bits: 1 read, 2 write.
-pub fn file_info<'h>(p: &'h Proc, i: &Info, access: u32) -> Term<'h> {
-    // Times before the year 0 have no date.
-    const FIRST_TIME: i64 = -62_167_219_200;
-    let h = &p.heap;
-    let kind = match i.kind {
-        Kind::Device => am::device,
-        Kind::Directory => am::directory,
-        Kind::Regular => am::regular,
-        Kind::Symlink => am::symlink,
-        Kind::Fifo | Kind::Socket | Kind::Other => am::other,
-    };
-    let access = match access {
-        1 => am::read,
-        2 => am::write,
-        3 => am::read_write,
-        _ => am::none,
-    };
-    // OTP keeps 32 bits of these.
-    let n = |v: u64| h.unsigned(v & 0xFFFF_FFFF);
-    let time = |t: i64| h.integer(t.max(FIRST_TIME));
-    h.tuple(&[
-        am::file_info.into(),
-        h.unsigned(i.size),
-        kind.into(),
-        access.into(),
-        time(i.accessed),
-        time(i.modified),
-        time(i.changed),
-        n(i.mode as u64),
-        n(i.links),
-        n(i.device),
-        n(i.raw_device),
-        n(i.inode),
-        n(i.uid as u64),
-        n(i.gid as u64),
-    ])
-}
-
-/// What the permission bits allow us.
-fn access_by_mode(i: &Info) -> u32 {
-    let (uid, gid) = sys::effective_ids();
-    let shift = if i.uid == uid {
-        6
-    } else if i.gid == gid {
-        3
-    } else {
-        0
-    };
-    let bits = i.mode >> shift;
-    (bits >> 2 & 1) | (bits & 2)
-}
-
-fn read_handle_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(match with_file(p, a[0], |_, fd| sys::fstat(fd))? {
-        Ok(i) => file_info(p, &i, access_by_mode(&i)),
-        Err(e) => posix_error(p, e),
-    })
 }
 
 fn get_handle_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -425,14 +508,29 @@ fn read_file(path: &CStr) -> kvik_sys::Result<BinRef> {
 
 fn read_file_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.heap.bump_reductions(60);
-    let r = path_of(a[0]).and_then(|path| read_file(&path));
-    ok_value(
-        p,
-        r.map(|b| match b.bytes().len() {
-            n if n <= 64 => p.heap.binary(b.bytes()),
-            n => p.heap.refc_binary(b, n),
-        }),
-    )
+    let path = match path_of(a[0]) {
+        Ok(path) => path,
+        Err(e) => return Ok(posix_error(p, e)),
+    };
+    fn whole(h: &Heap, r: kvik_sys::Result<BinRef>) -> Term<'_> {
+        ok_on(
+            h,
+            r.map(|b| match b.bytes().len() {
+                n if n <= 64 => h.binary(b.bytes()),
+                n => h.refc_binary(b, n),
+            }),
+        )
+    }
+    let waits = match sys::stat(&path, true) {
+        Ok(i) if i.kind == Kind::Regular => i.size as usize > LARGE,
+        Ok(i) => i.kind != Kind::Directory,
+        Err(_) => false,
+    };
+    if waits {
+        let path = path.into_owned();
+        return Err(hand_off(p, move || read_file(&path), whole));
+    }
+    Ok(whole(&p.heap, read_file(&path)))
 }
 
 /// Reads a size and a position (32 bits each, big-endian) and then the block they describe.
@@ -507,7 +605,7 @@ mod tests {
         assert!(truncate_1(&p, &[f]).unwrap() == am::ok);
         let whole = value(read_file_1(&p, &[name]).unwrap());
         assert_eq!(whole.as_bytes().unwrap(), b"XYZ");
-        let info = read_handle_info_1(&p, &[f]).unwrap().as_tuple().unwrap();
+        let info = crate::path::read_handle_info_1(&p, &[f]).unwrap().as_tuple().unwrap();
         assert_eq!((info.len(), info.get(1).unwrap().as_small()), (14, Some(3)));
         assert!(close_1(&p, &[f]).unwrap() == am::ok);
         assert!(is_error(close_1(&p, &[f]).unwrap(), "einval"));

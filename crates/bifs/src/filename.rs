@@ -138,8 +138,9 @@ fn normalize_utf8_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if s.is_ascii() {
         return Ok(p.heap.string(s));
     }
-    // Composed characters are another module's; it answers for what is not ASCII.
-    Err(p.notsup())
+    // How characters are composed is the library's business.
+    let compose = kvik_code::export(am::unicode, am::characters_to_nfc_list, 1);
+    Err(p.trap(compose, &[a[0]]))
 }
 
 fn is_translatable_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,6 +1,6 @@
 //! `erlang`: binaries, bit strings and I/O lists made into each other.
 
-use kvik_heap::Heap;
+use kvik_heap::{BinRef, Heap};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{Bits, Term, View};
 
@@ -85,11 +85,54 @@ pub fn bytes_of(t: Term<'_>) -> Result<Vec<u8>, BadList> {
     Ok(out)
 }
 
+/// The bytes of an I/O list that has been looked through, part by part.
+fn each_part(t: Term<'_>, mut part: impl FnMut(&[u8])) {
+    let _ = pieces(t, |piece| {
+        match piece {
+            Piece::Byte(b) => part(&[b]),
+            Piece::Bits(b, _) => part(&b.to_bytes()),
+        }
+        Ok(())
+    });
+}
+
+/// A lone binary of at least so many bytes in a list is not copied where all of its storage is in
+/// use.
+const SHARED: usize = 512;
+
 /// The same as a binary, charged to the process.
 pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
-    let bytes = bytes_of(t).map_err(|_| p.badarg())?;
-    charge(p, bytes.len());
-    Ok(p.heap.binary(&bytes))
+    let (mut size, mut lone, mut n) = (0usize, None, 0usize);
+    pieces(t, |piece| {
+        let bytes = match piece {
+            Piece::Byte(_) => 1,
+            Piece::Bits(b, _) if b.is_binary() => b.byte_size(),
+            Piece::Bits(..) => return Err(BadList),
+        };
+        if bytes > 0 {
+            n += 1;
+            size += bytes;
+            lone = if let Piece::Bits(_, t) = piece { Some(t) } else { None };
+        }
+        Ok(())
+    })
+    .map_err(|_| p.badarg())?;
+    if let (Some(t), 1, SHARED..) = (lone, n, size) {
+        if p.heap.off_heap_of(t).is_some_and(|(b, _, _)| b.bytes().len() == size) {
+            return Ok(t);
+        }
+    }
+    charge(p, size);
+    if size <= 64 {
+        let (mut room, mut at) = ([0; 64], 0);
+        each_part(t, |bytes| {
+            room[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        });
+        return Ok(p.heap.binary(&room[..size]));
+    }
+    let (b, ()) = BinRef::gather(size, |g| each_part(t, |bytes| g.push(bytes)));
+    Ok(p.heap.refc_binary(b, size))
 }
 pub(crate) fn charge(p: &Proc, bytes: usize) {
     p.heap.bump_reductions((bytes / BYTES_PER_REDUCTION) as i64);

@@ -5,6 +5,7 @@
 pub mod arith;
 pub mod atomics;
 pub mod binary;
+pub mod blocking;
 pub mod buffer;
 pub mod checksum;
 pub mod code;

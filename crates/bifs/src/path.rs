@@ -1,13 +1,15 @@
-//! `prim_file`: what works on names.
+//! `prim_file`: what works on names, and what files are.
 
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_sys::{file as sys, path, Errno};
-use kvik_term::Term;
+use kvik_sys::file::{self as sys, Info, Kind};
+use kvik_sys::{path, Errno};
+use kvik_term::{am, Term};
 
-use crate::file::{file_info, ok_or_error, ok_value, path_of, posix_error};
+use crate::file::{ok_or_error, ok_value, path_of, posix_error, with_file};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "read_info_nif", 2, read_info_2),
+    bif!("prim_file", "read_handle_info_nif", 1, read_handle_info_1),
     bif!("prim_file", "set_permissions_nif", 2, set_permissions_2),
     bif!("prim_file", "set_owner_nif", 3, set_owner_3),
     bif!("prim_file", "set_time_nif", 4, set_time_4),
@@ -24,6 +26,66 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "get_device_cwd_nif", 1, not_here_1),
     bif!("prim_file", "altname_nif", 1, not_here_1),
 ];
+
+/// The record `#file_info{}`. `access` is bits: 1 read, 2 write.
+pub fn file_info<'h>(p: &'h Proc, i: &Info, access: u32) -> Term<'h> {
+    // Times before the year 0 have no date.
+    const FIRST_TIME: i64 = -62_167_219_200;
+    let h = &p.heap;
+    let kind = match i.kind {
+        Kind::Device => am::device,
+        Kind::Directory => am::directory,
+        Kind::Regular => am::regular,
+        Kind::Symlink => am::symlink,
+        Kind::Fifo | Kind::Socket | Kind::Other => am::other,
+    };
+    let access = match access {
+        1 => am::read,
+        2 => am::write,
+        3 => am::read_write,
+        _ => am::none,
+    };
+    // OTP keeps 32 bits of these.
+    let n = |v: u64| h.unsigned(v & 0xFFFF_FFFF);
+    let time = |t: i64| h.integer(t.max(FIRST_TIME));
+    h.tuple(&[
+        am::file_info.into(),
+        h.unsigned(i.size),
+        kind.into(),
+        access.into(),
+        time(i.accessed),
+        time(i.modified),
+        time(i.changed),
+        n(i.mode as u64),
+        n(i.links),
+        n(i.device),
+        n(i.raw_device),
+        n(i.inode),
+        n(i.uid as u64),
+        n(i.gid as u64),
+    ])
+}
+
+/// What the permission bits allow us.
+fn access_by_mode(i: &Info) -> u32 {
+    let (uid, gid) = sys::effective_ids();
+    let shift = if i.uid == uid {
+        6
+    } else if i.gid == gid {
+        3
+    } else {
+        0
+    };
+    let bits = i.mode >> shift;
+    (bits >> 2 & 1) | (bits & 2)
+}
+
+pub(crate) fn read_handle_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    Ok(match with_file(p, a[0], |_, fd| sys::fstat(fd))? {
+        Ok(i) => file_info(p, &i, access_by_mode(&i)),
+        Err(e) => posix_error(p, e),
+    })
+}
 
 fn read_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let follow = a[1].as_small().ok_or_else(|| p.badarg())? != 0;

@@ -32,6 +32,26 @@ unsafe impl Send for BinRef {}
 // SAFETY: as above.
 unsafe impl Sync for BinRef {}
 
+/// Where the next piece of a binary goes that is put together.
+pub struct Gather {
+    at: *mut u8,
+    left: usize,
+}
+
+impl Gather {
+    /// Adds what there is room for.
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8]) {
+        let n = bytes.len().min(self.left);
+        // SAFETY: `left` bytes from `at` on are fresh memory that only this writes.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, n);
+            self.at = self.at.add(n);
+        }
+        self.left -= n;
+    }
+}
+
 fn layout(cap: usize) -> Layout {
     Layout::from_size_align(HEAD + cap, 16).unwrap_or_else(|_| Layout::new::<Binary>())
 }
@@ -73,6 +93,14 @@ impl BinRef {
             ptr::write_bytes(b.data(), 0, len);
             fill(std::slice::from_raw_parts_mut(b.data(), len))
         };
+        (b, r)
+    }
+    /// A binary that `fill` puts together from pieces; of those, the first `len` bytes.
+    pub fn gather<R>(len: usize, fill: impl FnOnce(&mut Gather) -> R) -> (BinRef, R) {
+        let b = BinRef::allocate(len, 0);
+        let mut g = Gather { at: b.data(), left: len };
+        let r = fill(&mut g);
+        b.header().used.store(len - g.left, Ordering::Relaxed);
         (b, r)
     }
     /// A binary of at most `cap` bytes. `fill` gets memory that was not written yet and answers the

@@ -340,7 +340,8 @@ impl Driver for Pipes {
         }
         let mut done = 0;
         if self.queue.is_empty() {
-            done = self.try_write(&[IoSlice::new(head), IoSlice::new(bytes)])?;
+            let slices = [IoSlice::new(head), IoSlice::new(bytes)];
+            done = self.try_write(&slices[head.is_empty() as usize..])?;
         }
         let total = head.len() + bytes.len();
         if done == total {

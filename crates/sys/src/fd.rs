@@ -1,6 +1,6 @@
 //! Reading and writing descriptors, pipes and their flags.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
@@ -53,11 +53,8 @@ pub fn pread_full(fd: RawFd, buf: &mut [MaybeUninit<u8>], offset: i64) -> Result
 
 /// A `read` into bytes that hold something already.
 pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
-    let mut v = [IoSliceMut::new(buf)];
-    retry(|| {
-        // SAFETY: an IoSliceMut is an iovec; its bytes are ours to write.
-        check_size(unsafe { libc::readv(fd, v.as_mut_ptr().cast(), 1) })
-    })
+    // SAFETY: the buffer is ours to write, for its length.
+    retry(|| check_size(unsafe { libc::read(fd, buf.as_mut_ptr().cast(), buf.len()) }))
 }
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
@@ -67,6 +64,9 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
 
 /// One `writev`; may write less than all.
 pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
+    if let [one] = slices {
+        return write(fd, one);
+    }
     let n = slices.len().min(IOV_MAX) as i32;
     // SAFETY: an IoSlice is an iovec; its bytes are readable.
     retry(|| check_size(unsafe { libc::writev(fd, slices.as_ptr().cast(), n) }))
@@ -91,9 +91,11 @@ pub fn pwritev_full(fd: RawFd, mut slices: &mut [IoSlice<'_>], offset: i64) -> R
     while !slices.is_empty() {
         let at = offset.checked_add(total as i64).ok_or(Errno::INVAL)?;
         let k = slices.len().min(IOV_MAX) as i32;
-        let n = retry(|| {
+        let n = retry(|| match slices {
+            // SAFETY: the bytes are readable.
+            [one] => check_size(unsafe { libc::pwrite(fd, one.as_ptr().cast(), one.len(), at) }),
             // SAFETY: an IoSlice is an iovec; its bytes are readable.
-            check_size(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), k, at) })
+            _ => check_size(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), k, at) }),
         })?;
         total += n;
         IoSlice::advance_slices(&mut slices, n);

@@ -167,6 +167,7 @@ atoms! {
     CHANGE = "CHANGE",
     characters_to_binary_int = "characters_to_binary_int",
     characters_to_list_int = "characters_to_list_int",
+    characters_to_nfc_list = "characters_to_nfc_list",
     check_gc = "check_gc",
     check_process_code = "check_process_code",
     clear = "clear",

@@ -70,6 +70,7 @@ impl Loop<'_> {
             match self.pick() {
                 Some(t) => self.turn(t),
                 None => {
+                    guard.flush();
                     drop(guard);
                     self.sleep();
                     guard = pin();
@@ -240,8 +241,10 @@ impl Loop<'_> {
     }
 
     fn sleep(&mut self) {
-        self.until_check = 0;
+        // What is looked at here need not be looked at again at once.
+        self.until_check = REDUCTIONS;
         let now = clock::now();
+        (self.picked, self.checked_at) = (0, now);
         self.ring(now);
         (hooks().poll)(self.id, Some(Duration::ZERO));
         if self.has_work() || self.spun() {

@@ -1,0 +1,117 @@
+//! Work that may wait long (a FIFO, a terminal, a disk that has to be written to), done by threads
+//! that are no schedulers.
+//!
+//! A BIF calls [`hand_off`] and returns what that gives: its process waits in
+//! `erts_internal:await_result/1` until the thread sends `{Ref, Answer}`. Threads are made when
+//! there is work and none is free, and go when there was none for a while.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use kvik_heap::Heap;
+use kvik_proc::signal::post;
+use kvik_proc::{Proc, Raised};
+use kvik_term::{am, Term};
+
+type Job = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
+struct Pool {
+    jobs: VecDeque<Job>,
+    /// Threads that wait for work.
+    idle: usize,
+    threads: usize,
+}
+
+/// So many may wait at once; what comes then stands in a queue.
+const MAX_THREADS: usize = 256;
+/// How long a thread waits for work before it goes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { jobs: VecDeque::new(), idle: 0, threads: 0 });
+static BELL: Condvar = Condvar::new();
+
+fn pool() -> MutexGuard<'static, Pool> {
+    POOL.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Has something done by a thread of the pool; here, where there can be none.
+fn run(job: Job) {
+    let mut p = pool();
+    p.jobs.push_back(job);
+    if p.idle >= p.jobs.len() || p.threads >= MAX_THREADS {
+        BELL.notify_one();
+        return;
+    }
+    p.threads += 1;
+    drop(p);
+    if std::thread::Builder::new().name("blocking".into()).spawn(worker).is_err() {
+        let mut p = pool();
+        p.threads -= 1;
+        let job = if p.threads == 0 { p.jobs.pop_back() } else { None };
+        drop(p);
+        job.into_iter().for_each(|j| j());
+    }
+}
+
+fn worker() {
+    let mut p = pool();
+    loop {
+        if let Some(job) = p.jobs.pop_front() {
+            drop(p);
+            job();
+            p = pool();
+            continue;
+        }
+        p.idle += 1;
+        let (guard, waited) = BELL.wait_timeout(p, PATIENCE).unwrap_or_else(|e| e.into_inner());
+        p = guard;
+        p.idle -= 1;
+        if waited.timed_out() && p.jobs.is_empty() {
+            p.threads -= 1;
+            return;
+        }
+    }
+}
+
+/// Has `work` done by a thread that may wait; `answer` makes the BIF's value of what it gives.
+pub fn hand_off<T: Send + 'static>(
+    p: &Proc,
+    work: impl FnOnce() -> T + Send + 'static,
+    answer: impl for<'h> FnOnce(&'h Heap, T) -> Term<'h> + Send + 'static,
+) -> Raised {
+    let (me, n) = (p.pid(), kvik_heap::build::next_ref());
+    run(Box::new(move || {
+        let result = work();
+        post(me, |h| h.tuple(&[h.ref_of_numbers(n), answer(h, result)]));
+    }));
+    let wait = kvik_code::export(am::erts_internal, am::await_result, 1);
+    p.trap(wait, &[p.heap.ref_of_numbers(n)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn those_that_wait_do_not_hold_up_others() {
+        let (done, results) = mpsc::channel();
+        let gates: Vec<_> = (0..20)
+            .map(|i| {
+                let (gate, wait) = mpsc::channel::<()>();
+                let done = done.clone();
+                run(Box::new(move || {
+                    let _ = wait.recv();
+                    let _ = done.send(i);
+                }));
+                gate
+            })
+            .collect();
+        for (i, gate) in gates.into_iter().enumerate().rev() {
+            gate.send(()).unwrap();
+            assert_eq!(results.recv_timeout(Duration::from_secs(10)), Ok(i));
+        }
+    }
+}
