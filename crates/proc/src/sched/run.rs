@@ -244,7 +244,6 @@ impl Loop<'_> {
         // What is looked at here need not be looked at again at once.
         self.until_check = REDUCTIONS;
         let now = clock::now();
-        (self.picked, self.checked_at) = (0, now);
         self.ring(now);
         (hooks().poll)(self.id, Some(Duration::ZERO));
         if self.has_work() || self.spun() {
