@@ -69,7 +69,8 @@ fn is_system_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let pid = a.first().and_then(|t| t.as_local_pid()).ok_or_else(|| p.badarg())?;
     let guard = kvik_sync::pin();
     let task = kvik_proc::process::table().get(pid, &guard);
-    task.map(|t| Term::bool(t.is_system())).ok_or_else(|| p.badarg())
+    // One that has ended is none.
+    Ok(Term::bool(task.is_some_and(|t| t.is_system())))
 }
 /// Schedulers and one more thread do the work beside processes.
 fn no_aux_work_threads_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
