@@ -80,10 +80,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     // Ways round on which nobody else gets a turn.
     ("label 5; is_nonempty_list f6 x0; get_tl x0 x0; jump f5; label 6; return", "a loop"),
-    (
-        "allocate_zero 1 1; label 5; try y0 f6; badmatch x0; label 6; try_case y0; jump f5",
-        "a loop",
-    ),
+    ("allocate_zero 1 1; label 5; try y0 f6; badmatch x0; label 6; try_case y0; jump f5", "a loop"),
     ("allocate 0 1; label 5; call_ext 1 4; jump f5", "a loop"),
     // BIFs.
     ("bif1 f1 0 x0 x0; return", "guard BIF"),

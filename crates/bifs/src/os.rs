@@ -28,10 +28,10 @@ fn text(p: &Proc, t: Term<'_>) -> Result<Vec<u8>, Raised> {
     t.ok_or_else(|| p.badarg())
 }
 
-/// A name: not empty, and no `=` but at its beginning.
+/// A name: without a `=`.
 fn name(p: &Proc, t: Term<'_>) -> Result<Vec<u8>, Raised> {
     let n = text(p, t)?;
-    if n.is_empty() || n[1..].contains(&b'=') {
+    if n.contains(&b'=') {
         return Err(p.badarg());
     }
     Ok(n)
@@ -43,7 +43,7 @@ fn out<'h>(p: &'h Proc, bytes: &[u8]) -> Term<'h> {
 }
 
 fn getenv_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let name = text(p, a[0])?;
+    let name = name(p, a[0])?;
     Ok(match env::read().get(&name) {
         Some(v) => out(p, v),
         None => Term::bool(false),

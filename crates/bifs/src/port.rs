@@ -36,6 +36,10 @@ fn lookup(t: Term<'_>) -> Option<Arc<Port>> {
     find(t).filter(|p| p.is_open())
 }
 
+fn command(t: Term<'_>) -> Option<Vec<u8>> {
+    native(t).filter(|c| !c.is_empty())
+}
+
 /// What the first argument of `open_port/2` asks for. `None`: `badarg`.
 fn what(t: Term<'_>) -> Option<What> {
     let Some(t) = t.as_tuple() else {
@@ -43,9 +47,9 @@ fn what(t: Term<'_>) -> Option<What> {
         return (t.as_atom().is_some() || t.is_list()).then(|| native(t).map(What::Spawn))?;
     };
     match (t.elements(), t.get(0)?.as_atom()?) {
-        ([_, c], am::spawn) => Some(What::Spawn(native(*c)?)),
-        ([_, c], am::spawn_driver) => Some(What::Driver(native(*c)?)),
-        ([_, c], am::spawn_executable) => Some(What::Executable(native(*c)?)),
+        ([_, c], am::spawn) => Some(What::Spawn(command(*c)?)),
+        ([_, c], am::spawn_driver) => Some(What::Driver(command(*c)?)),
+        ([_, c], am::spawn_executable) => Some(What::Executable(command(*c)?)),
         ([_, i, o], am::fd) => {
             let fd = |t: &Term<'_>| i32::try_from(t.as_small()?).ok();
             Some(What::Fd(fd(i)?, fd(o)?))
@@ -75,8 +79,9 @@ fn changes(t: Term<'_>) -> Option<Changes> {
         .into_iter()
         .map(|kv| {
             let [k, v] = kv.as_tuple_n()?;
-            let k = native(k).filter(|k| !k.is_empty() && !k[1..].contains(&b'='))?;
-            let v = if v.is_nil() || v == am::false_ { None } else { Some(native(v)?) };
+            let text = |t: Term<'_>| if t.is_list() { native(t) } else { None };
+            let k = text(k).filter(|k| !k.contains(&b'='))?;
+            let v = if v.is_nil() || v == am::false_ { None } else { Some(text(v)?) };
             Some((k, v))
         })
         .collect()
@@ -186,7 +191,10 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (mut force, mut nosuspend) = (false, false);
-    for f in a[2].list() {
+    let Some(flags) = a[2].list_to_vec() else {
+        return Ok(am::badopt.into());
+    };
+    for f in flags {
         match f.as_atom() {
             Some(am::force) => force = true,
             Some(am::nosuspend) => nosuspend = true,

@@ -28,12 +28,7 @@ fn table() -> &'static RwLock<Map> {
 
 /// The entry of a fun; a new one has no code (`0`): the loader, or the stub for funs whose module
 /// isn't loaded, fills that in.
-pub fn fun_entry(
-    key: FunKey,
-    function: Atom,
-    old_index: u32,
-    code: usize,
-) -> &'static FunEntry {
+pub fn fun_entry(key: FunKey, function: Atom, old_index: u32, code: usize) -> &'static FunEntry {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     t.entry(key).or_insert_with(|| {
         Box::leak(Box::new(FunEntry {

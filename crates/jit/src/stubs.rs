@@ -181,7 +181,8 @@ fn finish(mut m: Maker, labels: [Label; 12]) -> Option<Stubs> {
     for (i, l) in labels.into_iter().enumerate() {
         at[i] = base + m.a.offset(l)? as usize;
     }
-    let [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] = at;
+    let [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] =
+        at;
     // What an undefined function's export points to; `rax` holds the export.
     kvik_code::set_undef_stub(undef);
     Some(Stubs {

@@ -39,11 +39,12 @@ impl Input {
 
     /// The input has ended: what is left of a line still counts.
     pub fn end(&mut self, mut out: impl FnMut(Piece<'_>)) {
-        if let Input::Line(_, part) = self {
-            if !part.is_empty() {
-                out(Piece::NoEol(part));
-                part.clear();
+        if let Input::Line(max, part) = self {
+            // A CR that was kept back may be one more than what is delivered at once.
+            for piece in part.chunks(*max) {
+                out(Piece::NoEol(piece));
             }
+            part.clear();
         }
     }
 }

@@ -52,6 +52,7 @@ pub(crate) fn open_driver(
     o: &Options,
 ) -> Result<(Box<dyn Driver>, Vec<u8>), OpenError> {
     match what {
+        What::Fd(input, output) if *input < 0 || *output < 0 => Err(OpenError::Posix(Errno::INVAL)),
         What::Fd(input, output) => {
             let name = format!("{input}/{output}").into_bytes();
             Ok((Box::new(open_fds(*input, *output, o)), name))
@@ -89,10 +90,41 @@ fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
     for a in o.args.iter().flatten() {
         args.push(c_string(a)?);
     }
-    if file::stat(&path, true).is_ok_and(|i| i.kind == file::Kind::Directory) {
-        return Err(OpenError::Posix(Errno::ACCES));
-    }
+    file::may_execute(&path).map_err(OpenError::Posix)?;
     start(&path, &args, o)
+}
+
+/// Starts a program. What goes wrong once there is a process for it (its folder, its file) is that
+/// process's end: its exit status is the error's number.
+fn start_or_fail(p: &Program<'_>) -> kvik_sys::Result<Child> {
+    match spawn(p) {
+        Err(e @ (Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)) => Err(e),
+        Err(e) => {
+            let no_folder = "echo \"spawn: Could not cd to $1\" >&2; ";
+            let bad_dir = p.dir.filter(|d| {
+                !file::stat(d, true).is_ok_and(|i| i.kind == file::Kind::Directory)
+                    || file::may_execute(d).is_err()
+            });
+            let script = format!("{}exit {}", bad_dir.map_or("", |_| no_folder), e.0);
+            let args = [
+                c"sh".into(),
+                c"-c".into(),
+                CString::new(script).map_err(|_| e)?,
+                c"sh".into(),
+                bad_dir.unwrap_or(c"").into(),
+            ];
+            let close_from = p.close_from;
+            spawn(&Program {
+                path: SHELL,
+                args: &args,
+                env: p.env,
+                dir: None,
+                fds: p.fds,
+                close_from,
+            })
+        }
+        r => r,
+    }
 }
 
 fn start(path: &std::ffi::CStr, args: &[CString], o: &Options) -> Result<Pipes, OpenError> {
@@ -113,10 +145,10 @@ fn start(path: &std::ffi::CStr, args: &[CString], o: &Options) -> Result<Pipes, 
             fds.push((their_out.as_raw_fd(), 2));
         }
         let dir = match &o.dir {
-            Some(d) => Some(CString::new(d.as_slice()).map_err(|_| Errno::INVAL)?),
-            None => None,
+            Some(d) if !d.is_empty() => Some(CString::new(d.as_slice()).map_err(|_| Errno::INVAL)?),
+            _ => None,
         };
-        let child = spawn(&Program {
+        let child = start_or_fail(&Program {
             path,
             args,
             env: &env::block(&o.env),
@@ -190,7 +222,7 @@ impl Pipes {
     /// Writes what may be written now. Answers how many bytes that was.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
         let Some(out) = &self.output else {
-            return Err(Exit::Posix(Errno::INVAL));
+            return Err(Exit::Posix(Errno::BADF));
         };
         let out = out.as_raw_fd();
         let r = if !self.careful {
@@ -282,7 +314,6 @@ impl Pipes {
 
     fn end_of_input(&mut self, core: &mut Core) -> Flow {
         self.ended = true;
-        self.decoder.end(|p| core.deliver(p));
         if let Some(input) = &self.input {
             poll::remove(core.home, input.as_raw_fd());
         }
@@ -299,6 +330,8 @@ impl Pipes {
                 h.tuple(&[am::exit_status.into(), s])
             });
         }
+        // What is left of a line comes after the status, as in OTP.
+        self.decoder.end(|p| core.deliver(p));
         core.end_of_input()
     }
 

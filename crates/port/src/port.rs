@@ -65,7 +65,7 @@ pub enum OpenError {
     Posix(Errno),
 }
 
-/// What was sent to a port is not for it: the sender gets the exit signal `badsig`.
+/// What was sent to a port is not for it: its owner gets the exit signal `badsig`.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct BadSignal;
 
@@ -353,8 +353,8 @@ impl Port {
         }
         if request == am::close {
             if let Some(mut g) = self.open_lock() {
-                g.core.tell_owner(0, |_| am::closed.into());
                 self.end(&mut g, OwnedTerm::immediate(am::normal.into()), true, None);
+                g.core.tell_owner(0, |_| am::closed.into());
             }
             return Ok(());
         }
@@ -431,6 +431,9 @@ impl Port {
         if let Some(mut g) = self.open_lock() {
             g.core.monitors.retain(|(_, n, _)| *n != reference);
         }
+    }
+    pub fn owner(&self) -> Option<u32> {
+        self.open_lock().map(|g| g.core.owner)
     }
     pub fn is_open(&self) -> bool {
         self.open_lock().is_some()

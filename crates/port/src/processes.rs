@@ -52,9 +52,12 @@ pub const HOOKS: PortHooks = PortHooks {
             return false;
         };
         if port.message(from, message.term()).is_err() {
+            // Whoever sent it, the owner answers for what its port is sent.
             let reason = OwnedTerm::immediate(am::badsig.into());
             let me = OwnedTerm::immediate(Term::local_port(port.id));
-            deliver(from, Control::Exit { from: me, linked: false, reason });
+            if let Some(owner) = port.owner() {
+                deliver(owner, Control::Exit { from: me, linked: false, reason });
+            }
         }
         true
     },

@@ -25,6 +25,8 @@ impl Errno {
     pub const NOEXEC: Errno = Errno(ENOEXEC);
     pub const NOTDIR: Errno = Errno(ENOTDIR);
     pub const BADF: Errno = Errno(EBADF);
+    pub const MFILE: Errno = Errno(EMFILE);
+    pub const NFILE: Errno = Errno(ENFILE);
 
     /// The error of the system call that has just failed on this thread.
     pub fn last() -> Errno {

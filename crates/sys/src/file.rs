@@ -132,9 +132,13 @@ pub fn access(path: &CStr, write: bool) -> bool {
     // SAFETY: the path ends in NUL.
     unsafe { libc::access(path.as_ptr(), mode) == 0 }
 }
-pub fn executable(path: &CStr) -> bool {
+/// May it be run (a directory: entered)? The error says why not.
+pub fn may_execute(path: &CStr) -> Result<()> {
     // SAFETY: the path ends in NUL.
-    unsafe { libc::access(path.as_ptr(), libc::X_OK) == 0 }
+    check(unsafe { libc::access(path.as_ptr(), libc::X_OK) }).map(drop)
+}
+pub fn executable(path: &CStr) -> bool {
+    may_execute(path).is_ok()
 }
 /// The user and group this process acts as.
 pub fn effective_ids() -> (u32, u32) {
