@@ -212,7 +212,8 @@ fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(m), Some(step)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
     let there = module::old(m).is_some();
     match step {
-        am::prepare | am::prepare_on_load | am::abort => Ok(Term::bool(there)),
+        am::prepare | am::prepare_on_load => Ok(Term::bool(there)),
+        am::abort => Ok(false.into()),
         am::complete => {
             if let Some(old) = module::purge(m, kvik_jit::no_fun()) {
                 keep_forever(old);

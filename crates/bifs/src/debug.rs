@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kvik_heap::copy::size_where;
+use kvik_heap::copy::{flat_size, size_where};
 use kvik_heap::literal::is_literal;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -22,7 +22,7 @@ pub const BIFS: &[BifEntry] = &[
 
 fn flat_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
-    Ok(p.heap.integer(size_where(t, |_| false) as i64))
+    Ok(p.heap.integer(flat_size(t) as i64))
 }
 /// Each object counts once, literals not at all.
 fn size_shared_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -53,35 +53,14 @@ pub fn integer_value(t: Term<'_>) -> Option<BigInt> {
     }
 }
 
-/// The nearest float; `None` for what is no number, or beyond all floats.
+/// As a float; `None` for what is no number, or beyond all floats.
 pub fn float_value(t: Term<'_>) -> Option<f64> {
     match t.view() {
         View::Small(i) => Some(i as f64),
         View::Float(f) => Some(f),
-        View::Big(b) => big_float(b),
+        View::Big(b) => b.to_f64(),
         _ => None,
     }
-}
-
-fn big_float(b: Big<'_>) -> Option<f64> {
-    let digits = b.digits();
-    let top = digits.len().checked_sub(1)?;
-    // 128 bits from the highest one on; what is cut off only matters for ties.
-    let lead = digits[top].leading_zeros();
-    let at = |i: usize| i.checked_sub(1).and_then(|i| digits.get(i)).copied().unwrap_or(0);
-    let (d0, d1, d2) = (digits[top], at(top), at(top.saturating_sub(1)));
-    let d2 = if top >= 2 { d2 } else { 0 };
-    let mut wide = (d0 as u128) << 64 | d1 as u128;
-    if lead > 0 {
-        wide = wide << lead | (d2 as u128) >> (64 - lead);
-    }
-    if digits.iter().take(top.saturating_sub(1)).any(|d| *d != 0) {
-        wide |= 1;
-    }
-    let scale = 64 * (top as i32 - 1) - lead as i32;
-    let f = if scale > 1000 { f64::INFINITY } else { wide as f64 * 2f64.powi(scale) };
-    let f = if b.is_negative() { -f } else { f };
-    f.is_finite().then_some(f)
 }
 
 impl Heap {

@@ -564,21 +564,7 @@ impl Build {
         let f = match unsafe { Term::from_word(value) }.view() {
             View::Float(f) => f,
             View::Small(i) => i as f64,
-            View::Big(b) => {
-                let f = b
-                    .digits()
-                    .iter()
-                    .rev()
-                    .fold(0.0, |f, d| f * 18_446_744_073_709_551_616.0 + *d as f64);
-                if !f.is_finite() {
-                    return Err(am::no_float);
-                }
-                if b.is_negative() {
-                    -f
-                } else {
-                    f
-                }
-            }
+            View::Big(b) => b.to_f64().ok_or(am::no_float)?,
             _ => return Err(am::type_),
         };
         let mut bytes = match n {

@@ -1,8 +1,10 @@
 //! Deep copies between heaps. Literals are shared, off-heap things get a further count; sharing
 //! within a term is not kept (as in OTP).
 
+use std::cell::Cell;
+
 use kvik_term::word::*;
-use kvik_term::Term;
+use kvik_term::{Bits, Term};
 
 use crate::binary::{BinRef, Binary, Resource};
 use crate::literal::is_literal;
@@ -19,12 +21,48 @@ pub(crate) fn has_terms(h: u64) -> bool {
     matches!(header_subtag(h), TUPLE | FUN | EXPORT | SUB_BIN | FLAT_MAP | HAMT)
 }
 
-/// Words a copy of the term takes (`erts_debug:flat_size/1` without the literals).
+/// Words a copy of the term takes.
 pub fn size(t: Term<'_>) -> usize {
     if t.is_immediate() {
         return 0;
     }
     size_where(t, is_literal)
+}
+
+/// Words a copy takes in OTP, literals included: the empty tuple is nobody's, and a part of a
+/// binary on the heap becomes a binary of its own.
+pub fn flat_size(t: Term<'_>) -> usize {
+    let saved = Cell::new(0);
+    let all = size_where(t, |p| {
+        // SAFETY: `size_where` asks about objects of a term that is borrowed.
+        let h = unsafe { *p };
+        if !is_header(h) {
+            return false;
+        }
+        match header_subtag(h) {
+            TUPLE if header_words(h) == 0 => return true,
+            // SAFETY: as above; the original follows the header.
+            SUB_BIN => unsafe {
+                let original = *p.add(1);
+                let real = *((original - TAG_BOXED) as *const u64);
+                let bits = Bits::from_raw(p);
+                let (skip, over) = (bits.bit_offset() as usize, bits.bit_len() % 8);
+                if header_subtag(real) == HEAP_BIN {
+                    // What `size_where` adds for this one, less what OTP adds.
+                    let ours = SUB_BIN_WORDS + object_words(real);
+                    let extra = (skip + over).div_ceil(8);
+                    let sub = if extra > 0 { SUB_BIN_WORDS } else { 0 };
+                    let theirs = sub + 2 + (bits.bit_len() / 8 + extra).div_ceil(8);
+                    saved.set(saved.get() + ours as isize - theirs as isize);
+                } else if skip + over == 0 {
+                    saved.set(saved.get() + SUB_BIN_WORDS as isize);
+                }
+            },
+            _ => {}
+        }
+        false
+    });
+    (all as isize - saved.get()).max(0) as usize
 }
 
 /// The same with another notion of what is shared (`|_| false`: nothing).

@@ -16,7 +16,7 @@ use kvik_proc::Proc;
 use kvik_term::{am, Export, Term};
 
 pub use load::{prepare, LoadError};
-pub use rt::trace::{capture, of_process, stacktrace, DEPTH as BACKTRACE_DEPTH};
+pub use rt::trace::{capture, of_process, stacktrace, uses_old_code, DEPTH as BACKTRACE_DEPTH};
 
 /// Why a process stopped running.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -44,7 +44,10 @@ pub fn run(p: &Proc, regs: &Regs) -> Outcome {
     let code = unsafe {
         p.heap.load_x(regs.x_ptr());
         let enter: extern "sysv64" fn(&Proc, &Regs, usize) -> u64 = std::mem::transmute(s.enter);
-        enter(p, regs, p.heap.ip())
+        let ip = p.heap.ip();
+        // It is nowhere in particular while it runs.
+        p.heap.set_ip(0);
+        enter(p, regs, ip)
     };
     match code {
         stubs::YIELD => Outcome::Yield,

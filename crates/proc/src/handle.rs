@@ -316,9 +316,9 @@ impl Proc {
     }
     /// Waits with the least memory; see `erlang:hibernate/3`.
     pub fn wait_in_hibernation(&self) {
+        // No `wait`: the messages that are there already wake it at once.
         self.timeout();
-        self.wait();
-        self.set_flag(flag::HIBERNATING, true);
+        self.set_flag(flag::WAITING | flag::HIBERNATING, true);
     }
     pub fn is_hibernating(&self) -> bool {
         self.flag(flag::HIBERNATING)

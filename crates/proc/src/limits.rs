@@ -15,12 +15,11 @@ pub struct MaxHeap {
     pub size: usize,
     pub kill: bool,
     pub log: bool,
-    pub shared_binaries: bool,
 }
 
 impl MaxHeap {
     pub fn of(t: Option<Term<'_>>) -> MaxHeap {
-        let mut s = MaxHeap { size: 0, kill: true, log: true, shared_binaries: false };
+        let mut s = MaxHeap { size: 0, kill: true, log: true };
         let Some(t) = t else { return s };
         s.size = t.as_usize().unwrap_or(0);
         if let Some(m) = t.as_map() {
@@ -30,10 +29,22 @@ impl MaxHeap {
             s.size = map::get(m, am::size.into()).and_then(|n| n.as_usize()).unwrap_or(0);
             s.kill = switch(am::kill, s.kill);
             s.log = switch(am::error_logger, s.log);
-            s.shared_binaries = switch(am::include_shared_binaries, s.shared_binaries);
         }
         s
     }
+}
+
+/// The least of OTP's heap sizes that holds so many words: 12, 38, each the sum of the two before
+/// and one more, and from a certain size on a fifth more than the one before.
+pub fn next_heap_size(words: usize) -> usize {
+    const LARGEST: usize = 1 << 59;
+    let (mut before, mut size) = (12, 38);
+    let mut sums = 2..23;
+    while size < words.min(LARGEST) {
+        let next = if sums.next().is_some() { size + before + 1 } else { size + size / 5 };
+        (before, size) = (size, next);
+    }
+    size
 }
 
 impl Proc {

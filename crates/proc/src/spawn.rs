@@ -5,6 +5,7 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Term};
 
 use crate::hooks::hooks;
+use crate::limits::{next_heap_size, MIN_BIN_VHEAP, MIN_HEAP};
 use crate::process::{flag, table, Priority, Shared, Task, Ticket};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::RefId;
@@ -103,10 +104,10 @@ fn set_options(p: &Proc, o: &SpawnOptions) {
         p.with_extra(|x| x.fullsweep_after = n);
     }
     if let Some(n) = o.min_heap_size {
-        p.with_extra(|x| x.min_heap_size = n);
+        p.with_extra(|x| x.min_heap_size = next_heap_size(n.max(MIN_HEAP)));
     }
     if let Some(n) = o.min_bin_vheap_size {
-        p.with_extra(|x| x.min_bin_vheap_size = n);
+        p.with_extra(|x| x.min_bin_vheap_size = next_heap_size(n.max(MIN_BIN_VHEAP)));
     }
     if let Some(t) = &o.max_heap_size {
         p.with_extra(|x| x.max_heap_size = Some(t.clone()));

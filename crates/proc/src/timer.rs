@@ -95,17 +95,26 @@ pub fn start(id: RefId, t: Timer) {
 /// Stops a timer; nanoseconds that were left.
 pub fn cancel(id: RefId) -> Option<u64> {
     let t = take(id)?;
-    Some(t.deadline.saturating_sub(clock::now()))
+    t.is_set().then(|| t.deadline.saturating_sub(clock::now()))
 }
 fn take(id: RefId) -> Option<Timer> {
     let t = shard(id).lock().unwrap_or_else(|e| e.into_inner()).remove(&id)?;
     TIMERS_LEN.fetch_sub(1, RELAXED);
     Some(t)
 }
+impl Timer {
+    /// A process takes the timers with it that are to ring for it.
+    fn is_set(&self) -> bool {
+        match self.dest {
+            Dest::Process(n) => crate::process::table().get(n, &kvik_sync::pin()).is_some(),
+            Dest::Name(_) => true,
+        }
+    }
+}
 /// Nanoseconds that are left.
 pub fn read(id: RefId) -> Option<u64> {
     let s = shard(id).lock().unwrap_or_else(|e| e.into_inner());
-    s.get(&id).map(|t| t.deadline.saturating_sub(clock::now()))
+    s.get(&id).filter(|t| t.is_set()).map(|t| t.deadline.saturating_sub(clock::now()))
 }
 /// Timers that are set.
 pub fn count() -> usize {
@@ -158,7 +167,7 @@ mod tests {
         let id = RefId::next();
         let deadline = clock::now() + 5_000_000_000;
         let message = OwnedTerm::immediate(Term::int(1));
-        start(id, Timer { deadline, dest: Dest::Process(9), message, wrap: true });
+        start(id, Timer { deadline, dest: Dest::Name(am::timeout), message, wrap: true });
         assert!(read(id).is_some_and(|n| n > 4_000_000_000));
         assert!(cancel(id).is_some());
         assert!(cancel(id).is_none() && read(id).is_none());

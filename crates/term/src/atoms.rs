@@ -365,6 +365,7 @@ atoms! {
     heap_type = "heap_type",
     heart_port = "heart_port",
     heir = "heir",
+    hibernate = "hibernate",
     hidden = "hidden",
     hide = "hide",
     high = "high",

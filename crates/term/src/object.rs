@@ -83,6 +83,13 @@ impl<'h> Big<'h> {
         // SAFETY: the header's size many digits follow it.
         unsafe { std::slice::from_raw_parts(self.0.add(1), header_words(self.at(0))) }
     }
+    /// As a float, rounded after each digit from the highest down, as OTP does it: not always to
+    /// the nearest. `None` beyond all floats.
+    pub fn to_f64(self) -> Option<f64> {
+        const BASE: f64 = 18_446_744_073_709_551_616.0;
+        let f = self.digits().iter().rev().fold(0.0, |f, d| f * BASE + *d as f64);
+        f.is_finite().then_some(if self.is_negative() { -f } else { f })
+    }
     pub fn as_i64(self) -> Option<i64> {
         match (self.digits(), self.is_negative()) {
             ([d], false) => i64::try_from(*d).ok(),

@@ -11,8 +11,7 @@ pub fn install() {
         run,
         start_ip: kvik_jit::start_ip,
         stacktrace: kvik_jit::of_process,
-        // Old code is never freed under a process: nothing need be found.
-        uses_old_code: |_, _| false,
+        uses_old_code: kvik_jit::uses_old_code,
         poll: kvik_port::poll::check_io,
         wake: kvik_port::poll::wake,
         port: kvik_port::processes::HOOKS,

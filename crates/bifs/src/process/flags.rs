@@ -1,7 +1,7 @@
 //! `process_flag/2,3`.
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::limits::{MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
+use kvik_proc::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
 use kvik_proc::process::flag;
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Term};
@@ -66,11 +66,11 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
             size(p, |x| std::mem::replace(&mut x.fullsweep_after, n))
         }
         am::min_heap_size => {
-            let n = v.as_usize()?.max(MIN_HEAP);
+            let n = next_heap_size(v.as_usize()?.max(MIN_HEAP));
             size(p, |x| std::mem::replace(&mut x.min_heap_size, n))
         }
         am::min_bin_vheap_size => {
-            let n = v.as_usize()?.max(MIN_BIN_VHEAP);
+            let n = next_heap_size(v.as_usize()?.max(MIN_BIN_VHEAP));
             size(p, |x| std::mem::replace(&mut x.min_bin_vheap_size, n))
         }
         am::max_heap_size => {
@@ -125,7 +125,7 @@ pub(super) fn max_heap_size(v: Term<'_>) -> Option<OwnedTerm> {
     }
     let m = v.as_map()?;
     kvik_term::map::get(m, am::size.into())?.as_usize().filter(|n| *n == 0 || *n >= MIN_HEAP)?;
-    for k in [am::kill, am::error_logger, am::include_shared_binaries] {
+    for k in [am::kill, am::error_logger] {
         if let Some(b) = kvik_term::map::get(m, k.into()) {
             b.as_bool()?;
         }
@@ -140,7 +140,6 @@ pub(super) fn max_heap_map_on<'h>(h: &'h kvik_heap::Heap, set: Option<&OwnedTerm
     let m = MaxHeap::of(set.map(|t| t.term()));
     h.map(&[
         (am::error_logger.into(), m.log.into()),
-        (am::include_shared_binaries.into(), m.shared_binaries.into()),
         (am::kill.into(), m.kill.into()),
         (am::size.into(), h.integer(m.size as i64)),
     ])

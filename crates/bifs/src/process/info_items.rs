@@ -67,6 +67,7 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
             here.map_or(am::undefined.into(), |[m, f, a, _]| h.tuple(&[m, f, a]))
         }
         am::current_location => place(p, own, h).unwrap_or(am::undefined.into()),
+        am::current_stacktrace if p.is_hibernating() => Term::NIL,
         am::current_stacktrace => (hooks().stacktrace)(p, h, own, 8),
         am::initial_call => {
             let (m, f, a) = p.initial_call();
@@ -129,6 +130,10 @@ fn mfa(h: &Heap, f: Option<(Atom, Atom, u32)>) -> Term<'_> {
 }
 /// The innermost line of its stack.
 fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
+    if p.is_hibernating() {
+        let call = [am::erlang.into(), am::hibernate.into(), Term::int(3), Term::NIL];
+        return Some(h.tuple(&call));
+    }
     Some((hooks().stacktrace)(p, h, own, 1).as_cons()?.head())
 }
 fn status(p: &Proc, own: bool) -> Atom {

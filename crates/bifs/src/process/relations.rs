@@ -3,7 +3,7 @@
 use kvik_heap::OwnedTerm;
 use kvik_proc::relation::{AliasKind, Monitoring, Target};
 use kvik_proc::signal::{deliver, RefId, Signal};
-use kvik_proc::{bif, node, registry, BifEntry, BifResult, Proc};
+use kvik_proc::{bif, node, registry, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
@@ -120,8 +120,14 @@ fn start<'h>(
         None => id.term(&p.heap),
     }
 }
+fn monitored<'h>(p: &'h Proc, kind: Term<'h>, item: Term<'h>) -> Result<Target, Raised> {
+    if ![am::process, am::port, am::time_offset].iter().any(|k| kind == *k) {
+        return Err(p.badarg_because(am::badtype));
+    }
+    target(kind, item).ok_or_else(|| p.badarg())
+}
 fn monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let t = target(a[0], a[1]).ok_or_else(|| p.badarg())?;
+    let t = monitored(p, a[0], a[1])?;
     Ok(start(p, t, None, None))
 }
 /// `{alias, Kind}` and `{tag, Term}`.
@@ -145,7 +151,7 @@ pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<
     Some((tag, alias))
 }
 fn monitor_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let t = target(a[0], a[1]).ok_or_else(|| p.badarg())?;
+    let t = monitored(p, a[0], a[1])?;
     let (tag, alias) = monitor_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
     Ok(start(p, t, tag, alias))
 }

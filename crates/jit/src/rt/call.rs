@@ -57,8 +57,8 @@ pub extern "sysv64" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> 
 
 /// The BIFs whose exceptions belong to the function that calls them.
 fn is_raiser(e: &Export) -> bool {
-    e.module == am::erlang
-        && matches!(e.function, am::error | am::exit | am::throw | am::raise | am::nif_error)
+    let by_name = matches!(e.function, am::error | am::throw | am::raise | am::nif_error);
+    e.module == am::erlang && (by_name || e.function == am::exit && e.arity == 1)
 }
 
 /// Keeps the BIF's name and arguments for the first line of the stack trace.
@@ -174,7 +174,15 @@ pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) 
 pub extern "sysv64" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     match put_list(regs, args) {
-        Some(n) => prepare(p, regs, f, n),
+        Some(n) => {
+            let to = prepare(p, regs, f, n);
+            if to == NONE && super::trace::nothing_called(p) {
+                // The process was to begin with `apply`.
+                let apply = kvik_code::export(am::erlang, am::apply, 2);
+                note_first(p, apply, Term::int(2), am::undef);
+            }
+            to
+        }
         None => badarg_in(p, am::apply, &[f, args]),
     }
 }
@@ -216,12 +224,16 @@ pub extern "sysv64" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64
     p.heap.fun(e, e.arity as usize, p.self_pid(), env).word()
 }
 
+fn error_handler(p: &Proc) -> kvik_term::Atom {
+    p.extra(|x| x.error_handler).unwrap_or(am::error_handler)
+}
+
 /// A function that isn't there: the error handler's, with its arguments in place.
 pub extern "sysv64" fn undefined(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = p.heap.list(x_terms(p, regs, e.arity as usize));
-    let handler = kvik_code::export(am::error_handler, am::undefined_function, 3);
-    if e.module == am::error_handler || handler.address() == kvik_code::undef_stub() {
+    let handler = kvik_code::export(error_handler(p), am::undefined_function, 3);
+    if handler.address() == kvik_code::undef_stub() {
         p.error(am::undef);
         note_first(p, e, args, am::undef);
         return NONE;
@@ -232,15 +244,17 @@ pub extern "sysv64" fn undefined(p: &Proc, regs: &Regs, _: *const u64, extra: u6
     handler as *const Export as u64
 }
 
-/// A fun whose module isn't loaded.
+/// A fun without code: mostly its module isn't loaded.
 pub extern "sysv64" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     // SAFETY: the fun was in a register of the process.
     let f: Term<'_> = unsafe { Term::from_word(extra) };
     let Some(fun) = f.as_fun() else { return NONE };
     let args = p.heap.list(x_terms(p, regs, fun.arity()));
-    let handler = kvik_code::export(am::error_handler, am::undefined_lambda, 3);
+    let handler = kvik_code::export(error_handler(p), am::undefined_lambda, 3);
     let module = fun.entry().map_or(am::undefined, |e| e.module);
-    if handler.address() == kvik_code::undef_stub() {
+    // A loaded module without the fun will not have it when it is loaded again.
+    let loaded = kvik_code::module::current(module).is_some();
+    if loaded || handler.address() == kvik_code::undef_stub() {
         p.error_pair(am::badfun, f);
         return NONE;
     }

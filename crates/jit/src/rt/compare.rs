@@ -53,7 +53,7 @@ pub extern "sysv64" fn to_float(p: &Proc, regs: &Regs, args: *const u64, n: u64)
     let f = match arg(p, args, 0).view() {
         View::Small(i) => Some(i as f64),
         View::Float(f) => Some(f),
-        View::Big(b) => big_to_float(b),
+        View::Big(b) => b.to_f64(),
         _ => None,
     };
     match f {
@@ -67,20 +67,4 @@ pub extern "sysv64" fn to_float(p: &Proc, regs: &Regs, args: *const u64, n: u64)
             NONE
         }
     }
-}
-
-/// The nearest float, ties to even; `None` where it is none.
-fn big_to_float(b: kvik_term::Big<'_>) -> Option<f64> {
-    let digits = b.digits();
-    let top = digits.len().checked_sub(1)?;
-    let low = |i: usize| i.checked_sub(1).and_then(|i| digits.get(i)).copied().unwrap_or(0);
-    let mut wide = (digits[top] as u128) << 64 | low(top) as u128;
-    // What is cut off only matters for ties.
-    if digits.iter().take(top.saturating_sub(1)).any(|d| *d != 0) {
-        wide |= 1;
-    }
-    let scale = 64 * (top as i32 - 1);
-    let f = wide as f64 * 2f64.powi(scale);
-    let f = if b.is_negative() { -f } else { f };
-    f.is_finite().then_some(f)
 }

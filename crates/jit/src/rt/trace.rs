@@ -31,6 +31,14 @@ fn calls(stack: &[u64], from: u64) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
+/// Is there no function on the stack to come back to?
+pub fn nothing_called(p: &Proc) -> bool {
+    // SAFETY: native code waits for our answer.
+    !unsafe { p.heap.stack() }
+        .iter()
+        .any(|w| is_continuation(*w) && kvik_code::at(*w as usize).is_some())
+}
+
 /// The raw trace of an exception raised at `ip`.
 pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     let depth = DEPTH.load(Ordering::Relaxed);
@@ -147,6 +155,15 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
     let lines: Vec<Term<'h>> =
         lines.into_iter().take(depth).map(|at| text(h, at, None, None)).collect();
     h.list(&lines)
+}
+
+/// Will the process come back to the old code of a module?
+pub fn uses_old_code(p: &Proc, module: Atom) -> bool {
+    let Some(old) = kvik_code::module::old(module) else { return false };
+    // SAFETY: native code waits for our answer, or the process does not run.
+    let stack = unsafe { p.heap.stack() };
+    let mut calls = stack.iter().copied().filter(|w| is_continuation(*w));
+    old.contains(p.heap.ip()) || calls.any(|w| old.contains(w as usize))
 }
 
 fn text<'h>(h: &'h Heap, at: Location, args: Option<Term<'h>>, more: Option<Term<'h>>) -> Term<'h> {

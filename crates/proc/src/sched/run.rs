@@ -135,6 +135,9 @@ impl Loop<'_> {
             Outcome::Wait => {
                 if t.private().is_hibernating() {
                     t.private_mut().heap.collect_parked(true);
+                    if t.private().can_go_on() {
+                        return self.l.queues.borrow_mut().push(t);
+                    }
                 }
                 if let Some(t) = t.park() {
                     self.l.queues.borrow_mut().push(t);

@@ -1,0 +1,25 @@
+%% Large selections: on integers dense and sparse, big ones, floats, atoms, tuples by
+%% arity and first element, strings, binaries, lists, mixed.
+-module(switches_more).
+-export([main/0]).
+main() ->
+    t:p([dense(N) || N <- lists:seq(-2, 22)]), t:p([sparse(N) || N <- [1, 10, 100, 1000, 10000, 100000, 1000000, 7, -5, -1000, 1 bsl 40, 1 bsl 59, 1 bsl 64, -(1 bsl 64), 1.0, a]]), t:p([fl(X) || X <- [0.0, -0.0, 1.0, 1, 1.5, 1.0e10, a]]), t:p([at(X) || X <- [a, b, c, d, e, f, g, h, i, j, k, l, '', 'A', 1, "a"]]),
+    t:p([tup(X) || X <- [{}, {1}, {1, 2}, {1, 2, 3}, {a, 2, 3}, {1, 2, 3, 4}, {a, b, c, d}, {1, 2, 3, 4, 5, 6, 7}, [], x]]), t:p([tag(X) || X <- [{add, 1, 2}, {sub, 5, 3}, {neg, 4}, {add, 1}, {lit, x}, {'if', true, a, b}, {'if', false, a, b}, {call, f, [1, 2]}, {call, f, []}, {zzz}, nil]]), t:p([str(X) || X <- ["", "a", "ab", "abc", "abd", "b", "hello", "help", [1, 2, 3], x]]),
+    t:p([bin(X) || X <- [<<>>, <<"a">>, <<"GET">>, <<"PUT">>, <<"POST">>, <<"GETX">>, <<1:3>>, <<0>>, <<255, 1>>, x]]), t:p([mix(X) || X <- [1, 1.0, one, {one}, [one], <<"one">>, #{one => 1}, [], {}, "one", self()]]), t:p([lst(X) || X <- [[], [1], [1, 2], [1 | 2], [a, b, c], [a | b], [[]], [[a]], [{1}], [1, 2, 3, 4]]]), t:p([two(A, B) || A <- [1, 2, a], B <- [1, 2, a]]),
+    t:p([nested(X) || X <- [{a, {b, 1}}, {a, {b, 2}}, {a, {c, 1}}, {a, [1, {2}]}, {b, []}, {b, [x]}, {{x, y}, z}, {a}]]), t:p([chars(C) || C <- "aZ5_ \n\t~é"]), t:p([when_(X) || X <- [1, 5, 10, 11, 50, 100, 101, -1]]), t:p(lists:sum([opcode(N rem 200) || N <- lists:seq(1, 20000)])), t:p([bool(A, B, C) || A <- [true, false], B <- [true, false], C <- [true, false, x]]).
+dense(0) -> zero; dense(1) -> one; dense(2) -> two; dense(3) -> three; dense(4) -> four; dense(5) -> five; dense(6) -> six; dense(7) -> seven; dense(8) -> eight; dense(9) -> nine; dense(10) -> ten; dense(12) -> twelve; dense(13) -> thirteen; dense(20) -> twenty; dense(_) -> other.
+sparse(1) -> a; sparse(10) -> b; sparse(100) -> c; sparse(1000) -> d; sparse(10000) -> e; sparse(100000) -> f; sparse(1000000) -> g; sparse(-5) -> h; sparse(-1000) -> i; sparse(1099511627776) -> j; sparse(576460752303423488) -> k; sparse(18446744073709551616) -> l; sparse(-18446744073709551616) -> m; sparse(X) when is_integer(X) -> int; sparse(_) -> other.
+fl(0.0) -> zero; fl(1.0) -> one; fl(1.5) -> one_half; fl(1.0e10) -> big; fl(1) -> int; fl(_) -> other.
+at(a) -> 1; at(b) -> 2; at(c) -> 3; at(d) -> 4; at(e) -> 5; at(f) -> 6; at(g) -> 7; at(h) -> 8; at(i) -> 9; at(j) -> 10; at(k) -> 11; at('') -> empty; at('A') -> upper; at(X) when is_atom(X) -> atom; at(_) -> other.
+tup({}) -> 0; tup({_}) -> 1; tup({_, _}) -> 2; tup({a, _, _}) -> a3; tup({_, _, _}) -> 3; tup({a, b, c, d}) -> abcd; tup({_, _, _, _}) -> 4; tup(T) when tuple_size(T) > 5 -> many; tup(T) when is_tuple(T) -> five; tup(_) -> no.
+tag({add, A, B}) -> A + B; tag({sub, A, B}) -> A - B; tag({neg, A}) -> -A; tag({lit, X}) -> X; tag({'if', true, A, _}) -> A; tag({'if', false, _, B}) -> B; tag({call, F, [_ | _] = As}) -> {F, length(As)}; tag({call, F, []}) -> F; tag(nil) -> nil; tag(_) -> unknown.
+str("") -> empty; str("a") -> a; str("ab") -> ab; str("abc") -> abc; str("abd") -> abd; str("he" ++ R) -> {he, R}; str([1 | T]) -> T; str([_ | _]) -> list; str(_) -> other.
+bin(<<>>) -> empty; bin(<<"GET">>) -> get; bin(<<"PUT">>) -> put; bin(<<"POST">>) -> post; bin(<<"GET", R/binary>>) -> {get, R}; bin(<<0>>) -> zero; bin(<<255, X>>) -> X; bin(<<_>>) -> one; bin(B) when is_bitstring(B) -> bits; bin(_) -> other.
+mix(1) -> int; mix(1.0) -> float; mix(one) -> atom; mix({one}) -> tuple; mix([one]) -> list; mix(<<"one">>) -> bin; mix(#{one := X}) -> X; mix([]) -> nil; mix({}) -> empty; mix("one") -> str; mix(X) when is_pid(X) -> pid.
+lst([]) -> nil; lst([[]]) -> nilnil; lst([[X]]) -> X; lst([1, 2]) -> onetwo; lst([1 | 2]) -> improper; lst([X, _, _]) -> X; lst([_]) -> one; lst([_ | T]) when is_list(T) -> more; lst([_ | T]) -> T.
+two(1, 1) -> a; two(1, 2) -> b; two(2, X) when X =/= a -> c; two(a, a) -> d; two(X, X) -> same; two(_, 1) -> e; two(_, _) -> f.
+nested({a, {b, 1}}) -> ab1; nested({a, {b, N}}) -> {ab, N}; nested({a, {c, _}}) -> ac; nested({a, [_, {X}]}) -> X; nested({b, []}) -> b; nested({b, [X | _]}) -> X; nested({{X, Y}, Z}) -> [X, Y, Z]; nested({_}) -> single.
+chars(C) when C >= $a, C =< $z -> lower; chars(C) when C >= $A, C =< $Z -> upper; chars(C) when C >= $0, C =< $9 -> digit; chars($_) -> underscore; chars($\s) -> space; chars($\n) -> newline; chars(C) when C < 32 -> control; chars(_) -> other.
+when_(X) when X > 100 -> gt100; when_(X) when X > 50 -> gt50; when_(X) when X > 10 -> gt10; when_(X) when X rem 5 =:= 0 -> five; when_(X) when X < 0 -> neg; when_(_) -> small.
+opcode(N) -> case N of 0 -> 1; 1 -> 3; 2 -> 5; 3 -> 7; 4 -> 11; 5 -> 13; 50 -> 17; 51 -> 19; 52 -> 23; 53 -> 29; 100 -> 31; 101 -> 37; 150 -> 41; 151 -> 43; 152 -> 47; 199 -> 53; X when X band 1 =:= 1 -> X; _ -> 0 end.
+bool(true, true, _) -> tt; bool(true, false, true) -> tft; bool(false, _, x) -> fx; bool(A, B, C) when A or B, C -> ab; bool(_, _, C) -> C.
