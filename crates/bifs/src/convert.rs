@@ -1,5 +1,7 @@
 //! Between numbers, atoms and their text.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use kvik_heap::arith::integer_value;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::atom::AtomError;
@@ -202,9 +204,14 @@ fn string_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
+static PRINTABLE_UNICODE: AtomicBool = AtomicBool::new(false);
 /// `+pc`: which characters count as printable.
+pub fn set_printable_unicode(on: bool) {
+    PRINTABLE_UNICODE.store(on, Ordering::Relaxed);
+}
 fn printable_range<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(am::latin1.into())
+    let unicode = PRINTABLE_UNICODE.load(Ordering::Relaxed);
+    Ok(if unicode { am::unicode } else { am::latin1 }.into())
 }
 /// Does the node of this pid take unicode io requests? This one does.
 fn dflag_unicode_io<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -12,6 +12,7 @@ mod seq_trace;
 
 pub use flags::{backtrace_depth, logger, wall_time_on};
 pub use halt::Halt;
+pub use internal::set_warning_map;
 pub use memory::Memory;
 
 use std::sync::OnceLock;

@@ -10,40 +10,14 @@ use kvik_term::{am, Atom, Term};
 
 use crate::binary::{BinRef, Binary};
 use crate::bits::{copy_bits, is_little, WRITABLE};
+use crate::bits_segment::{char_of, is_char};
+pub use crate::bits_segment::{
+    f32_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind, MAX_BITS,
+};
 use crate::Heap;
-
-/// The longest bit string, in bits: more than any memory, less than what overflows sums.
-pub const MAX_BITS: usize = 1 << 43;
 
 /// The most bytes a binary gets only because it may become that long.
 const MAX_GUESS: usize = 1 << 20;
-
-/// Why a construction failed.
-#[derive(Copy, Clone, Debug)]
-pub struct BsFail {
-    /// `system_limit`, else `badarg`.
-    pub system_limit: bool,
-    /// Number of the segment, from 1.
-    pub segment: u32,
-    /// Its type: `binary`, `integer`, `float`, `utf8`, `utf16` or `utf32`.
-    pub op: Atom,
-    /// What is wrong: `type`, `size`, `unit`, `short`, `invalid` or `no_float`.
-    pub info: Atom,
-    /// The value that is wrong, as a word.
-    pub value: u64,
-}
-
-impl Heap {
-    /// The `error_info` map for a failed construction, from which `erl_erts_errors` explains it.
-    pub fn bs_fail_info(&self, f: &BsFail) -> Term<'_> {
-        // SAFETY: the value came from the instruction's operands or is a small integer.
-        let value = unsafe { Term::from_word(f.value) };
-        let cause = self.tuple(&[Term::int(f.segment as i32), f.op.into(), f.info.into(), value]);
-        let keys = [am::cause, am::function, am::module].map(Term::atom);
-        let values = [cause, am::format_bs_fail.into(), am::erl_erts_errors.into()];
-        self.flat_map_sorted(self.tuple(&keys), &values)
-    }
-}
 
 /// Where the next bits go. Two words, so that native code can keep it in its scratch area.
 #[repr(C)]
@@ -52,133 +26,6 @@ pub struct Build {
     pub base: *mut u8,
     /// In bits.
     pub pos: usize,
-}
-
-/// Kinds of segments of `bs_create_bin`.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum SegKind {
-    Append,
-    PrivateAppend,
-    Binary,
-    Integer,
-    Float,
-    String,
-    Utf8,
-    Utf16,
-    Utf32,
-}
-
-impl SegKind {
-    /// By the atom that names it in the instruction.
-    pub fn from_atom(a: Atom) -> Option<SegKind> {
-        Some(match a {
-            am::append => SegKind::Append,
-            am::private_append => SegKind::PrivateAppend,
-            am::binary => SegKind::Binary,
-            am::integer => SegKind::Integer,
-            am::float => SegKind::Float,
-            am::string => SegKind::String,
-            am::utf8 => SegKind::Utf8,
-            am::utf16 => SegKind::Utf16,
-            am::utf32 => SegKind::Utf32,
-            _ => return None,
-        })
-    }
-    fn op(self) -> Atom {
-        match self {
-            SegKind::Integer => am::integer,
-            SegKind::Float => am::float,
-            SegKind::Utf8 => am::utf8,
-            SegKind::Utf16 => am::utf16,
-            SegKind::Utf32 => am::utf32,
-            _ => am::binary,
-        }
-    }
-}
-
-/// What an instruction says of a segment, known when it is loaded.
-#[derive(Copy, Clone, Debug)]
-pub struct Seg {
-    pub kind: SegKind,
-    pub number: u32,
-    pub unit: u32,
-    pub flags: u32,
-    /// A string segment's bytes; else null.
-    pub string: *const u8,
-}
-
-// SAFETY: the string belongs to the module's string table, which lives as long as the code.
-unsafe impl Send for Seg {}
-// SAFETY: as above; nothing writes to it.
-unsafe impl Sync for Seg {}
-
-impl Seg {
-    fn fail(&self, info: Atom, value: u64) -> BsFail {
-        BsFail { system_limit: false, segment: self.number, op: self.kind.op(), info, value }
-    }
-    fn limit(&self, value: u64) -> BsFail {
-        BsFail { system_limit: true, ..self.fail(am::size, value) }
-    }
-    fn is_append(&self) -> bool {
-        matches!(self.kind, SegKind::Append | SegKind::PrivateAppend)
-    }
-    /// Bits the segment will take.
-    fn bits(&self, value: u64, size: u64) -> Result<usize, BsFail> {
-        match self.kind {
-            SegKind::Append | SegKind::PrivateAppend => return Ok(0),
-            SegKind::Utf8 => return Ok(utf8_len(value) * 8),
-            SegKind::Utf16 => return Ok(if small_value(value) < 0x10000 { 16 } else { 32 }),
-            SegKind::Utf32 if is_char(value) => return Ok(32),
-            SegKind::Utf32 => return Err(self.fail(am::type_, value)),
-            _ => {}
-        }
-        if size == am::all.word() {
-            // SAFETY: a live term.
-            let bits = unsafe { Term::from_word(value) }.as_bits();
-            return match bits {
-                Some(b) => Ok(b.bit_len()),
-                None => Err(self.fail(am::type_, value)),
-            };
-        }
-        match segment_size(size, self.unit) {
-            Ok(n) => Ok(n),
-            Err(true) => Err(self.limit(size)),
-            Err(false) => Err(self.fail(am::size, size)),
-        }
-    }
-}
-
-/// `size * unit` bits. An error says whether it is a limit (else it is no size).
-pub fn segment_size(size: u64, unit: u32) -> Result<usize, bool> {
-    if is_small(size) {
-        let n = usize::try_from(small_value(size)).map_err(|_| false)?;
-        return n.checked_mul(unit as usize).filter(|n| *n <= MAX_BITS).ok_or(true);
-    }
-    // SAFETY: a live term; a size that is a bignum is too large or negative.
-    let h = unsafe { Term::from_word(size) }.boxed().map(|(h, _)| header_subtag(h));
-    Err(h == Some(BIG_POS))
-}
-
-fn is_char(w: u64) -> bool {
-    is_small(w) && u32::try_from(small_value(w)).is_ok_and(|c| char::from_u32(c).is_some())
-}
-/// Bytes a character takes in UTF-8 (4 for what is no character).
-pub fn utf8_len(w: u64) -> usize {
-    match small_value(w) {
-        _ if !is_small(w) => 4,
-        i64::MIN..0x80 => 1,
-        0x80..0x800 => 2,
-        0x800..0x10000 => 3,
-        _ => 4,
-    }
-}
-/// Bytes a character takes in UTF-16.
-pub fn utf16_len(w: u64) -> usize {
-    if is_small(w) && small_value(w) < 0x10000 {
-        2
-    } else {
-        4
-    }
 }
 
 impl Heap {
@@ -618,29 +465,4 @@ impl Build {
         // SAFETY: as the caller says.
         is_char(value) && unsafe { self.put_integer(value, 32, flags) }
     }
-}
-
-fn char_of(w: u64) -> Option<char> {
-    is_char(w).then(|| char::from_u32(small_value(w) as u32))?
-}
-
-/// To the nearest half, ties to even; too large becomes infinite.
-pub fn f32_to_half(f: f32) -> u16 {
-    let b = f.to_bits();
-    let sign = (b >> 16 & 0x8000) as u16;
-    let e = (b >> 23 & 255) as i32 - 127 + 15;
-    let m = b & 0x7F_FFFF;
-    if e >= 31 {
-        let nan = b & 0x7FFF_FFFF > 0x7F80_0000;
-        return sign | 0x7C00 | if nan { 0x200 } else { 0 };
-    }
-    if e < -10 {
-        return sign;
-    }
-    // A subnormal half shifts the hidden bit in.
-    let (m, shift) = if e <= 0 { (m | 0x80_0000, 14 - e) } else { (m | (e as u32) << 23, 13) };
-    let (q, rest) = (m >> shift, m & ((1 << shift) - 1));
-    let half = 1 << (shift - 1);
-    let up = rest > half || rest == half && q & 1 == 1;
-    sign | (q + up as u32) as u16
 }

@@ -10,6 +10,7 @@ pub mod arith;
 pub mod binary;
 pub mod bits;
 pub mod bits_build;
+mod bits_segment;
 pub mod build;
 pub mod copy;
 pub mod frag;

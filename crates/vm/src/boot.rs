@@ -66,12 +66,13 @@ fn first_processes(options: &Options) -> Result<(), String> {
     let args: Vec<Term> =
         options.init_args.iter().map(|a| h.binary(a.as_os_str().as_bytes())).collect();
     let args = h.list(&[atom("init").into(), h.list(&args)]);
-    let none = || "no room for processes".to_string();
-    let first = spawn(None, atom("erl_init"), atom("start"), args, SpawnOptions::default());
-    first.ok_or_else(none)?.go();
-    for module in ["erts_code_purger", "erts_literal_area_collector"] {
+    let start = |module, args| {
         let o = SpawnOptions { system: true, ..SpawnOptions::default() };
-        spawn(None, atom(module), atom("start"), Term::NIL, o).ok_or_else(none)?.go();
-    }
+        let p = spawn(None, atom(module), atom("start"), args, o);
+        p.map(|p| p.go()).ok_or_else(|| "no room for processes".to_string())
+    };
+    start("erl_init", args)?;
+    start("erts_code_purger", Term::NIL)?;
+    start("erts_literal_area_collector", Term::NIL)?;
     Ok(())
 }

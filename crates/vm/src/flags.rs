@@ -1,6 +1,9 @@
-//! `+` flags. Those without meaning here were accepted by the command line and are passed over.
+//! `+` flags. Those without meaning here were accepted by the command line and are passed over
+//! (docs/COMPATIBILITY.md lists them).
 
+use kvik_bifs::{convert, filename, system};
 use kvik_proc::sched::online_cpus;
+use kvik_term::am;
 
 pub struct Flags {
     pub schedulers: usize,
@@ -23,6 +26,17 @@ impl Flags {
                 }
                 "P" => f.max_processes = processes(value).ok_or_else(bad)?,
                 "sbwt" => f.spin_us = spin(value).ok_or_else(bad)?,
+                "pc" => match value {
+                    "unicode" => convert::set_printable_unicode(true),
+                    "latin1" => convert::set_printable_unicode(false),
+                    _ => return Err(format!("bad range of printable characters: {value}")),
+                },
+                "W" => warnings(value).ok_or_else(bad)?,
+                "We" | "Wi" | "Ww" => warnings(&name[1..]).ok_or_else(bad)?,
+                // A letter behind says what to do with names that are not valid; OTP's `file`
+                // asks for that nowhere.
+                _ if name.starts_with("fnl") => filename::set_utf8_names(false),
+                _ if name.starts_with("fnu") => filename::set_utf8_names(true),
                 _ => {}
             }
         }
@@ -52,6 +66,17 @@ fn processes(value: &str) -> Option<usize> {
     }
     let n: usize = value.parse().ok().filter(|n| (1024..=134_217_727).contains(n))?;
     Some(n.next_power_of_two())
+}
+
+/// What warnings are logged as.
+fn warnings(letter: &str) -> Option<()> {
+    system::set_warning_map(match letter {
+        "e" => am::error,
+        "i" => am::info,
+        "w" => am::warning,
+        _ => return None,
+    });
+    Some(())
 }
 
 fn spin(value: &str) -> Option<u64> {

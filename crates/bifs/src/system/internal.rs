@@ -1,6 +1,8 @@
 //! Small natives of `erts_internal`, the node while it is not alive, and dynamic tracing, which
 //! we are built without.
 
+use std::sync::RwLock;
+
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
 
@@ -165,6 +167,11 @@ fn nodes_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let info = kvik_ets::order::make_map(&p.heap, &info);
     Ok(p.heap.list(&[p.heap.tuple(&[kvik_proc::node::name().into(), info])]))
 }
+static WARNING_MAP: RwLock<Atom> = RwLock::new(am::warning);
+/// `+W`: what warnings are logged as.
+pub fn set_warning_map(level: Atom) {
+    *WARNING_MAP.write().unwrap_or_else(|e| e.into_inner()) = level;
+}
 fn warning_map_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(am::warning.into())
+    Ok((*WARNING_MAP.read().unwrap_or_else(|e| e.into_inner())).into())
 }
