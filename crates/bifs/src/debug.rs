@@ -18,6 +18,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "set_internal_state", 2, set_internal_state_2),
     bif!("erts_debug", "disassemble", 1, disassemble_1),
     bif!("erts_debug", "interpreter_size", 0, interpreter_size_0),
+    bif!("erts_debug", "instructions", 0, instructions_0),
 ];
 
 fn flat_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -167,4 +168,10 @@ fn disassemble_1<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 }
 fn interpreter_size_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::int(0))
+}
+/// The names of the instructions that are loaded.
+fn instructions_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let all = (0..=u8::MAX).filter_map(kvik_beam::Opcode::from_number);
+    let names: Vec<_> = all.map(|o| p.heap.string(o.name())).collect();
+    Ok(p.heap.list(&names))
 }

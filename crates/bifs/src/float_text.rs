@@ -108,7 +108,16 @@ pub fn short(f: f64) -> String {
     let s = format!("{:e}", f.abs());
     let (mantissa, exponent) = s.split_once('e').unwrap_or((&s, "0"));
     let scientific: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let mut digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    // Halfway between two texts of that length, the even one.
+    if digits.len() >= 16 {
+        let nearest = format!("{:.*e}", digits.len() - 1, f.abs());
+        if nearest.parse() == Ok(f.abs()) {
+            if let Some((m, _)) = nearest.split_once('e').filter(|(_, e)| *e == exponent) {
+                digits = m.chars().filter(|c| *c != '.').collect();
+            }
+        }
+    }
     let n = digits.len() as i32;
     let value = even_of_two(f.abs(), digits.parse().unwrap_or(0), digits.len(), scientific);
     let digits = value.to_string();

@@ -45,8 +45,8 @@ fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>>
         am::arity => p.heap.integer(f.arity() as i64),
         am::env => p.heap.list(f.env()),
         am::pid => f.creator()?,
-        // Who shares an entry is not counted; entries are never freed.
-        am::refc => Term::int(1),
+        // Who shares an entry is not counted: the module does, and the fun itself.
+        am::refc => Term::int(2),
         am::index => int(e.old_index),
         am::new_index => int(e.index),
         am::new_uniq => p.heap.binary(&e.uniq),

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use crate::binary::release_off_heap;
 use crate::frag::Frag;
 use crate::literal::is_literal;
+use crate::pairs::Pairs;
 use crate::roots::{Root, ROOTS};
 
 /// Words of a process's first block, heap and stack together.
@@ -86,7 +87,6 @@ pub(crate) unsafe fn free_block(p: *mut u64, words: usize) {
     }
 }
 
-pub(crate) type Pairs = Vec<(u64, u64)>;
 /// Most processes stop with no more registers than that.
 pub(crate) type SavedX = SmallVec<[u64; 4]>;
 

@@ -285,7 +285,7 @@ impl Heap {
                 r.set(m.word(r.get()));
             }
             let mut pairs = self.pairs.take();
-            for (k, v) in pairs.as_deref_mut().into_iter().flatten() {
+            for (k, v) in pairs.iter_mut().flat_map(|p| &mut p.all) {
                 *k = m.word(*k);
                 *v = m.word(*v);
             }

@@ -18,6 +18,7 @@ pub mod gc;
 mod lent;
 pub mod literal;
 pub mod map;
+pub mod pairs;
 pub mod regs;
 pub mod roots;
 

@@ -6,6 +6,7 @@ use kvik_term::word::NONE;
 use kvik_term::Term;
 
 use crate::alloc::Heap;
+use crate::pairs::Index;
 
 /// The places every process has.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -54,13 +55,16 @@ impl Heap {
         self.roots[r as usize].set(t.word());
     }
     /// Further roots, in pairs: the process dictionary. See `dict`.
-    pub fn with_pairs<'h, R>(&'h self, f: impl FnOnce(&mut Vec<(Term<'h>, Term<'h>)>) -> R) -> R {
-        let mut all = self.pairs.take().unwrap_or_default();
+    pub fn with_pairs<'h, R>(
+        &'h self,
+        f: impl FnOnce(&mut Vec<(Term<'h>, Term<'h>)>, &mut Index) -> R,
+    ) -> R {
+        let mut pairs = self.pairs.take().unwrap_or_default();
         // SAFETY: Term is one word; the pairs are terms of this heap, which is borrowed for 'h.
         let view: &mut Vec<(Term<'h>, Term<'h>)> =
-            unsafe { &mut *(&mut *all as *mut Vec<(u64, u64)>).cast() };
-        let r = f(view);
-        self.pairs.set((!all.is_empty()).then_some(all));
+            unsafe { &mut *(&mut pairs.all as *mut Vec<(u64, u64)>).cast() };
+        let r = f(view, &mut pairs.index);
+        self.pairs.set((!pairs.all.is_empty()).then_some(pairs));
         r
     }
 }

@@ -1,40 +1,70 @@
-//! The process dictionary.
+//! The process dictionary: pairs in a vector, and where there are many an index of them by hash.
 
+use kvik_heap::pairs::Index;
 use kvik_term::{am, Term};
 
 use crate::Proc;
 
+type Pairs<'h> = Vec<(Term<'h>, Term<'h>)>;
+
+/// From so many pairs on there is an index.
+const MANY: usize = 16;
+
 impl Proc {
     pub fn dict_get<'h>(&'h self, key: Term<'h>) -> Term<'h> {
-        let found = self.heap.with_pairs(|v| find(v, key).map(|i| v[i].1));
+        let found = self.heap.with_pairs(|v, index| find(v, index, key).map(|i| v[i].1));
         found.unwrap_or(am::undefined.into())
     }
     /// The value before, or `undefined`.
     pub fn dict_put<'h>(&'h self, key: Term<'h>, value: Term<'h>) -> Term<'h> {
-        self.heap.with_pairs(|v| match find(v, key) {
+        self.heap.with_pairs(|v, index| match find(v, index, key) {
             Some(i) => std::mem::replace(&mut v[i].1, value),
             None => {
                 v.push((key, value));
+                if !index.is_empty() {
+                    index.push(hash(key));
+                } else if v.len() >= MANY {
+                    v.iter().for_each(|(k, _)| index.push(hash(*k)));
+                }
                 am::undefined.into()
             }
         })
     }
     pub fn dict_erase<'h>(&'h self, key: Term<'h>) -> Term<'h> {
-        let old = self.heap.with_pairs(|v| find(v, key).map(|i| v.swap_remove(i).1));
+        let old = self.heap.with_pairs(|v, index| {
+            let i = find(v, index, key)?;
+            if !index.is_empty() {
+                index.swap_remove(i);
+            }
+            Some(v.swap_remove(i).1)
+        });
         old.unwrap_or(am::undefined.into())
     }
-    pub fn dict_pairs(&self) -> Vec<(Term<'_>, Term<'_>)> {
-        self.heap.with_pairs(|v| v.clone())
+    pub fn dict_pairs(&self) -> Pairs<'_> {
+        self.heap.with_pairs(|v, _| v.clone())
     }
     pub fn dict_clear(&self) {
-        self.heap.with_pairs(|v| v.clear());
+        self.heap.with_pairs(|v, index| {
+            v.clear();
+            index.clear();
+        });
     }
 }
 
-fn find<'h>(v: &[(Term<'h>, Term<'h>)], key: Term<'h>) -> Option<usize> {
+fn hash(key: Term<'_>) -> u32 {
     if key.is_immediate() {
-        v.iter().position(|(k, _)| k.same(key))
-    } else {
-        v.iter().position(|(k, _)| kvik_term::cmp::eq_exact(*k, key))
+        return (key.word().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32;
     }
+    kvik_term::hash::internal(key, 0)
+}
+
+fn find<'h>(v: &Pairs<'h>, index: &Index, key: Term<'h>) -> Option<usize> {
+    let is = |i: usize| match key.is_immediate() {
+        true => v[i].0.same(key),
+        false => kvik_term::cmp::eq_exact(v[i].0, key),
+    };
+    if index.is_empty() {
+        return (0..v.len()).find(|i| is(*i));
+    }
+    index.find(hash(key), is)
 }

@@ -19,6 +19,7 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
             registry::unregister(name);
         }
     }
+    crate::sched::online::ended(p.pid());
     crate::hooks::run_on_exit(p);
     table().remove(p.pid());
     for s in ticket.close() {

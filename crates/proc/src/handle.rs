@@ -304,8 +304,7 @@ impl Proc {
     /// Its heap has more words than `max_heap_size` allows: the process is killed and the logger
     /// told, each unless the setting says otherwise.
     pub fn heap_too_large(&self) -> Result<(), crate::Raised> {
-        let set = self.extra(|x| x.max_heap_size.clone()).flatten();
-        let setting = crate::limits::MaxHeap::of(set.as_ref().map(|t| t.term()));
+        let setting = crate::limits::MaxHeap::of(self);
         if setting.log {
             crate::exit::report_heap(self, &setting);
         }

@@ -1,6 +1,10 @@
 //! What a process's heap may come to.
 
-use kvik_term::{am, map, Term};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::Mutex;
+
+use kvik_heap::Heap;
+use kvik_term::{am, map, Atom, Term};
 
 use crate::Proc;
 
@@ -18,22 +22,53 @@ pub struct MaxHeap {
 }
 
 impl MaxHeap {
-    pub fn of(t: Option<Term<'_>>) -> MaxHeap {
-        let mut s = MaxHeap { size: 0, kill: true, log: true };
-        let Some(t) = t else { return s };
-        s.size = t.as_usize().unwrap_or(0);
-        if let Some(m) = t.as_map() {
-            let switch = |k: kvik_term::Atom, d: bool| {
-                map::get(m, k.into()).and_then(|b| b.as_bool()).unwrap_or(d)
-            };
-            s.size = map::get(m, am::size.into()).and_then(|n| n.as_usize()).unwrap_or(0);
-            s.kill = switch(am::kill, s.kill);
-            s.log = switch(am::error_logger, s.log);
+    const NONE: MaxHeap = MaxHeap { size: 0, kill: true, log: true };
+
+    /// A number of words, or a map with `size` and switches; a switch that is missing stands as
+    /// the system's does.
+    pub fn read(t: Term<'_>) -> Option<MaxHeap> {
+        let s = MaxHeap::read_any(t)?;
+        (s.size == 0 || s.size >= MIN_HEAP).then_some(s)
+    }
+    /// The same of any size.
+    pub fn read_any(t: Term<'_>) -> Option<MaxHeap> {
+        let default = MaxHeap::system();
+        if let Some(size) = t.as_usize() {
+            return Some(MaxHeap { size, ..default });
         }
-        s
+        let m = t.as_map()?;
+        let switch = |k: Atom, d: bool| map::get(m, k.into()).map_or(Some(d), |b| b.as_bool());
+        Some(MaxHeap {
+            size: map::get(m, am::size.into())?.as_usize()?,
+            kill: switch(am::kill, default.kill)?,
+            log: switch(am::error_logger, default.log)?,
+        })
+    }
+    /// What new processes get.
+    pub fn system() -> MaxHeap {
+        *SYSTEM.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// Sets it. The one before.
+    pub fn set_system(new: MaxHeap) -> MaxHeap {
+        SYSTEM_SET.store(new != MaxHeap::NONE, Relaxed);
+        std::mem::replace(&mut *SYSTEM.lock().unwrap_or_else(|e| e.into_inner()), new)
+    }
+    /// The system's, where it says more than nothing.
+    pub(crate) fn preset() -> Option<MaxHeap> {
+        SYSTEM_SET.load(Relaxed).then(MaxHeap::system)
+    }
+    pub fn of(p: &Proc) -> MaxHeap {
+        p.extra(|x| x.max_heap_size).flatten().unwrap_or(MaxHeap::NONE)
+    }
+    pub fn map<'h>(self, h: &'h Heap) -> Term<'h> {
+        let keys = [am::error_logger, am::kill, am::size].map(Term::atom);
+        let values = [self.log.into(), self.kill.into(), h.unsigned(self.size as u64)];
+        h.flat_map_sorted(h.tuple(&keys), &values)
     }
 }
 
+static SYSTEM: Mutex<MaxHeap> = Mutex::new(MaxHeap::NONE);
+static SYSTEM_SET: AtomicBool = AtomicBool::new(false);
 /// The least of OTP's heap sizes that holds so many words: 12, 38, each the sum of the two before
 /// and one more, and from a certain size on a fifth more than the one before.
 pub fn next_heap_size(words: usize) -> usize {
@@ -51,7 +86,7 @@ impl Proc {
     /// Tells the heap what the settings say. A `min_heap_size` that was not set leaves it small.
     pub fn apply_limits(&self) {
         let limits = self.extra(|x| {
-            let max = MaxHeap::of(x.max_heap_size.as_ref().map(|t| t.term())).size;
+            let max = x.max_heap_size.map_or(0, |m| m.size);
             let min = if x.min_heap_size > MIN_HEAP { x.min_heap_size } else { 0 };
             (min, x.fullsweep_after, max)
         });

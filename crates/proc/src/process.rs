@@ -156,7 +156,7 @@ pub struct ExtraFields {
     pub exit_reason: Option<OwnedTerm>,
     pub error_handler: Atom,
     pub save_calls: usize,
-    pub max_heap_size: Option<OwnedTerm>,
+    pub max_heap_size: Option<crate::limits::MaxHeap>,
     pub min_heap_size: usize,
     pub min_bin_vheap_size: usize,
     pub fullsweep_after: usize,

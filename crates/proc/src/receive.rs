@@ -176,6 +176,8 @@ impl Proc {
                 return Wait::Wait;
             }
             let Some(ms) = time.as_u64().filter(|t| *t <= MAX_TIMEOUT) else {
+                // The next `receive` looks at all messages again.
+                self.timeout();
                 return Wait::BadTime;
             };
             if ms == 0 {

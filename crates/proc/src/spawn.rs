@@ -4,6 +4,7 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Term};
 
+use crate::limits::MaxHeap;
 use crate::hooks::hooks;
 use crate::limits::{next_heap_size, MIN_BIN_VHEAP, MIN_HEAP};
 use crate::process::{flag, table, Priority, Shared, Task, Ticket};
@@ -19,7 +20,7 @@ pub struct SpawnOptions {
     pub min_heap_size: Option<usize>,
     pub min_bin_vheap_size: Option<usize>,
     pub fullsweep_after: Option<usize>,
-    pub max_heap_size: Option<OwnedTerm>,
+    pub max_heap_size: Option<MaxHeap>,
     pub off_heap_queue: bool,
     pub async_dist: bool,
     /// Not shown to users as one of theirs (`erts_internal:spawn_system_process/3`).
@@ -109,8 +110,8 @@ fn set_options(p: &Proc, o: &SpawnOptions) {
     if let Some(n) = o.min_bin_vheap_size {
         p.with_extra(|x| x.min_bin_vheap_size = next_heap_size(n.max(MIN_BIN_VHEAP)));
     }
-    if let Some(t) = &o.max_heap_size {
-        p.with_extra(|x| x.max_heap_size = Some(t.clone()));
+    if let Some(m) = o.max_heap_size.or_else(MaxHeap::preset) {
+        p.with_extra(|x| x.max_heap_size = Some(m));
     }
     p.apply_limits();
 }

@@ -74,9 +74,9 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
             size(p, |x| std::mem::replace(&mut x.min_bin_vheap_size, n))
         }
         am::max_heap_size => {
-            let new = max_heap_size(v)?;
-            let old = p.with_extra(|x| x.max_heap_size.replace(new));
-            Some(max_heap_map(p, old.as_ref()))
+            let (new, old) = (MaxHeap::read(v)?, MaxHeap::of(p));
+            p.with_extra(|x| x.max_heap_size = Some(new));
+            Some(old.map(&p.heap))
         }
         am::message_queue_data => {
             let off = queue_data(v)?;
@@ -116,33 +116,6 @@ pub(super) fn queue_data_atom(off: bool) -> kvik_term::Atom {
     } else {
         am::on_heap
     }
-}
-
-/// A valid `max_heap_size`: a number of words, or a map with `size` and switches.
-pub(super) fn max_heap_size(v: Term<'_>) -> Option<OwnedTerm> {
-    if let Some(n) = v.as_usize() {
-        return (n == 0 || n >= MIN_HEAP).then(|| OwnedTerm::new(v));
-    }
-    let m = v.as_map()?;
-    kvik_term::map::get(m, am::size.into())?.as_usize().filter(|n| *n == 0 || *n >= MIN_HEAP)?;
-    for k in [am::kill, am::error_logger] {
-        if let Some(b) = kvik_term::map::get(m, k.into()) {
-            b.as_bool()?;
-        }
-    }
-    Some(OwnedTerm::new(v))
-}
-/// The whole map that a setting stands for.
-pub(super) fn max_heap_map<'h>(p: &'h Proc, set: Option<&OwnedTerm>) -> Term<'h> {
-    max_heap_map_on(&p.heap, set)
-}
-pub(super) fn max_heap_map_on<'h>(h: &'h kvik_heap::Heap, set: Option<&OwnedTerm>) -> Term<'h> {
-    let m = MaxHeap::of(set.map(|t| t.term()));
-    h.map(&[
-        (am::error_logger.into(), m.log.into()),
-        (am::kill.into(), m.kill.into()),
-        (am::size.into(), h.integer(m.size as i64)),
-    ])
 }
 
 /// `process_flag(Pid, save_calls, N)`; answers atoms for errors.

@@ -2,13 +2,14 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Heap;
+use kvik_proc::limits::MaxHeap;
 use kvik_proc::hooks::hooks;
 use kvik_proc::process::flag;
 use kvik_proc::relation::{LinkState, Target};
 use kvik_proc::Proc;
 use kvik_term::{am, Atom, Term};
 
-use super::flags::{max_heap_map_on, queue_data_atom};
+use super::flags::queue_data_atom;
 
 /// What `process_info/1` shows, in its order.
 pub(super) const ITEMS_1: &[Atom] = &[
@@ -68,7 +69,10 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
         }
         am::current_location => place(p, own, h).unwrap_or(am::undefined.into()),
         am::current_stacktrace if p.is_hibernating() => Term::NIL,
-        am::current_stacktrace => (hooks().stacktrace)(p, h, own, 8),
+        am::current_stacktrace => {
+            let depth = kvik_jit::BACKTRACE_DEPTH.load(std::sync::atomic::Ordering::Relaxed);
+            (hooks().stacktrace)(p, h, own, depth)
+        }
         am::initial_call => {
             let (m, f, a) = p.initial_call();
             mfa(h, Some((m, f, a as u32)))
@@ -109,7 +113,7 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
         am::min_heap_size => number(p.extra(|x| x.min_heap_size).unwrap_or(233)),
         am::min_bin_vheap_size => number(p.extra(|x| x.min_bin_vheap_size).unwrap_or(46_422)),
         am::fullsweep_after => number(p.extra(|x| x.fullsweep_after).unwrap_or(65_535)),
-        am::max_heap_size => max_heap(p, h),
+        am::max_heap_size => MaxHeap::of(p).map(h),
         am::message_queue_data => queue_data_atom(p.flag(flag::OFF_HEAP_QUEUE)).into(),
         am::parent => p.parent_pid().unwrap_or(Term::atom(am::undefined)),
         am::catchlevel => Term::int(0),
@@ -197,10 +201,6 @@ fn binaries<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     };
     let all: Vec<Term<'h>> = p.heap.off_heap_binaries().into_iter().map(one).collect();
     h.list(&all)
-}
-fn max_heap<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
-    let set = p.extra(|x| x.max_heap_size.clone()).flatten();
-    max_heap_map_on(h, set.as_ref())
 }
 fn gc_settings<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let names = [am::max_heap_size, am::min_bin_vheap_size, am::min_heap_size, am::fullsweep_after];

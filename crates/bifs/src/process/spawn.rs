@@ -1,12 +1,13 @@
 //! Making processes: `spawn*`, `spawn_request`.
 
 use kvik_heap::OwnedTerm;
+use kvik_proc::limits::MaxHeap;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::spawn::{spawn, SpawnOptions, Spawned};
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Term};
 
-use super::flags::{max_heap_size, queue_data};
+use super::flags::queue_data;
 use super::relations::monitor_options;
 
 pub const BIFS: &[BifEntry] = &[
@@ -45,7 +46,7 @@ fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Opti
                 am::min_heap_size => o.min_heap_size = Some(v.as_usize()?),
                 am::min_bin_vheap_size => o.min_bin_vheap_size = Some(v.as_usize()?),
                 am::fullsweep_after => o.fullsweep_after = Some(v.as_usize()?),
-                am::max_heap_size => o.max_heap_size = Some(max_heap_size(v)?),
+                am::max_heap_size => o.max_heap_size = Some(MaxHeap::read(v)?),
                 am::async_dist => o.async_dist = v.as_bool()?,
                 am::scheduler => {
                     v.as_usize()?;
@@ -124,7 +125,9 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(all) = a[3].list_to_vec() else { return Ok(am::badopt.into()) };
     let mut o = SpawnOptions::default();
     let mut r = Reply { success: true, error: true, tag: None };
-    let good = all.into_iter().all(|t| option(&mut o, &mut Some(&mut r), t).is_some());
+    // How to answer may be said behind what is wrong.
+    let bad = all.into_iter().filter(|t| option(&mut o, &mut Some(&mut r), *t).is_none()).count();
+    let good = bad == 0;
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
     let spawned = if good { start(p, m, o) } else { None };
     let (id, what, value) = match &spawned {

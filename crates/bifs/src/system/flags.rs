@@ -1,9 +1,11 @@
 //! `erlang:system_flag/2`, and the values it sets.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::Mutex;
 
 use kvik_heap::OwnedTerm;
+use kvik_proc::limits::MaxHeap;
+use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -38,24 +40,6 @@ pub(super) fn get(name: &str) -> Option<i64> {
 /// Frames of a stack trace.
 pub fn backtrace_depth() -> usize {
     usize::try_from(get("backtrace_depth").unwrap_or(8)).unwrap_or(8)
-}
-
-/// `max_heap_size`: words, and what to do beyond.
-static MAX_HEAP: AtomicU64 = AtomicU64::new(0);
-static MAX_HEAP_KILL: AtomicBool = AtomicBool::new(true);
-static MAX_HEAP_LOG: AtomicBool = AtomicBool::new(true);
-
-pub(super) fn max_heap_words() -> u64 {
-    MAX_HEAP.load(Relaxed)
-}
-pub(super) fn max_heap_size<'h>(p: &'h Proc) -> Term<'h> {
-    let keys = [am::error_logger, am::kill, am::size].map(Term::atom);
-    let values = [
-        Term::bool(MAX_HEAP_LOG.load(Relaxed)),
-        Term::bool(MAX_HEAP_KILL.load(Relaxed)),
-        p.heap.unsigned(MAX_HEAP.load(Relaxed)),
-    ];
-    p.heap.flat_map_sorted(p.heap.tuple(&keys), &values)
 }
 
 /// Who gets log events of the system itself: a pid, `logger` or `undefined`.
@@ -98,15 +82,20 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         None => Err(p.badarg()),
     };
     match name {
-        "schedulers_online" => unchanged(super::schedulers()),
+        "schedulers_online" => {
+            let n = value.as_usize().and_then(online::set_online).ok_or_else(|| p.badarg())?;
+            Ok(p.heap.integer(n as i64))
+        }
         "dirty_cpu_schedulers_online" => unchanged(c.dirty_cpu_online),
         "max_heap_size" => set_max_heap(p, value),
         "scheduler_wall_time" => switch(p, Some(value), &WALL_TIME),
         "microstate_accounting" => switch(p, Some(value), &MICROSTATE),
         "system_logger" => set_logger(p, value),
         "multi_scheduling" => match value.as_atom() {
-            Some(am::unblock | am::unblock_normal) => Ok(am::enabled.into()),
-            Some(am::block | am::block_normal) => Err(p.notsup()),
+            Some(am::block) => told(p, online::block(p.pid(), false)),
+            Some(am::block_normal) => told(p, online::block(p.pid(), true)),
+            Some(am::unblock) => told(p, online::unblock(p.pid(), false)),
+            Some(am::unblock_normal) => told(p, online::unblock(p.pid(), true)),
             _ => Err(p.badarg()),
         },
         "time_offset" if value.as_atom().is_some_and(|v| v.name() == "finalize") => {
@@ -125,6 +114,20 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
+/// What stands in the way of several schedulers at work.
+pub(super) fn multi_scheduling<'h>(p: &'h Proc) -> BifResult<'h> {
+    told(p, online::blocked())
+}
+fn told<'h>(p: &'h Proc, b: Blocked) -> BifResult<'h> {
+    let name = match b {
+        _ if super::schedulers() == 1 => "disabled",
+        Blocked::No => "enabled",
+        Blocked::Normal => "blocked_normal",
+        Blocked::All => "blocked",
+    };
+    Ok(kvik_term::Atom::intern(name).map_err(|_| p.system_limit())?.into())
+}
+
 fn set_number<'h>(p: &'h Proc, n: &Number, value: Term<'h>) -> BifResult<'h> {
     let v = value.as_i64().filter(|v| *v >= n.range.0).ok_or_else(|| p.badarg())?;
     if v > n.range.1 && n.name != "backtrace_depth" && n.name != "fullsweep_after" {
@@ -141,30 +144,9 @@ fn set_number<'h>(p: &'h Proc, n: &Number, value: Term<'h>) -> BifResult<'h> {
 }
 
 fn set_max_heap<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
-    let old = max_heap_size(p);
-    let (mut size, mut kill, mut log) = (value.as_u64(), None, None);
-    if let Some(m) = value.as_map() {
-        for (k, v) in kvik_ets::order::map_pairs(m) {
-            match k.as_atom() {
-                Some(am::size) => size = v.as_u64(),
-                Some(am::kill) => kill = Some(v.as_bool().ok_or_else(|| p.badarg())?),
-                Some(am::error_logger) => log = Some(v.as_bool().ok_or_else(|| p.badarg())?),
-                _ => {}
-            }
-        }
-    }
-    let size = size.ok_or_else(|| p.badarg())?;
-    if size != 0 && size < get("min_heap_size").unwrap_or(0) as u64 {
-        return Err(p.badarg());
-    }
-    MAX_HEAP.store(size, Relaxed);
-    if let Some(k) = kill {
-        MAX_HEAP_KILL.store(k, Relaxed);
-    }
-    if let Some(l) = log {
-        MAX_HEAP_LOG.store(l, Relaxed);
-    }
-    Ok(old)
+    let least = get("min_heap_size").unwrap_or(0) as usize;
+    let new = MaxHeap::read_any(value).filter(|m| m.size == 0 || m.size >= least);
+    Ok(MaxHeap::set_system(new.ok_or_else(|| p.badarg())?).map(&p.heap))
 }
 
 fn set_logger<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {

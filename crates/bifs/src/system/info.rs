@@ -1,7 +1,10 @@
 //! `erlang:system_info/1`.
 
+use kvik_proc::limits::MaxHeap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
+
+use kvik_proc::sched::online;
 
 use super::{config, flags, hooks};
 
@@ -71,7 +74,7 @@ fn numbers(name: &str) -> Option<i64> {
     let cpus = || std::thread::available_parallelism().map_or(1, |n| n.get());
     let n = match name {
         "schedulers" => super::schedulers(),
-        "schedulers_online" => super::schedulers(),
+        "schedulers_online" => online::online(),
         "dirty_cpu_schedulers" => c.dirty_cpu,
         "dirty_cpu_schedulers_online" => c.dirty_cpu_online,
         "dirty_io_schedulers" => c.dirty_io,
@@ -131,7 +134,6 @@ const ATOMS: &[(&str, &str)] = &[
     ("heap_type", "private"),
     ("message_queue_data", "on_heap"),
     ("modified_timing_level", "undefined"),
-    ("multi_scheduling", "enabled"),
     ("port_parallelism", "false"),
     ("scheduler_bind_type", "unbound"),
     ("smp_support", "true"),
@@ -150,13 +152,16 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
     let int = |n: usize| h.integer(n as i64);
     Ok(match name {
         "system_version" => h.string(&system_version()),
+        "multi_scheduling" => flags::multi_scheduling(p)?,
+        "multi_scheduling_blockers" => blockers(p, false),
+        "normal_multi_scheduling_blockers" => blockers(p, true),
         "break_ignored" => c.break_ignored.into(),
         "kernel_poll" => c.kernel_poll.into(),
         "time_warp_mode" => atom(p, c.time_warp_mode)?,
         "fullsweep_after" | "min_heap_size" | "min_bin_vheap_size" => flag_pair(p, name)?,
-        "max_heap_size" => flags::max_heap_size(p),
+        "max_heap_size" => MaxHeap::system().map(h),
         "garbage_collection" => {
-            let first = h.tuple(&[am::max_heap_size.into(), h.unsigned(flags::max_heap_words())]);
+            let first = h.tuple(&[am::max_heap_size.into(), h.integer(MaxHeap::system().size as i64)]);
             let mut items = vec![first];
             for n in ["min_bin_vheap_size", "min_heap_size", "fullsweep_after"] {
                 items.push(flag_pair(p, n)?);
@@ -170,16 +175,16 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "os_type" => h.tuple(&[atom(p, "unix")?, atom(p, "linux")?]),
         "os_version" => os_version(p),
         "schedulers_state" => {
-            h.tuple(&[int(super::schedulers()), int(super::schedulers()), int(super::schedulers())])
+            h.tuple(&[int(super::schedulers()), int(online::online()), int(online::active())])
         }
         "all_schedulers_state" => {
-            let row = |kind: &str, n: usize, online: usize| -> BifResult<'h> {
-                Ok(h.tuple(&[atom(p, kind)?, int(n), int(online), int(online)]))
+            let row = |kind: &str, n: usize, online: usize, active: usize| -> BifResult<'h> {
+                Ok(h.tuple(&[atom(p, kind)?, int(n), int(online), int(active)]))
             };
             h.list(&[
-                row("normal", super::schedulers(), super::schedulers())?,
-                row("dirty_cpu", c.dirty_cpu, c.dirty_cpu_online)?,
-                row("dirty_io", c.dirty_io, c.dirty_io)?,
+                row("normal", super::schedulers(), online::online(), online::active())?,
+                row("dirty_cpu", c.dirty_cpu, c.dirty_cpu_online, c.dirty_cpu_online)?,
+                row("dirty_io", c.dirty_io, c.dirty_io, c.dirty_io)?,
             ])
         }
         "scheduler_bindings" => {
@@ -193,8 +198,6 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         | "taints"
         | "dist_ctrl"
         | "snifs"
-        | "multi_scheduling_blockers"
-        | "normal_multi_scheduling_blockers"
         | "check_io"
         | "allocated_areas" => Term::NIL,
         "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
@@ -206,6 +209,12 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "dist" => h.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
         _ => return Err(p.badarg()),
     })
+}
+
+/// The processes that block multi-scheduling.
+fn blockers(p: &Proc, normal: bool) -> Term<'_> {
+    let pids: Vec<_> = online::blockers(normal).into_iter().map(Term::local_pid).collect();
+    p.heap.list(&pids)
 }
 
 /// What the machine does by itself, without a library's help.

@@ -224,6 +224,7 @@ pub extern "sysv64" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64
     p.heap.fun(e, e.arity as usize, p.self_pid(), env).word()
 }
 
+/// The module that a process asks where there is no code.
 fn error_handler(p: &Proc) -> kvik_term::Atom {
     p.extra(|x| x.error_handler).unwrap_or(am::error_handler)
 }

@@ -53,10 +53,18 @@ pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
 
 /// A trace that a program gave, in a form that keeps the exception's class.
 pub fn given<'h>(p: &'h Proc, trace: Term<'h>) -> Term<'h> {
-    if trace.as_tuple().is_some() {
-        return trace;
-    }
     let class = Term::int((p.heap.exc_class() % 4) as i32);
+    if let Some(t) = trace.as_tuple() {
+        if t.get(0).is_some_and(|c| c.same(class)) {
+            return trace;
+        }
+        // `erlang:raise/3` may change the class, and `after` raises with the trace's.
+        let mut words = t.elements().to_vec();
+        if let Some(first) = words.first_mut() {
+            *first = class;
+        }
+        return p.heap.tuple(&words);
+    }
     p.heap.tuple(&[class, trace])
 }
 
@@ -166,9 +174,12 @@ pub fn uses_old_code(p: &Proc, module: Atom) -> bool {
     old.contains(p.heap.ip()) || calls.any(|w| old.contains(w as usize))
 }
 
+/// OTP keeps lines in 24 bits, and those that don't fit not at all.
+const MAX_LINE: u64 = (1 << 24) - 1;
+
 fn text<'h>(h: &'h Heap, at: Location, args: Option<Term<'h>>, more: Option<Term<'h>>) -> Term<'h> {
     let mut info = Vec::new();
-    if let Some((file, line)) = at.line {
+    if let Some((file, line)) = at.line.filter(|(_, line)| (*line as u64) < MAX_LINE) {
         info.push(h.tuple(&[am::file.into(), h.string(&file)]));
         info.push(h.tuple(&[am::line.into(), h.integer(line as i64)]));
     }

@@ -5,6 +5,7 @@
 //! that sleeps when there are processes that use up their turns, or such as have waited long.
 
 mod local;
+pub mod online;
 pub mod parking;
 mod queues;
 mod run;
@@ -125,7 +126,8 @@ fn hand(w: Work) {
         EARLY.lock().unwrap_or_else(|e| e.into_inner()).push(w);
         return;
     };
-    let i = all.iter().position(|s| s.idle.load(Ordering::Relaxed)).unwrap_or(0);
+    let mut able = all.iter().take(online::active());
+    let i = able.position(|s| s.idle.load(Ordering::Relaxed)).unwrap_or(0);
     send_work(i, w);
 }
 fn send_work(i: usize, w: Work) {

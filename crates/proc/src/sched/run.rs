@@ -7,7 +7,7 @@ use kvik_heap::Regs;
 use kvik_sync::{pin, Guard};
 
 use super::local::{Local, LOCAL};
-use super::{all, send_work, Scheduler, Work, IDLE, STOP};
+use super::{all, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
 use crate::{clock, exit, timer};
@@ -66,6 +66,9 @@ impl Loop<'_> {
             }
             if self.until_check <= 0 {
                 self.check(&guard);
+            }
+            if !online::is_active(self.id) {
+                self.hand_on();
             }
             match self.pick() {
                 Some(t) => self.turn(t),
@@ -216,7 +219,7 @@ impl Loop<'_> {
     }
     /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all.
     fn give(&mut self, all_kinds: bool) {
-        let other = all().iter().position(|s| s.idle.load(Relaxed));
+        let other = all().iter().take(online::active()).position(|s| s.idle.load(Relaxed));
         let Some(other) = other else { return };
         let next = self.l.next.take();
         let mut q = self.l.queues.borrow_mut();
@@ -233,6 +236,19 @@ impl Loop<'_> {
         c.given.store(c.given.load(Relaxed) + work.len() as u64, Relaxed);
         for t in work {
             send_work(other, Work::Run(t));
+        }
+    }
+
+    /// All there is to run, to one who may run it.
+    #[cold]
+    fn hand_on(&mut self) {
+        let mut q = self.l.queues.borrow_mut();
+        if let Some(t) = self.l.next.take() {
+            q.push(t);
+        }
+        let to = self.id % online::active();
+        while let Some(t) = q.pop() {
+            send_work(to, Work::Run(t));
         }
     }
 

@@ -1,0 +1,107 @@
+//! Which schedulers may run processes: the first so many, or only the first while some process
+//! blocks multi-scheduling. The others still see to their timers and events, and hand on what
+//! those wake.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
+
+/// How many may run processes now.
+static ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
+static STATE: Mutex<State> = Mutex::new(State { online: usize::MAX, blockers: Vec::new() });
+/// Blocks in force, so that a process that ends needs no lock where there are none.
+static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+
+struct State {
+    online: usize,
+    /// Who blocks, and whether only normal schedulers; once for each block.
+    blockers: Vec<(u32, bool)>,
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(|e| e.into_inner())
+}
+impl State {
+    fn online(&self) -> usize {
+        self.online.min(super::all().len().max(1))
+    }
+    fn apply(&self) {
+        BLOCKS.store(self.blockers.len(), Relaxed);
+        let n = if self.blockers.is_empty() { self.online() } else { 1 };
+        ACTIVE.store(n, Relaxed);
+        (0..super::all().len()).for_each(super::wake_up);
+    }
+}
+
+/// May the scheduler with that number run processes?
+#[inline]
+pub(super) fn is_active(id: usize) -> bool {
+    id < ACTIVE.load(Relaxed)
+}
+pub fn active() -> usize {
+    ACTIVE.load(Relaxed).min(super::all().len().max(1))
+}
+pub fn online() -> usize {
+    state().online()
+}
+/// Sets how many are online. The number before; `None` where there are not so many.
+pub fn set_online(n: usize) -> Option<usize> {
+    let mut s = state();
+    let before = s.online();
+    if n == 0 || n > super::all().len() {
+        return None;
+    }
+    s.online = n;
+    s.apply();
+    Some(before)
+}
+
+/// What blocks multi-scheduling.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Blocked {
+    No,
+    Normal,
+    All,
+}
+pub fn blocked() -> Blocked {
+    of(&state())
+}
+fn of(s: &State) -> Blocked {
+    match (s.blockers.is_empty(), s.blockers.iter().any(|b| !b.1)) {
+        (true, _) => Blocked::No,
+        (_, true) => Blocked::All,
+        _ => Blocked::Normal,
+    }
+}
+/// A process blocks multi-scheduling, once more.
+pub fn block(pid: u32, normal: bool) -> Blocked {
+    let mut s = state();
+    s.blockers.push((pid, normal));
+    s.apply();
+    of(&s)
+}
+/// One of its blocks ends, where it has one.
+pub fn unblock(pid: u32, normal: bool) -> Blocked {
+    let mut s = state();
+    if let Some(i) = s.blockers.iter().position(|b| *b == (pid, normal)) {
+        s.blockers.remove(i);
+        s.apply();
+    }
+    of(&s)
+}
+/// Whoever blocks, each once.
+pub fn blockers(normal: bool) -> Vec<u32> {
+    let s = state();
+    let mut all: Vec<u32> = s.blockers.iter().filter(|b| b.1 == normal).map(|b| b.0).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+/// A process has ended, and its blocks with it.
+#[inline]
+pub(crate) fn ended(pid: u32) {
+    if BLOCKS.load(Relaxed) != 0 {
+        let mut s = state();
+        s.blockers.retain(|b| b.0 != pid);
+        s.apply();
+    }
+}
