@@ -4,9 +4,8 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Term};
 
-use crate::limits::MaxHeap;
 use crate::hooks::hooks;
-use crate::limits::{next_heap_size, MIN_BIN_VHEAP, MIN_HEAP};
+use crate::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
 use crate::process::{flag, table, Priority, Shared, Task, Ticket};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::RefId;

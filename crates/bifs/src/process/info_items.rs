@@ -2,8 +2,8 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Heap;
-use kvik_proc::limits::MaxHeap;
 use kvik_proc::hooks::hooks;
+use kvik_proc::limits::MaxHeap;
 use kvik_proc::process::flag;
 use kvik_proc::relation::{LinkState, Target};
 use kvik_proc::Proc;

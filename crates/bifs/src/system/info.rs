@@ -161,7 +161,8 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "fullsweep_after" | "min_heap_size" | "min_bin_vheap_size" => flag_pair(p, name)?,
         "max_heap_size" => MaxHeap::system().map(h),
         "garbage_collection" => {
-            let first = h.tuple(&[am::max_heap_size.into(), h.integer(MaxHeap::system().size as i64)]);
+            let first =
+                h.tuple(&[am::max_heap_size.into(), h.integer(MaxHeap::system().size as i64)]);
             let mut items = vec![first];
             for n in ["min_bin_vheap_size", "min_heap_size", "fullsweep_after"] {
                 items.push(flag_pair(p, n)?);
