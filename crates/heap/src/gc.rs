@@ -161,6 +161,10 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
     (b as usize).saturating_sub(a as usize) / 8
 }
 
+/// A process that has collected so often gets blocks of at least so many words.
+const SOME_COLLECTIONS: u32 = 4;
+const BUSY_WORDS: usize = 256;
+
 static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static RECLAIMED: AtomicU64 = AtomicU64::new(0);
 
@@ -177,12 +181,25 @@ impl Heap {
         // is not running has its registers put aside.
         unsafe { self.collect(none, 0, 0, full) }
     }
+    /// The same, and leaves no more room than what it holds needs: for hibernation.
+    pub fn collect_to_fit(&mut self) {
+        let (min, count) = (self.min_words.replace(0), self.gc_count.replace(0));
+        self.collect_parked(true);
+        self.min_words.set(min);
+        self.gc_count.set(count.wrapping_add(1));
+    }
     /// Words a block has at least; minor collections before a full one; words in all at most (0: no
     /// limit).
     pub fn set_limits(&self, min: usize, fullsweep_after: usize, max: usize) {
         self.min_words.set(min.min(u32::MAX as usize) as u32);
         self.fullsweep_after.set(fullsweep_after.min(u32::MAX as usize) as u32);
         self.max_words.set(max);
+    }
+    /// The least words of its next block: more for a process that collects again and again, and
+    /// would do so at every other message in the room it started with.
+    fn least_words(&self) -> usize {
+        let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
+        busy.max(self.min_words.get() as usize)
     }
     /// Minor collections since the last full one.
     pub fn minor_collections(&self) -> u32 {
@@ -226,7 +243,7 @@ impl Heap {
         }
         let worst = before - if minor { mature } else { 0 } + need + stack;
         let cap = next_size(if worst < 1 << 20 { worst * 2 } else { worst + worst / 4 })
-            .max(self.min_words.get() as usize);
+            .max(self.least_words());
         let to = block(cap);
         let scan_old = self.old_top.get();
         let mut m = Mover {
@@ -351,7 +368,7 @@ impl Heap {
         let survived = distance(to, m.top);
         let used = survived + stack + need;
         let size = distance(self.start.get(), self.end.get());
-        let min = self.min_words.get() as usize;
+        let min = self.least_words();
         let size = if used * 4 > size * 3 {
             used + used.max(16)
         } else if used * 4 < size {

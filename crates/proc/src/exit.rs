@@ -37,10 +37,10 @@ fn tell(p: &Proc, reason: &OwnedTerm) {
         let from = OwnedTerm::immediate(p.self_pid());
         send_to_peer(l.peer, p.pid(), Control::Exit { from, linked: true, reason: reason.clone() });
     }
-    for (id, m) in &x.monitored_by {
+    for (id, m) in x.monitored_by.iter() {
         deliver(m.pid, Control::Down { id: *id, reason: reason.clone() });
     }
-    for (id, m) in &x.monitoring {
+    for (id, m) in x.monitoring.iter() {
         p.send_demonitor(*id, &m.target);
     }
     for (pid, n) in &x.suspending {

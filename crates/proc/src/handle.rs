@@ -1,11 +1,11 @@
 //! What a process does with its signals, in the order they came.
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Term};
 
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
-use crate::signal::{deliver, message, send_to_peer, undeliverable, Control, RefId, Signal};
+use crate::signal::{deliver, send_to_peer, undeliverable, Control, RefId, Signal};
 use crate::Proc;
 
 impl Proc {
@@ -20,8 +20,14 @@ impl Proc {
             self.handle(s);
         }
     }
+    /// Has a process that waited something to do?
+    pub(crate) fn has_to_run(&self) -> bool {
+        let flags = self.flags.get();
+        flags & (flag::EXITING | flag::FULL_GC) != 0
+            || flags & flag::SUSPENDED == 0 && (flags & flag::WAITING == 0 || self.can_go_on())
+    }
     #[inline]
-    fn handle(&self, s: Signal) {
+    pub(crate) fn handle(&self, s: Signal) {
         if self.flag(flag::EXITING) {
             return undeliverable(self.pid(), s);
         }
@@ -74,24 +80,27 @@ impl Proc {
         });
     }
 
-    fn alias_message(&self, id: RefId, m: OwnedTerm) {
-        let known = self.with_extra(|x| {
-            let once = x.aliases.get(&id).copied();
-            if once == Some(true) {
-                x.aliases.remove(&id);
-                // The reply also ends the monitor the alias came with.
-                let ends = x
-                    .monitoring
-                    .get(&id)
-                    .is_some_and(|m| m.alias == Some(AliasKind::ReplyDemonitor));
-                return (true, if ends { x.monitoring.remove(&id) } else { None });
+    /// Notes that a message came for an alias. False: there is no such alias any more.
+    pub(crate) fn uses_alias(&self, id: RefId) -> bool {
+        let mut extra = self.extra.borrow_mut();
+        let Some(x) = extra.get_mut() else { return false };
+        let Some(&once) = x.aliases.get(&id) else { return false };
+        if once {
+            x.aliases.remove(&id);
+            // The reply also ends the monitor the alias came with.
+            let ends = |m: &Monitoring| m.alias == Some(AliasKind::ReplyDemonitor);
+            if x.monitoring.get(&id).is_some_and(ends) {
+                let m = x.monitoring.remove(&id);
+                drop(extra);
+                if let Some(m) = m {
+                    self.send_demonitor(id, &m.target);
+                }
             }
-            (once.is_some(), None)
-        });
-        if let Some(m) = known.1 {
-            self.send_demonitor(id, &m.target);
         }
-        if known.0 {
+        true
+    }
+    fn alias_message(&self, id: RefId, m: OwnedTerm) {
+        if self.uses_alias(id) {
             self.mailbox.borrow_mut().push(m);
         }
     }
@@ -115,11 +124,10 @@ impl Proc {
             return self.begin_exit(OwnedTerm::immediate(Term::atom(am::killed)));
         }
         if self.flag(flag::TRAP_EXIT) {
-            let m = message(|h| {
+            return self.put_message(|h| {
                 let (from, reason) = (h.copy(from.term()), h.copy(reason.term()));
                 h.tuple(&[am::UP_EXIT.into(), from, reason])
             });
-            return self.mailbox.borrow_mut().push(m);
         }
         let own = from.term().same(self.self_pid());
         if !reason.term().is_atom(am::normal) || (own && !linked) {
@@ -146,8 +154,7 @@ impl Proc {
             m
         });
         if let Some(m) = m {
-            let text = down_message(self.pid(), id, &m, reason);
-            self.mailbox.borrow_mut().push(text);
+            self.put_message(|h| down_message(h, self.pid(), id, &m, reason));
         }
     }
     pub(crate) fn send_demonitor(&self, id: RefId, target: &Target) {
@@ -163,25 +170,29 @@ impl Proc {
 }
 
 /// `{'DOWN', Ref, process, Item, Reason}`.
-pub(crate) fn down_message(own: u32, id: RefId, m: &Monitoring, reason: &OwnedTerm) -> OwnedTerm {
-    message(|h| {
-        let tag = m.tag.as_ref().map_or(am::DOWN.into(), |t| h.copy(t.term()));
-        let (kind, item) = match &m.target {
-            Target::Process(pid) => (am::process, Term::local_pid(*pid)),
-            Target::Port(port) => (am::port, Term::local_port(*port)),
-            Target::Named { port, name, node, .. } => {
-                let kind = if *port { am::port } else { am::process };
-                (kind, h.tuple(&[(*name).into(), (*node).into()]))
-            }
-            Target::TimeOffset => (am::time_offset, am::clock_service.into()),
-            Target::Remote(t) => (am::process, h.copy(t.term())),
-        };
-        let r = match m.alias {
-            Some(_) => h.alias_ref_of_numbers(id.0, own),
-            None => id.term(h),
-        };
-        h.tuple(&[tag, r, kind.into(), item, h.copy(reason.term())])
-    })
+fn down_message<'h>(
+    h: &'h Heap,
+    own: u32,
+    id: RefId,
+    m: &Monitoring,
+    reason: &OwnedTerm,
+) -> Term<'h> {
+    let tag = m.tag.as_ref().map_or(am::DOWN.into(), |t| h.copy(t.term()));
+    let (kind, item) = match &m.target {
+        Target::Process(pid) => (am::process, Term::local_pid(*pid)),
+        Target::Port(port) => (am::port, Term::local_port(*port)),
+        Target::Named { port, name, node, .. } => {
+            let kind = if *port { am::port } else { am::process };
+            (kind, h.tuple(&[(*name).into(), (*node).into()]))
+        }
+        Target::TimeOffset => (am::time_offset, am::clock_service.into()),
+        Target::Remote(t) => (am::process, h.copy(t.term())),
+    };
+    let r = match m.alias {
+        Some(_) => h.alias_ref_of_numbers(id.0, own),
+        None => id.term(h),
+    };
+    h.tuple(&[tag, r, kind.into(), item, h.copy(reason.term())])
 }
 
 impl Proc {

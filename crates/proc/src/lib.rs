@@ -10,6 +10,7 @@ pub mod bif;
 pub mod clock;
 pub mod dictionary;
 pub mod exit;
+mod few;
 pub mod handle;
 pub mod hooks;
 pub mod limits;

@@ -10,6 +10,7 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::Table;
 use kvik_term::{am, Atom, Export, Term};
 
+use crate::few::Few;
 use crate::mailbox::MailboxCell;
 use crate::relation::{Link, MonitoredBy, Monitoring};
 use crate::signal::{RefId, Signal};
@@ -144,11 +145,11 @@ pub struct Proc {
 pub struct Extra(Option<Box<ExtraFields>>);
 
 pub struct ExtraFields {
-    pub links: BTreeMap<u64, Link>,
-    pub monitoring: BTreeMap<RefId, Monitoring>,
-    pub monitored_by: BTreeMap<RefId, MonitoredBy>,
+    pub links: Few<u64, Link>,
+    pub monitoring: Few<RefId, Monitoring>,
+    pub monitored_by: Few<RefId, MonitoredBy>,
     /// Aliases in use, with whether the first reply ends them.
-    pub aliases: BTreeMap<RefId, bool>,
+    pub aliases: Few<RefId, bool>,
     /// Who suspended it, how often.
     pub suspended_by: BTreeMap<u32, u32>,
     /// Whom it suspended, how often.
@@ -160,16 +161,15 @@ pub struct ExtraFields {
     pub min_heap_size: usize,
     pub min_bin_vheap_size: usize,
     pub fullsweep_after: usize,
-    pub spawn_requests: BTreeMap<RefId, ()>,
 }
 
 impl Default for ExtraFields {
     fn default() -> Self {
         ExtraFields {
-            links: BTreeMap::new(),
-            monitoring: BTreeMap::new(),
-            monitored_by: BTreeMap::new(),
-            aliases: BTreeMap::new(),
+            links: Few::default(),
+            monitoring: Few::default(),
+            monitored_by: Few::default(),
+            aliases: Few::default(),
             suspended_by: BTreeMap::new(),
             suspending: BTreeMap::new(),
             exit_reason: None,
@@ -179,7 +179,6 @@ impl Default for ExtraFields {
             min_heap_size: 233,
             min_bin_vheap_size: 46_422,
             fullsweep_after: 65_535,
-            spawn_requests: BTreeMap::new(),
         }
     }
 }

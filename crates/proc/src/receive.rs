@@ -11,11 +11,11 @@
 //! | `recv_marker_*` | `marker_reserve`, `marker_bind`, `marker_clear`, `marker_use` |
 
 use kvik_heap::roots::Root;
-use kvik_heap::OwnedTerm;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Term};
 
 use crate::process::flag;
-use crate::signal::RefId;
+use crate::signal::{message, RefId};
 use crate::{clock, Proc};
 
 /// What a `wait_timeout` comes to.
@@ -74,6 +74,20 @@ impl Proc {
     /// one goes straight to the heap.
     #[inline]
     pub(crate) fn accept(&self, t: Term<'_>) {
+        if !self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE)) {
+            self.mailbox.borrow_mut().push(OwnedTerm::new(t));
+        }
+    }
+    /// Puts in a small message made on the spot, by whoever may touch the process.
+    pub(crate) fn put_message(&self, make: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
+        if !self.put_on_heap(|h| Some(make(h))) {
+            self.mailbox.borrow_mut().push(message(make));
+        }
+    }
+    /// Puts a message on the heap of a process that waits for one and has looked at all others.
+    /// False: it isn't one, or there is no room.
+    #[inline]
+    fn put_on_heap<'h>(&'h self, make: impl FnOnce(&'h Heap) -> Option<Term<'h>>) -> bool {
         const STATES: u32 = flag::WAITING
             | flag::EXITING
             | flag::SUSPENDED
@@ -82,21 +96,19 @@ impl Proc {
             | flag::FULL_GC;
         let flags = self.flags.get();
         let mut m = self.mailbox.get();
-        if flags & STATES == flag::WAITING && m.as_ref().is_none_or(|m| !m.lent && m.at_end()) {
-            if let Some(t) = self.heap.copy_small(t, SMALL_MESSAGE) {
-                if m.as_mut().is_none_or(|m| m.make_room_before()) {
-                    self.heap.set_root(Root::Message, t);
-                } else if let Some(m) = &mut m {
-                    self.heap.set_root(Root::Lent, t);
-                    m.push(OwnedTerm::default());
-                    m.lent = true;
-                }
-                self.flags.set(flags & !flag::WAITING);
-                return;
-            }
+        if flags & STATES != flag::WAITING || m.as_ref().is_some_and(|m| m.lent || !m.at_end()) {
+            return false;
         }
-        drop(m);
-        self.mailbox.borrow_mut().push(OwnedTerm::new(t));
+        let Some(t) = make(&self.heap) else { return false };
+        if m.as_mut().is_none_or(|m| m.make_room_before()) {
+            self.heap.set_root(Root::Message, t);
+        } else if let Some(m) = &mut m {
+            self.heap.set_root(Root::Lent, t);
+            m.push(OwnedTerm::default());
+            m.lent = true;
+        }
+        self.flags.set(flags & !flag::WAITING);
+        true
     }
     /// The message doesn't match: on to the next.
     #[inline]

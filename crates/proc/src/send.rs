@@ -4,7 +4,7 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Pid, Ref, Term, View};
 
 use crate::hooks::hooks;
-use crate::signal::{deliver, send_message, Control, RefId};
+use crate::signal::{send_message, send_to_alias, RefId};
 use crate::{node, registry, Proc, Raised};
 
 /// Where a message went.
@@ -44,8 +44,7 @@ impl Proc {
             }
             View::Ref(Ref::Local(r)) => {
                 if let Some(pid) = r.alias_pid() {
-                    let message = OwnedTerm::new(m);
-                    deliver(pid, Control::AliasMessage { id: RefId::of(r), message });
+                    send_to_alias(self.pid(), pid, RefId::of(r), m);
                 }
                 Sent::Ok
             }

@@ -6,7 +6,7 @@ use kvik_sync::{pin, Pushed};
 use kvik_term::object::LocalRef;
 use kvik_term::{am, Atom, Term};
 
-use crate::process::table;
+use crate::process::{table, Ticket};
 use crate::{sched, Proc};
 
 /// The numbers of a reference of this node.
@@ -114,11 +114,49 @@ pub fn send_message(from: u32, pid: u32, m: Term<'_>) {
     }
 }
 
+/// The same to an alias.
+#[inline]
+pub fn send_to_alias(from: u32, pid: u32, id: RefId, m: Term<'_>) {
+    let guard = pin();
+    let Some(task) = table().get(pid, &guard) else { return };
+    if let Some(ticket) = task.unpark() {
+        let p = ticket.private();
+        if !p.is_exiting() && p.uses_alias(id) {
+            p.last_from.set(from);
+            p.accept(m);
+        }
+        return go_on(ticket);
+    }
+    let message = OwnedTerm::new(m);
+    if let Pushed::Woken(ticket) = task.send(Control::AliasMessage { id, message }.into()) {
+        sched::wake(ticket);
+    }
+}
+
+/// Lets a process whose wait was ended run, or wait on if there is nothing for it to do.
+fn go_on(ticket: Ticket) {
+    if ticket.private().has_to_run() {
+        return sched::wake(ticket);
+    }
+    if let Some(ticket) = ticket.park() {
+        sched::wake(ticket);
+    }
+}
+
 /// The same, but gives the signal back when there is no such process.
 #[inline]
 pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return Err(s) };
+    if matches!(s, Signal::Control(_)) {
+        // Handled on the spot where the process waits: most such signals change nothing that it
+        // waits for.
+        if let Some(ticket) = task.unpark() {
+            ticket.private().handle(s);
+            go_on(ticket);
+            return Ok(());
+        }
+    }
     match task.send(s) {
         Pushed::Queued => Ok(()),
         Pushed::Woken(ticket) => {

@@ -133,7 +133,8 @@ fn monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// `{alias, Kind}` and `{tag, Term}`.
 pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<AliasKind>)> {
     let (mut tag, mut alias) = (None, None);
-    for o in t.list_to_vec()? {
+    let mut options = t.list();
+    for o in options.by_ref() {
         let [k, v] = o.as_tuple_n()?;
         match k.as_atom()? {
             am::tag => tag = Some(OwnedTerm::new(v)),
@@ -148,7 +149,7 @@ pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<
             _ => return None,
         }
     }
-    Some((tag, alias))
+    options.rest.is_nil().then_some((tag, alias))
 }
 fn monitor_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let t = monitored(p, a[0], a[1])?;
@@ -167,12 +168,16 @@ fn demonitor_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn demonitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (mut flush, mut info) = (false, false);
-    for o in a[1].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))? {
+    let mut options = a[1].list();
+    for o in options.by_ref() {
         match o.as_atom() {
             Some(am::flush) => flush = true,
             Some(am::info) => info = true,
             _ => return Err(p.badarg_because(am::badopt)),
         }
+    }
+    if !options.rest.is_nil() {
+        return Err(p.badarg_because(am::badopt));
     }
     let Some(Ref::Local(r)) = a[0].as_ref() else { return Err(p.badarg()) };
     let id = RefId::of(r);

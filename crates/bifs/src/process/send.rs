@@ -15,12 +15,16 @@ fn send_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn send_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut no_connect = false;
-    for o in a[2].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))? {
+    let mut options = a[2].list();
+    for o in options.by_ref() {
         match o.as_atom() {
             Some(am::nosuspend) => {}
             Some(am::noconnect) => no_connect = true,
             _ => return Err(p.badarg_because(am::badopt)),
         }
+    }
+    if !options.rest.is_nil() {
+        return Err(p.badarg_because(am::badopt));
     }
     match p.send_to(a[0], a[1]) {
         Sent::Ok => Ok(am::ok.into()),

@@ -137,7 +137,7 @@ impl Loop<'_> {
             }
             Outcome::Wait => {
                 if t.private().is_hibernating() {
-                    t.private_mut().heap.collect_parked(true);
+                    t.private_mut().heap.collect_to_fit();
                     if t.private().can_go_on() {
                         return self.l.queues.borrow_mut().push(t);
                     }
