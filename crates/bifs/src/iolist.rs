@@ -96,8 +96,8 @@ fn each_part(t: Term<'_>, mut part: impl FnMut(&[u8])) {
     });
 }
 
-/// A lone binary of at least so many bytes in a list is not copied where all of its storage is in
-/// use.
+/// A lone binary of at least so many bytes in a list is not copied where it is at least half of
+/// what it would keep alive.
 const SHARED: usize = 512;
 
 /// The same as a binary, charged to the process.
@@ -118,7 +118,7 @@ pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     })
     .map_err(|_| p.badarg())?;
     if let (Some(t), 1, SHARED..) = (lone, n, size) {
-        if p.heap.off_heap_of(t).is_some_and(|(b, _, _)| b.bytes().len() == size) {
+        if p.heap.off_heap_of(t).is_some_and(|(b, _, _)| b.capacity() / 2 <= size) {
             return Ok(t);
         }
     }

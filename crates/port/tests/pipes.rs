@@ -25,8 +25,8 @@ fn lines_come_back_and_the_end_is_told_in_order() {
     let want = [
         "{P,{data,{noeol,\"defab\"}}}",
         "{P,{data,{eol,\"c\"}}}",
-        "{P,{data,{noeol,\"x\"}}}",
         "{P,{exit_status,7}}",
+        "{P,{data,{noeol,\"x\"}}}",
         "{P,eof}",
     ];
     assert_eq!(get(1, 5), want);
