@@ -65,10 +65,9 @@ environment(_) ->
 folders(D) ->
     file:make_dir(filename:join(D, "wd")),
     W = filename:join(D, "wd"),
-    {_, _} = {W, D},
     Base = fun(R) -> case R of [B | T] when is_binary(B) -> [filename:basename(string:trim(B)) | T]; _ -> R end end,
     [t:p({cd, Base(sh("pwd", [{cd, C}]))}) || C <- [W, list_to_binary(W), "/", filename:join(D, "wd/../wd")]],
-    [t:p({cd_bad, C, sh("pwd", [{cd, C}])}) || C <- ["/no/such", "/etc/passwd", "", x, 1, "a\0b"]],
+    [t:p({cd_bad, C, Base(sh("pwd", [{cd, C}]))}) || C <- ["/no/such", "/etc/passwd", "", x, 1, "a\0b"]],
     file:write_file(filename:join(W, "script"), "#!/bin/sh\necho script in `basename $PWD` $1\n"),
     file:change_mode(filename:join(W, "script"), 8#755),
     t:p({script, run({spawn_executable, filename:join(W, "script")}, [{cd, W}, {args, ["arg"]}])}),
