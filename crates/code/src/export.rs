@@ -91,6 +91,10 @@ fn find(key: &Key) -> Option<&'static Export> {
     Some(e)
 }
 
+/// The entry where anybody has named the function, whether it is there or not.
+pub fn known_export(module: Atom, function: Atom, arity: u32) -> Option<&'static Export> {
+    find(&(module, function, arity))
+}
 /// The entry of a function that can be called now.
 pub fn find_export(module: Atom, function: Atom, arity: u32) -> Option<&'static Export> {
     find(&(module, function, arity)).filter(|e| is_defined(e))

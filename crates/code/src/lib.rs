@@ -9,7 +9,9 @@ pub mod fun;
 pub mod instance;
 pub mod module;
 
-pub use export::{export, find_export, find_export_by_code, set_undef_stub, undef_stub};
+pub use export::{
+    export, find_export, find_export_by_code, known_export, set_undef_stub, undef_stub,
+};
 pub use fun::{fun_entry, FunKey};
 pub use instance::{FuncRange, Instance, Location, Place};
 pub use module::{at, commit, current, delete, loaded, old, purge, CommitError};

@@ -728,6 +728,7 @@ atoms! {
     spawn_driver = "spawn_driver",
     spawn_executable = "spawn_executable",
     spawn_init = "spawn_init",
+    spawn_opt = "spawn_opt",
     spawn_reply = "spawn_reply",
     spawn_request = "spawn_request",
     spawn_request_yield = "spawn_request_yield",

@@ -19,7 +19,7 @@ pub fn install() {
     kvik_etf::set_hooks(kvik_etf::Hooks {
         node: || (kvik_proc::node::name(), kvik_proc::node::creation()),
         export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
-        is_exported: |m, f, a| kvik_code::find_export(m, f, a as u32).is_some(),
+        is_exported: |m, f, a| kvik_code::known_export(m, f, a as u32).is_some(),
         fun: |id| {
             let key = kvik_code::FunKey {
                 module: id.module,

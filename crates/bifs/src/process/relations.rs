@@ -81,7 +81,7 @@ fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
             if at == node::name() {
                 return Some(named(name, is_port));
             }
-            (!is_port).then(|| Target::Remote(OwnedTerm::new(item)))
+            (!is_port && node::is_alive()).then(|| Target::Remote(OwnedTerm::new(item)))
         }
         (am::time_offset, _) if item == am::clock_service => Some(Target::TimeOffset),
         _ => None,
