@@ -22,7 +22,7 @@ family(_) ->
     [exit(P, kill) || P <- tuple_to_list(Ps)],
     {length([x || X <- Heard, X =/= dead]), [case X of dead -> dead; _ -> lists:sort(X) end || X <- Heard], length(t:flush())}.
 
-settle() -> [erlang:yield() || _ <- lists:seq(1, 5)], timer:sleep(3).
+settle() -> timer:sleep(5), [erlang:yield() || _ <- lists:seq(1, 30)].
 tell(P, M) -> R = make_ref(), P ! {self(), R, M}, receive {R, ok} -> ok after 1000 -> exit(lost) end.
 member(S, Heard) ->
     receive
