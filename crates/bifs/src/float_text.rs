@@ -81,27 +81,6 @@ fn fixed(f: f64, decimals: usize) -> String {
     format!("{sign}{}.{:0decimals$}", whole as u64, fraction as u64)
 }
 
-/// Where two shortest texts are equally near, the one with an even last digit.
-fn even_of_two(f: f64, value: u64, n: usize, scientific: i32) -> u64 {
-    if n < 15 || value % 2 == 0 {
-        return value;
-    }
-    let exact: String = format!("{f:.40e}").chars().filter(|c| *c != '.').collect();
-    let (cut, rest) = exact.split_at(n);
-    let tie = rest.starts_with('5') && rest[1..].starts_with(&"0".repeat(40 - n));
-    if !tie {
-        return value;
-    }
-    let other = if cut == value.to_string() { value + 1 } else { value - 1 };
-    // Next to a power of two one of them is another float.
-    let text = format!("{other}e{}", scientific - n as i32 + 1);
-    if text.parse() == Ok(f) {
-        other
-    } else {
-        value
-    }
-}
-
 /// The shortest text that reads back as the same float, plain or with an exponent, whichever is
 /// shorter (`ryu/d2s.c` in OTP has the rule).
 pub fn short(f: f64) -> String {
@@ -119,8 +98,7 @@ pub fn short(f: f64) -> String {
         }
     }
     let n = digits.len() as i32;
-    let value = even_of_two(f.abs(), digits.parse().unwrap_or(0), digits.len(), scientific);
-    let digits = value.to_string();
+    let value: u64 = digits.parse().unwrap_or(0);
     let last = scientific - n + 1;
     let (lower, upper) = match (n, scientific) {
         (1, _) => (-4, 2),
