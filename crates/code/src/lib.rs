@@ -8,6 +8,7 @@ pub mod export;
 pub mod fun;
 pub mod instance;
 pub mod module;
+pub mod perf;
 
 pub use export::{
     export, find_export, find_export_by_code, known_export, set_undef_stub, undef_stub,

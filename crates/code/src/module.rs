@@ -43,6 +43,7 @@ pub fn commit(instances: Vec<Instance>) -> Result<(), CommitError> {
         }
     }
     for i in instances {
+        crate::perf::note(&i);
         let i = Arc::new(i);
         t.ranges.insert(i.start, i.clone());
         let v = t.modules.entry(i.name).or_default();

@@ -13,14 +13,16 @@ struct Region {
     free: Mutex<Vec<(usize, usize)>>,
 }
 
-fn map(at: usize, prot: i32, fd: i32, fixed: bool) -> Option<usize> {
-    let flags = libc::MAP_SHARED | if fixed { libc::MAP_FIXED_NOREPLACE } else { 0 };
+/// A new mapping of the region's size, at this place or (0) anywhere.
+fn map(at: usize, prot: i32, flags: i32) -> Option<usize> {
+    let fixed = if at == 0 { 0 } else { libc::MAP_FIXED_NOREPLACE };
+    let flags = flags | fixed | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a new mapping that replaces nothing.
-    let p = unsafe { libc::mmap(at as *mut libc::c_void, SIZE, prot, flags, fd, 0) };
+    let p = unsafe { libc::mmap(at as *mut libc::c_void, SIZE, prot, flags, -1, 0) };
     if p == libc::MAP_FAILED {
         return None;
     }
-    if fixed && p as usize != at {
+    if at != 0 && p as usize != at {
         // SAFETY: the mapping just made.
         unsafe { libc::munmap(p, SIZE) };
         return None;
@@ -34,23 +36,24 @@ fn region() -> Option<&'static Region> {
 }
 
 fn make() -> Option<Region> {
-    // SAFETY: plain system calls on a descriptor of our own.
-    let fd = unsafe { libc::memfd_create(c"kvik-code".as_ptr(), libc::MFD_CLOEXEC) };
-    // SAFETY: as above.
-    if fd < 0 || unsafe { libc::ftruncate(fd, SIZE as libc::off_t) } != 0 {
-        return None;
-    }
-    let rx = libc::PROT_READ | libc::PROT_EXEC;
+    // Anonymous, not a memfd: `perf` looks for names only where memory has no file.
+    let write = map(0, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED)?;
     // Near the program's own text, so that helpers are in reach of a rel32.
     let text = make as *const () as usize & !0xFFF_FFFF;
+    let reserve = |at| map(at, libc::PROT_NONE, libc::MAP_PRIVATE);
     let near = (1..7)
         .map(|i| text.wrapping_sub(i << 28))
         .chain((1..6).map(|i| text.wrapping_add(i << 28)))
-        .find_map(|at| map(at, rx, fd, true));
-    let exec = near.or_else(|| map(0, rx, fd, false))?;
-    let write = map(0, libc::PROT_READ | libc::PROT_WRITE, fd, false)?;
-    // SAFETY: the mappings keep the file.
-    unsafe { libc::close(fd) };
+        .find_map(reserve);
+    let exec = near.or_else(|| reserve(0))?;
+    let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    let [from, to] = [write, exec].map(|p| p as *mut libc::c_void);
+    // SAFETY: an old size of 0 maps the same shared pages once more, over what was reserved.
+    let second = unsafe { libc::mremap(from, 0, SIZE, flags, to) };
+    // SAFETY: the mapping just made.
+    if second != to || unsafe { libc::mprotect(to, SIZE, libc::PROT_READ | libc::PROT_EXEC) } != 0 {
+        return None;
+    }
     Some(Region { exec, write, free: Mutex::new(vec![(0, SIZE)]) })
 }
 

@@ -31,6 +31,13 @@ impl Flags {
                     "latin1" => convert::set_printable_unicode(false),
                     _ => return Err(format!("bad range of printable characters: {value}")),
                 },
+                "JPperf" => match value {
+                    "true" | "map" => {
+                        kvik_code::perf::enable().map_err(|e| format!("perf: {e}"))?
+                    }
+                    "false" => {}
+                    _ => return Err(bad()),
+                },
                 "W" => warnings(value).ok_or_else(bad)?,
                 "We" | "Wi" | "Ww" => warnings(&name[1..]).ok_or_else(bad)?,
                 // A letter behind says what to do with names that are not valid; OTP's `file`

@@ -1,0 +1,32 @@
+//! `/tmp/perf-PID.map`: where functions are, for `perf` (`+JPperf true`).
+
+use std::fs::{remove_file, File};
+use std::io::{BufWriter, Write};
+use std::sync::{Mutex, OnceLock};
+
+use crate::Instance;
+
+static MAP: OnceLock<Mutex<BufWriter<File>>> = OnceLock::new();
+
+/// From now on modules that are committed are noted.
+pub fn enable() -> std::io::Result<()> {
+    let path = format!("/tmp/perf-{}.map", std::process::id());
+    // One that is there is of a program that had our number before.
+    let _ = remove_file(&path);
+    let _ = MAP.set(Mutex::new(BufWriter::new(File::create_new(path)?)));
+    Ok(())
+}
+
+/// A line for each function: start and size in hexadecimal, name.
+pub(crate) fn note(i: &Instance) {
+    let Some(map) = MAP.get() else { return };
+    let mut map = map.lock().unwrap_or_else(|e| e.into_inner());
+    for (n, f) in i.functions.iter().enumerate() {
+        let end = i.functions.get(n + 1).map_or(i.size, |next| next.start as usize);
+        let (at, size) = (i.start + f.start as usize, end.saturating_sub(f.start as usize));
+        let (module, name) = (i.name.name(), f.function.name());
+        let _ = writeln!(map, "{at:x} {size:x} {module}:{name}/{}", f.arity);
+    }
+    // The program may end in any way.
+    let _ = map.flush();
+}
