@@ -7,6 +7,7 @@
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 use crate::object::{Bits, Ext};
+use crate::stack::Stack;
 use crate::{map, Big, Fun, Pid, Port, Ref, Term, View};
 
 /// How two numbers of different kinds compare.
@@ -52,10 +53,10 @@ fn rank(v: &View<'_>) -> u8 {
     }
 }
 
-type Todo<'a, 'b> = Vec<(Term<'a>, Term<'b>, Mode)>;
+type Todo<'a, 'b> = Stack<(Term<'a>, Term<'b>, Mode)>;
 
-fn run(a: Term<'_>, b: Term<'_>, mode: Mode) -> Ordering {
-    let mut todo: Todo = Vec::new();
+fn run<'a, 'b>(a: Term<'a>, b: Term<'b>, mode: Mode) -> Ordering {
+    let mut todo: Todo<'a, 'b> = Stack::new((Term::NIL, Term::NIL, mode));
     let (mut a, mut b, mut mode) = (a, b, mode);
     loop {
         let o = if a.same(b) { Equal } else { step(&mut a, &mut b, mode, &mut todo) };
@@ -100,10 +101,25 @@ fn step<'a, 'b>(
             }
             (View::Tuple(x), View::Tuple(y)) => {
                 let o = x.len().cmp(&y.len());
-                if o == Equal {
-                    push_all(x.elements(), y.elements(), mode, todo);
+                if o != Equal {
+                    return o;
                 }
-                o
+                // Up to the first parts that have parts themselves nothing need be noted.
+                let mut parts = x.elements().iter().zip(y.elements());
+                let next = parts.find_map(|(p, q)| match (p.same(*q), is_leaf(*p), is_leaf(*q)) {
+                    (true, ..) => None,
+                    (_, false, false) => Some(Ok((*p, *q))),
+                    _ => Some(leaves(p.view(), q.view(), mode)).filter(|o| *o != Equal).map(Err),
+                });
+                match next {
+                    None => Equal,
+                    Some(Err(o)) => o,
+                    Some(Ok(inner)) => {
+                        todo.extend(parts.rev().map(|(p, q)| (*p, *q, mode)));
+                        (*a, *b) = inner;
+                        continue;
+                    }
+                }
             }
             (View::Map(x), View::Map(y)) => {
                 let o = x.len().cmp(&y.len());
@@ -318,23 +334,47 @@ fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
 
 /// Equality, without the order of things.
 fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
-    let mut todo: Vec<(Term<'a>, Term<'a>)> = Vec::new();
+    let mut todo = Stack::new((Term::NIL, Term::NIL));
     let (mut a, mut b) = (a, b);
     loop {
         if !a.same(b) {
             match (a.view(), b.view()) {
                 (View::Cons(x), View::Cons(y)) => {
-                    if !x.head().same(y.head()) {
-                        todo.push((x.head(), y.head()));
-                    }
+                    let (h, k) = (x.head(), y.head());
                     (a, b) = (x.tail(), y.tail());
+                    if !h.same(k) {
+                        if is_leaf(h) || is_leaf(k) {
+                            if !same_leaves(h.view(), k.view(), mode) {
+                                return false;
+                            }
+                        } else {
+                            todo.push((a, b));
+                            (a, b) = (h, k);
+                        }
+                    }
                     continue;
                 }
                 (View::Tuple(x), View::Tuple(y)) => {
                     if x.len() != y.len() {
                         return false;
                     }
-                    todo.extend(x.elements().iter().copied().zip(y.elements().iter().copied()));
+                    // What has no parts first: most tuples that differ do so there.
+                    let mut inner = None;
+                    for (p, q) in
+                        x.elements().iter().zip(y.elements()).filter(|(p, q)| !p.same(**q))
+                    {
+                        if is_leaf(*p) || is_leaf(*q) {
+                            if !same_leaves(p.view(), q.view(), mode) {
+                                return false;
+                            }
+                        } else if let Some(before) = inner.replace((*p, *q)) {
+                            todo.push(before);
+                        }
+                    }
+                    if let Some(next) = inner {
+                        (a, b) = next;
+                        continue;
+                    }
                 }
                 (View::Map(x), View::Map(y)) => {
                     if x.len() != y.len() || !same_pairs(x, y, &mut todo) {
@@ -342,16 +382,14 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                     }
                 }
                 (View::Fun(x), View::Fun(y)) => {
-                    let mut parts = Vec::new();
+                    let mut parts = Stack::new((Term::NIL, Term::NIL, mode));
                     if funs(x, y, mode, &mut parts) != Equal {
                         return false;
                     }
-                    todo.extend(parts.iter().map(|p| (p.0, p.1)));
+                    todo.extend(std::iter::from_fn(|| parts.pop()).map(|p| (p.0, p.1)));
                 }
                 (x, y) => {
-                    let differ = mode == Mode::Exact
-                        && matches!(x, View::Float(_)) != matches!(y, View::Float(_));
-                    if differ || leaves(x, y, mode) != Equal {
+                    if !same_leaves(x, y, mode) {
                         return false;
                     }
                 }
@@ -364,11 +402,23 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
     }
 }
 
+/// Equality of two terms that are not the same word and of which one has no parts.
+fn same_leaves(x: View<'_>, y: View<'_>, mode: Mode) -> bool {
+    match (x, y) {
+        (View::Small(i), View::Small(j)) => i == j,
+        // Two atoms, or an atom and something else, that are not the same word.
+        (View::Atom(_), _) | (_, View::Atom(_)) => false,
+        (View::Float(_), View::Float(_)) => leaves(x, y, mode) == Equal,
+        (View::Float(_), _) | (_, View::Float(_)) if mode == Mode::Exact => false,
+        _ => leaves(x, y, mode) == Equal,
+    }
+}
+
 /// Maps of one size with the same keys; notes the values.
 fn same_pairs<'a>(
     x: crate::Map<'a>,
     y: crate::Map<'a>,
-    todo: &mut Vec<(Term<'a>, Term<'a>)>,
+    todo: &mut Stack<(Term<'a>, Term<'a>)>,
 ) -> bool {
     for (k, v) in map::iter(x) {
         match map::get(y, k) {

@@ -13,6 +13,7 @@ pub mod map;
 pub mod object;
 pub mod phash;
 pub mod print;
+mod stack;
 pub mod term;
 pub mod word;
 
