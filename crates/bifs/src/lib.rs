@@ -39,6 +39,7 @@ pub mod re;
 pub mod statistics;
 pub mod system;
 pub mod time;
+pub mod trace;
 pub mod tuple;
 pub mod unicode;
 pub mod zlib;
@@ -52,6 +53,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         convert::BIFS,
         math::BIFS,
         names::BIFS,
+        trace::BIFS,
         phash::BIFS,
         errors::BIFS,
         tuple::BIFS,

@@ -137,7 +137,7 @@ fn is_builtin<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// Straight to standard output, past any process.
-fn show(bytes: &[u8]) {
+pub(crate) fn show(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(bytes).and_then(|()| out.flush());
 }

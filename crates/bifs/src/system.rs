@@ -11,6 +11,7 @@ mod memory;
 mod seq_trace;
 
 pub use flags::{backtrace_depth, logger, wall_time_on};
+pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
 pub use internal::set_warning_map;
 pub use memory::Memory;

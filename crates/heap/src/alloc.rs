@@ -400,6 +400,11 @@ impl Heap {
         unsafe { *p = w };
         self.stop.set(p);
     }
+    /// Are there so many words between heap and stack, beyond what calls may take?
+    pub fn has_room(&self, words: usize) -> bool {
+        let room = self.stop.get() as isize - self.htop.get() as isize;
+        room >= ((words + STACK_SLACK) * 8) as isize
+    }
     /// Drops the stack down to `left` words from its bottom (when an exception is caught).
     pub fn cut_stack(&self, left: usize) {
         self.stop.set(self.end.get().wrapping_sub(left));

@@ -2,6 +2,7 @@
 //! one template per instruction. See `docs/internals/code.md`.
 
 pub mod asm;
+pub mod breaks;
 mod compiler;
 mod load;
 pub mod mem;

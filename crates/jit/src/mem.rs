@@ -97,6 +97,21 @@ impl Code {
     }
 }
 
+/// Three bytes of code.
+pub fn read(at: usize) -> Option<[u8; 3]> {
+    let all = range();
+    // SAFETY: inside of the mapping, which stays.
+    (all.contains(&at) && at + 3 <= all.end).then(|| unsafe { (at as *const [u8; 3]).read() })
+}
+/// Replaces one byte of code that may be running.
+pub fn patch(at: usize, byte: u8) -> bool {
+    let Some(r) = region().filter(|_| range().contains(&at)) else { return false };
+    let p = (r.write + (at - r.exec)) as *const std::sync::atomic::AtomicU8;
+    // SAFETY: inside of the mapping; other threads only execute it.
+    unsafe { &*p }.store(byte, std::sync::atomic::Ordering::SeqCst);
+    true
+}
+
 impl Drop for Code {
     fn drop(&mut self) {
         // Traps if anything still jumps here.

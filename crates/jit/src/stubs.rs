@@ -49,6 +49,12 @@ pub struct Stubs {
     pub no_fun: usize,
     /// Where a new process begins: `apply`, with `normal_exit` to come back to.
     pub begin: usize,
+    /// Where breakpoints lead, with the address in `rax`.
+    pub break_entry: usize,
+    /// Where exports lead whose calls are watched; `rax` holds the export.
+    pub break_export: usize,
+    /// Where a watched call comes back to.
+    pub returned: usize,
     _code: Code,
 }
 
@@ -89,6 +95,7 @@ struct Maker {
     runtime: Label,
     raise: Label,
     leave: Label,
+    yield_: Label,
 }
 
 impl Maker {
@@ -118,8 +125,9 @@ impl Maker {
 
 fn make() -> Option<Stubs> {
     let mut a = Asm::new();
-    let (runtime, raise, leave) = (a.label(), a.label(), a.label());
-    let mut m = Maker { a, runtime, raise, leave };
+    let (runtime, raise) = (a.label(), a.label());
+    let (leave, yield_) = (a.label(), a.label());
+    let mut m = Maker { a, runtime, raise, leave, yield_ };
     let enter = way_in(&mut m);
     runtime_call(&mut m);
     let trap = raising(&mut m);
@@ -165,23 +173,39 @@ fn make() -> Option<Stubs> {
     m.a.lea(STACK, STACK, -8);
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
-    let labels =
-        [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin];
+    let (break_entry, break_export, returned) = watched(&mut m);
+    let labels = [
+        enter,
+        runtime,
+        raise,
+        trap,
+        yield_,
+        wait,
+        bif,
+        undef,
+        apply,
+        apply_fun,
+        no_fun,
+        begin,
+        break_entry,
+        break_export,
+        returned,
+    ];
     finish(m, labels)
 }
 
-fn finish(mut m: Maker, labels: [Label; 12]) -> Option<Stubs> {
+fn finish(mut m: Maker, labels: [Label; 15]) -> Option<Stubs> {
     let code = Code::alloc(m.a.buf.len())?;
     if !m.a.resolve() || !m.a.relocate(code.address()) {
         return None;
     }
     code.write(&m.a.buf);
     let base = code.address();
-    let mut at = [0; 12];
+    let mut at = [0; 15];
     for (i, l) in labels.into_iter().enumerate() {
         at[i] = base + m.a.offset(l)? as usize;
     }
-    let [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin] =
+    let [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin, break_entry, break_export, returned] =
         at;
     // What an undefined function's export points to; `rax` holds the export.
     kvik_code::set_undef_stub(undef);
@@ -197,6 +221,9 @@ fn finish(mut m: Maker, labels: [Label; 12]) -> Option<Stubs> {
         apply_fun,
         no_fun,
         begin,
+        break_entry,
+        break_export,
+        returned,
         _code: code,
     })
 }
@@ -263,7 +290,9 @@ fn raising(m: &mut Maker) -> Label {
 }
 
 fn stopping(m: &mut Maker) -> (Label, Label) {
-    let yield_ = m.entry();
+    m.a.align(16);
+    m.a.place(m.yield_);
+    let yield_ = m.yield_;
     // The live count goes above the address, which has 47 bits.
     m.a.shl(RCX, 48);
     m.a.alu_rr(Alu::Or, RCX, RAX);
@@ -297,4 +326,33 @@ fn bif_call(m: &mut Maker) -> Label {
     m.a.place(exception);
     m.raise_at_caller();
     bif
+}
+
+/// Entries with a breakpoint, exports that are watched, and where watched calls come back to.
+fn watched(m: &mut Maker) -> (Label, Label, Label) {
+    let entry = m.entry();
+    m.a.mov_rr(RCX, RAX);
+    m.call_rt(rt::breaks::entry);
+    let over = m.a.label();
+    m.a.test_rr(RAX, RAX);
+    m.a.jcc(Cc::E, over);
+    m.a.dec(REDS);
+    m.a.jmp_r(RAX);
+    m.a.place(over);
+    m.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
+    m.a.mov_rm(RCX, REGS, Regs::SCRATCH as i32 + 8);
+    m.a.jmp(m.yield_);
+    let export = m.entry();
+    m.a.mov_rr(RCX, RAX);
+    m.call_rt(rt::breaks::export);
+    m.jump_prepared();
+    align_continuation(&mut m.a);
+    let returned = m.a.here();
+    m.a.mov_rm(RCX, STACK, 0);
+    m.a.alu_ri(Alu::Add, STACK, 8);
+    m.call_rt(rt::breaks::returned);
+    m.a.mov_rm(RCX, STACK, 0);
+    m.a.alu_ri(Alu::Add, STACK, 8);
+    m.a.jmp_r(RCX);
+    (entry, export, returned)
 }

@@ -19,6 +19,10 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
             registry::unregister(name);
         }
     }
+    if crate::trace::on() {
+        p.trace_exit(&reason);
+        p.forget_trace();
+    }
     crate::sched::online::ended(p.pid());
     crate::hooks::run_on_exit(p);
     table().remove(p.pid());

@@ -6,6 +6,7 @@ use kvik_term::{am, Term};
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::{deliver, send_to_peer, undeliverable, Control, RefId, Signal};
+use crate::trace::bit;
 use crate::Proc;
 
 impl Proc {
@@ -32,17 +33,26 @@ impl Proc {
             return undeliverable(self.pid(), s);
         }
         match s {
-            Signal::Message(m) => self.mailbox.borrow_mut().push(m),
+            Signal::Message(m) => self.put(m),
             Signal::Time => self.time_signal(),
             Signal::Control(c) => self.control(*c),
             Signal::Run(f) => f(Some(self)),
         }
+    }
+    /// To the end of the mailbox.
+    #[inline]
+    fn put(&self, m: OwnedTerm) {
+        if self.is_traced(bit::RECEIVE) {
+            self.trace_receive(m.term());
+        }
+        self.mailbox.borrow_mut().push(m)
     }
     fn control(&self, c: Control) {
         match c {
             Control::AliasMessage { id, message } => self.alias_message(id, message),
             Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
+                self.trace_procs("getting_unlinked", from);
                 self.with_links(|x| {
                     if x.links.get(&from.word()).is_some_and(|l| l.state == LinkState::Linked) {
                         x.links.remove(&from.word());
@@ -75,6 +85,7 @@ impl Proc {
         }
     }
     fn linked_from(&self, from: Term<'static>) {
+        self.trace_procs("getting_linked", from);
         self.with_extra(|x| {
             x.links.insert(from.word(), Link { peer: from, state: LinkState::Linked });
         });
@@ -101,7 +112,7 @@ impl Proc {
     }
     fn alias_message(&self, id: RefId, m: OwnedTerm) {
         if self.uses_alias(id) {
-            self.mailbox.borrow_mut().push(m);
+            self.put(m);
         }
     }
 
@@ -208,6 +219,9 @@ impl Proc {
         if !new {
             return true;
         }
+        if self.is_traced(!0) {
+            self.trace_link(to);
+        }
         let sent = match (to.as_local_pid(), to.as_local_port()) {
             (Some(pid), _) => {
                 let link = Control::Link { from: self.self_pid() };
@@ -236,6 +250,7 @@ impl Proc {
             }
         });
         if was {
+            self.trace_procs("unlink", from);
             if from.as_local_port().is_some() {
                 self.with_links(|x| {
                     x.links.remove(&from.word());

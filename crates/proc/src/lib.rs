@@ -25,6 +25,7 @@ pub mod send;
 pub mod signal;
 pub mod spawn;
 pub mod timer;
+pub mod trace;
 
 pub use bif::{Bif, BifEntry, BifResult, Class, Raised};
 pub use hooks::{set_hooks, Hooks, Outcome};

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU8, Ordering};
 
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
@@ -22,6 +22,8 @@ pub struct Shared {
     system: AtomicBool,
     /// The scheduler that ran it last.
     home: AtomicU16,
+    /// What it is traced for: `trace::bit`.
+    trace: AtomicU32,
 }
 
 pub type Task = kvik_sync::Task<Shared, Proc, Signal>;
@@ -60,7 +62,15 @@ impl Shared {
             priority: AtomicU8::new(priority as u8),
             system: AtomicBool::new(false),
             home: AtomicU16::new(0),
+            trace: AtomicU32::new(0),
         }
+    }
+    #[inline]
+    pub fn trace(&self) -> u32 {
+        self.trace.load(Ordering::Relaxed)
+    }
+    pub fn set_trace(&self, flags: u32) {
+        self.trace.store(flags, Ordering::Relaxed)
     }
     pub fn home(&self) -> u16 {
         self.home.load(Ordering::Relaxed)

@@ -16,6 +16,7 @@ use kvik_term::{am, Term};
 
 use crate::process::flag;
 use crate::signal::{message, RefId};
+use crate::trace::bit;
 use crate::{clock, Proc};
 
 /// What a `wait_timeout` comes to.
@@ -74,12 +75,18 @@ impl Proc {
     /// one goes straight to the heap.
     #[inline]
     pub(crate) fn accept(&self, t: Term<'_>) {
+        if self.is_traced(bit::RECEIVE) {
+            self.trace_receive(t);
+        }
         if !self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE)) {
             self.mailbox.borrow_mut().push(OwnedTerm::new(t));
         }
     }
     /// Puts in a small message made on the spot, by whoever may touch the process.
     pub(crate) fn put_message(&self, make: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
+        if self.is_traced(bit::RECEIVE) {
+            self.trace_receive(message(&make).term());
+        }
         if !self.put_on_heap(|h| Some(make(h))) {
             self.mailbox.borrow_mut().push(message(make));
         }

@@ -5,6 +5,7 @@ use kvik_term::{Atom, Pid, Ref, Term, View};
 
 use crate::hooks::hooks;
 use crate::signal::{send_message, send_to_alias, RefId};
+use crate::trace::bit;
 use crate::{node, registry, Proc, Raised};
 
 /// Where a message went.
@@ -28,6 +29,13 @@ impl Proc {
     }
     #[inline]
     pub fn send_to(&self, to: Term<'_>, m: Term<'_>) -> Sent {
+        if self.is_traced(bit::SEND) {
+            self.trace_send(to, m);
+        }
+        self.send_untraced(to, m)
+    }
+    #[inline]
+    fn send_untraced(&self, to: Term<'_>, m: Term<'_>) -> Sent {
         if let Some(pid) = to.as_local_pid() {
             self.last_to.set(pid);
             send_message(self.pid(), pid, m);
@@ -65,7 +73,7 @@ impl Proc {
     }
     fn send_to_name(&self, name: Atom, m: Term<'_>) -> Sent {
         match registry::whereis(name) {
-            Some(to) => self.send_to(to, m),
+            Some(to) => self.send_untraced(to, m),
             None => Sent::BadArg,
         }
     }

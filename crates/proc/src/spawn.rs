@@ -77,7 +77,7 @@ pub fn spawn(
         (t.task().clone(), t)
     })?;
     let p = ticket.private();
-    let arity = args.list().count() as u8;
+    let (arity, given) = (args.list().count() as u8, args);
     p.initial_call.set((m, f, arity));
     p.heap.set_ip((hooks().start_ip)());
     let args = p.heap.copy(args);
@@ -88,6 +88,9 @@ pub fn spawn(
         p.with_parent(parent.pid());
     } else {
         p.heap.set_root(Root::GroupLeader, p.self_pid());
+    }
+    if let Some(parent) = parent.filter(|_| crate::trace::on()) {
+        parent.trace_spawn(p, m, f, given);
     }
     let monitor = parent.and_then(|parent| relate(parent, p, o));
     Some(Spawned { pid: p.pid(), monitor, ticket })

@@ -34,6 +34,7 @@ const PRELOADED: &[&str] = &[
 ];
 
 pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
+    kvik_bifs::trace::install();
     if !kvik_jit::init() {
         return Err("no executable memory for native code".into());
     }

@@ -82,6 +82,7 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(none());
     }
     if pid == p.pid() {
+        p.trace_procs("register", name.into());
         p.set_name(Some(name));
     } else {
         set_name_there(pid, name);
@@ -104,6 +105,7 @@ fn unregister_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
     let old = registry::unregister(name).ok_or_else(|| p.badarg())?;
     if old.same(p.self_pid()) {
+        p.trace_procs("unregister", name.into());
         p.set_name(None);
     } else if let Some(pid) = old.as_local_pid() {
         let f = move |p: Option<&Proc>| {

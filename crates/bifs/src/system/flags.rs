@@ -42,6 +42,16 @@ pub fn backtrace_depth() -> usize {
     usize::try_from(get("backtrace_depth").unwrap_or(8)).unwrap_or(8)
 }
 
+/// What match specifications of tracing share.
+pub fn trace_control_word() -> i64 {
+    get("trace_control_word").unwrap_or(0)
+}
+/// Sets it; the one before.
+pub fn set_trace_control_word(n: i64) -> i64 {
+    let word = NUMBERS.iter().find(|x| x.name == "trace_control_word");
+    word.map_or(0, |w| w.value.swap(n, Relaxed))
+}
+
 /// Who gets log events of the system itself: a pid, `logger` or `undefined`.
 static LOGGER: Mutex<Option<OwnedTerm>> = Mutex::new(None);
 

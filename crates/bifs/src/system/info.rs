@@ -128,6 +128,7 @@ const ATOMS: &[(&str, &str)] = &[
     ("lock_checking", "false"),
     ("constant_pool_support", "true"),
     ("endian", "little"),
+    ("ets_always_compress", "false"),
     ("eager_check_io", "true"),
     ("dynamic_trace", "none"),
     ("dynamic_trace_probes", "false"),
@@ -297,7 +298,26 @@ fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
     Ok(h.list(&list))
 }
 
+/// `{memory_internal, Ref, Allocators}`: each thread that works beside processes but one answers
+/// with a message. None has an allocator of OTP's.
+fn memory_internal<'h>(p: &'h Proc, r: Term<'h>, names: Term<'h>) -> BifResult<'h> {
+    let names = names.list_to_vec().ok_or_else(|| p.badarg())?;
+    let off: Vec<_> = names.iter().map(|n| p.heap.tuple(&[*n, Term::bool(false)])).collect();
+    let off = p.heap.list(&off);
+    for i in 0..super::schedulers() {
+        let m = p.heap.tuple(&[r, p.heap.integer(i as i64), off]);
+        let m = kvik_proc::Signal::Message(kvik_heap::OwnedTerm::new(m));
+        kvik_proc::deliver(p.pid(), m);
+    }
+    Ok(Term::bool(true))
+}
+
 fn pair<'h>(p: &'h Proc, what: Term<'h>) -> BifResult<'h> {
+    if let Some([k, r, names]) = what.as_tuple_n::<3>() {
+        if k.as_atom().is_some_and(|a| a.name() == "memory_internal") && r.as_ref().is_some() {
+            return memory_internal(p, r, names);
+        }
+    }
     let Some([k, v]) = what.as_tuple_n::<2>() else {
         return Err(p.badarg());
     };

@@ -80,6 +80,14 @@ pub fn lint(spec: Term<'_>, dialect: Dialect) -> Vec<String> {
 
 /// A term in a message: what stands in match specifications, as Erlang writes it.
 fn name(t: Term<'_>) -> String {
+    named(t, 0)
+}
+fn named(t: Term<'_>, depth: usize) -> String {
+    // Long before a term is too deep to be walked it is too long to be read.
+    if depth > 100 {
+        return "...".to_owned();
+    }
+    let name = |t: Term<'_>| named(t, depth + 1);
     let all = |ts: &[Term<'_>]| ts.iter().map(|t| name(*t)).collect::<Vec<_>>().join(",");
     match t.view() {
         View::Atom(a) => {

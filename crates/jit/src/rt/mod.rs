@@ -4,6 +4,7 @@
 //! noted in the process.
 
 pub mod bits;
+pub mod breaks;
 pub mod call;
 pub mod compare;
 pub mod maps;

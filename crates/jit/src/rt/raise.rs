@@ -18,6 +18,7 @@ pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u
         super::stop::hibernate(p);
         return 0;
     }
+    let ip = breaks_passed(p, ip);
     let given = p.heap.exc_class() >= Class::ErrorWithTrace as u8;
     let trace = if given {
         trace::given(p, p.heap.root(Root::ExcTrace))
@@ -32,7 +33,12 @@ pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u
     p.heap.set_exc_class(class.0 as u8);
     p.heap.set_root(Root::ExcTrace, trace);
     p.heap.set_root(Root::Spare, Term::NIL);
-    let Some((handler, left)) = find_handler(p) else { return 0 };
+    let found = find_handler(p);
+    if crate::breaks::active() {
+        let left = found.map_or(0, |f| f.1);
+        crate::breaks::unwound(p, left, class.1, p.heap.root(Root::ExcValue));
+    }
+    let Some((handler, left)) = found else { return 0 };
     p.heap.cut_stack(left);
     set_x(regs, 0, NONE);
     set_x(regs, 1, class.1.word());
@@ -41,6 +47,25 @@ pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u
     p.heap.set_root(Root::ExcValue, Term::NIL);
     p.heap.set_root(Root::ExcTrace, Term::NIL);
     handler
+}
+
+/// A BIF that was watched has failed: its frame's address is where it was to come back to. Answers
+/// the place that called it.
+fn breaks_passed(p: &Proc, mut ip: u64) -> u64 {
+    while crate::breaks::active() && crate::breaks::is_return(ip) {
+        // SAFETY: native code waits for our answer.
+        let stack = unsafe { p.heap.stack() };
+        let &[frame, next, ..] = stack else { break };
+        let class = [am::error, am::exit, am::throw][(p.heap.exc_class() % 4).min(2) as usize];
+        // SAFETY: below that address lies a term.
+        let frame = unsafe { Term::from_word(frame) };
+        if let Some(h) = crate::breaks::hooks() {
+            (h.raised)(p, frame, class, p.heap.root(Root::ExcValue));
+        }
+        p.heap.cut_stack(stack.len() - 2);
+        ip = next;
+    }
+    ip
 }
 
 /// The innermost handler, and how many words of the stack remain from its frame on.

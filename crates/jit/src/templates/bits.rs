@@ -34,6 +34,10 @@ impl<'m> Compiler<'m> {
                 self.matching(*j, bits::skip, &[*c, *size], *u, None)
             }
             (BsTestTail2, [j, c, Arg::U(n)]) => self.matching(*j, bits::test_tail, &[*c], *n, None),
+            // More bits than there can be.
+            (BsTestTail2, [j, c, Arg::Overflow]) => {
+                self.matching(*j, bits::test_tail, &[*c], u64::MAX, None)
+            }
             (BsTestUnit, [j, c, Arg::U(n)]) => self.matching(*j, bits::test_unit, &[*c], *n, None),
             (BsMatchString, [j, c, Arg::U(n), Arg::U(at)]) => {
                 let s = self.string(*at, (*n).div_ceil(8))?;

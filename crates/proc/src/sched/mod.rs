@@ -75,6 +75,10 @@ pub fn all() -> &'static [Scheduler] {
     ALL.get().map_or(&[], |v| v)
 }
 
+/// Bytes of a scheduler thread's stack, of which only what is used takes memory. What goes deep in
+/// the runtime (match specifications, regular expressions) has limits that fit.
+const STACK: usize = 8 << 20;
+
 /// Starts the schedulers. The first call counts.
 pub fn start(c: &Config) -> std::io::Result<()> {
     let n = c.schedulers.clamp(1, 1024);
@@ -85,6 +89,7 @@ pub fn start(c: &Config) -> std::io::Result<()> {
         let spin = c.spin_us;
         std::thread::Builder::new()
             .name(format!("sched {}", i + 1))
+            .stack_size(STACK)
             .spawn(move || run::scheduler(i, spin, early))?;
     }
     Ok(())

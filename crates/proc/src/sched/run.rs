@@ -10,7 +10,7 @@ use super::local::{Local, LOCAL};
 use super::{all, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
-use crate::{clock, exit, timer};
+use crate::{clock, exit, timer, trace};
 
 /// Reductions a turn.
 pub const REDUCTIONS: i64 = 4000;
@@ -120,7 +120,13 @@ impl Loop<'_> {
         let given = self.slice;
         p.heap.set_reductions(given);
         self.l.alone.set(true);
+        if trace::on() {
+            p.trace_turn("in");
+        }
         let outcome = (hooks().run)(p, &self.regs);
+        if trace::on() && outcome != Outcome::Exit {
+            p.trace_turn("out");
+        }
         self.l.alone.set(false);
         self.account(&t, given);
         if t.private().is_exiting() {

@@ -1,0 +1,195 @@
+//! Breakpoints: functions whose calls somebody wants to hear of.
+//!
+//! The first instruction of a function counts down its reductions. A breakpoint puts `int3` over
+//! its first byte; the signal's handler goes on in a stub, which asks the runtime, does what the
+//! instruction did, and jumps behind it. So code that nobody traces has nothing to do for it. A
+//! function without an entry of that kind (a BIF), and calls through exports only, are caught by
+//! another address in the export.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{OnceLock, RwLock};
+
+use kvik_code::Location;
+use kvik_proc::Proc;
+use kvik_term::{Atom, Export, Term};
+
+use crate::rt::trace::is_continuation;
+use crate::{mem, stubs};
+
+/// `dec r14`, which every function begins with.
+const FIRST: [u8; 3] = [0x49, 0xFF, 0xCE];
+const INT3: u8 = 0xCC;
+
+/// A function that is called.
+#[derive(Copy, Clone, Debug)]
+pub struct Called {
+    pub module: Atom,
+    pub function: Atom,
+    pub arity: u32,
+    /// It was noticed at the export, not where the code begins.
+    pub through_export: bool,
+}
+
+/// What is to happen at calls that are watched.
+pub struct Hooks {
+    /// A term to be given to the other two when the call ends.
+    pub call: for<'h> fn(&'h Proc, Called, &[Term<'h>]) -> Option<Term<'h>>,
+    /// The call returns a value, to a function.
+    pub returned: fn(&Proc, frame: Term<'_>, value: Term<'_>, to: Option<Location>),
+    /// It ends with an exception.
+    pub raised: fn(&Proc, frame: Term<'_>, class: Atom, value: Term<'_>),
+}
+static HOOKS: OnceLock<Hooks> = OnceLock::new();
+pub fn set_hooks(h: Hooks) -> bool {
+    HOOKS.set(h).is_ok()
+}
+pub(crate) fn hooks() -> Option<&'static Hooks> {
+    HOOKS.get()
+}
+
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// Was there ever a breakpoint?
+pub(crate) fn active() -> bool {
+    ACTIVE.load(Ordering::Relaxed)
+}
+
+fn entries() -> &'static RwLock<HashSet<usize>> {
+    static ENTRIES: OnceLock<RwLock<HashSet<usize>>> = OnceLock::new();
+    ENTRIES.get_or_init(RwLock::default)
+}
+fn exports() -> &'static RwLock<HashMap<usize, usize>> {
+    static EXPORTS: OnceLock<RwLock<HashMap<usize, usize>>> = OnceLock::new();
+    EXPORTS.get_or_init(RwLock::default)
+}
+
+/// The addresses at which the functions of a module begin, where they can be watched.
+pub fn entry_of(i: &kvik_code::Instance, f: &kvik_code::FuncRange, end: u32) -> Option<usize> {
+    // The entry is 16-aligned, behind what raises `function_clause`.
+    let from = (f.start as usize).div_ceil(16) * 16;
+    let at = (from..end as usize).step_by(16).map(|o| i.start + o);
+    at.take(16).find(|at| {
+        mem::read(*at).is_some_and(|b| {
+            b == FIRST || b[1..] == FIRST[1..] && entries().read().is_ok_and(|e| e.contains(at))
+        })
+    })
+}
+
+/// Watches the function that begins at an address.
+pub fn set_entry(at: usize) -> bool {
+    if !install() {
+        return false;
+    }
+    let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
+    if all.contains(&at) {
+        return true;
+    }
+    if mem::read(at) != Some(FIRST) {
+        return false;
+    }
+    all.insert(at);
+    mem::patch(at, INT3)
+}
+pub fn clear_entry(at: usize) {
+    let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
+    if all.remove(&at) {
+        mem::patch(at, FIRST[0]);
+    }
+}
+/// Watches the calls that go through an export.
+pub fn set_export(e: &'static Export) -> bool {
+    let (Some(s), true) = (stubs::get(), install()) else { return false };
+    let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
+    let before = e.code.swap(s.break_export, Ordering::AcqRel);
+    if before != s.break_export {
+        all.insert(e as *const Export as usize, before);
+    }
+    true
+}
+pub fn clear_export(e: &'static Export) {
+    let Some(s) = stubs::get() else { return };
+    let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
+    if let Some(before) = all.remove(&(e as *const Export as usize)) {
+        let set = Ordering::AcqRel;
+        let _ = e.code.compare_exchange(s.break_export, before, set, Ordering::Relaxed);
+    }
+}
+/// Where an export leads that is watched.
+pub(crate) fn behind(e: &Export) -> Option<usize> {
+    let all = exports().read().unwrap_or_else(|e| e.into_inner());
+    all.get(&(e as *const Export as usize)).copied()
+}
+/// Is there a breakpoint at this address?
+pub(crate) fn is_entry(at: usize) -> bool {
+    entries().read().unwrap_or_else(|e| e.into_inner()).contains(&at)
+}
+
+/// Where the innermost call on the stack comes back to.
+pub fn caller(p: &Proc) -> Option<Location> {
+    // SAFETY: native code waits for our answer.
+    let stack = unsafe { p.heap.stack() };
+    let to = stack.iter().copied().find(|w| is_continuation(*w) && !is_return(*w))?;
+    kvik_code::at(to as usize)?.location(to as usize)
+}
+/// The frame of the watched call that the one under way is the last act of.
+pub fn last_act_of(p: &Proc) -> Option<Term<'_>> {
+    // SAFETY: native code waits for our answer.
+    let stack = unsafe { p.heap.stack() };
+    let frame = stack.get(1).filter(|_| is_return(stack[0]))?;
+    // SAFETY: below that address lies a term.
+    Some(unsafe { Term::from_word(*frame) })
+}
+/// The frame of a watched call has this address on top.
+pub(crate) fn is_return(w: u64) -> bool {
+    stubs::get().is_some_and(|s| s.returned as u64 == w)
+}
+
+/// An exception leaves the calls above the last `left` words of the stack.
+pub(crate) fn unwound(p: &Proc, left: usize, class: Atom, value: Term<'_>) {
+    let Some(h) = hooks() else { return };
+    // SAFETY: native code waits for our answer.
+    let stack = unsafe { p.heap.stack() };
+    let gone = stack.len().saturating_sub(left);
+    for (i, w) in stack[..gone].iter().enumerate() {
+        if let (true, Some(frame)) = (is_return(*w), stack.get(i + 1)) {
+            // SAFETY: below that address lies a term.
+            (h.raised)(p, unsafe { Term::from_word(*frame) }, class, value);
+        }
+    }
+}
+
+static STUB: AtomicUsize = AtomicUsize::new(0);
+
+/// Has breakpoints lead to the stub.
+fn install() -> bool {
+    static DONE: OnceLock<bool> = OnceLock::new();
+    *DONE.get_or_init(|| {
+        let Some(s) = stubs::get() else { return false };
+        STUB.store(s.break_entry, Ordering::Release);
+        ACTIVE.store(true, Ordering::Release);
+        // SAFETY: a handler that touches nothing but the registers it is given.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_trap as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGTRAP, &action, std::ptr::null_mut()) == 0
+        }
+    })
+}
+
+extern "C" fn on_trap(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel gives a handler with SA_SIGINFO a `ucontext_t`.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let at = (registers[libc::REG_RIP as usize] as usize).wrapping_sub(1);
+    if mem::range().contains(&at) {
+        registers[libc::REG_RAX as usize] = at as i64;
+        registers[libc::REG_RIP as usize] = STUB.load(Ordering::Acquire) as i64;
+        return;
+    }
+    // Not ours: what happens without a handler.
+    // SAFETY: plain calls.
+    unsafe {
+        libc::signal(libc::SIGTRAP, libc::SIG_DFL);
+        libc::raise(libc::SIGTRAP);
+    }
+}

@@ -1,0 +1,87 @@
+//! Calls that are watched, and their ends.
+
+use kvik_heap::Regs;
+use kvik_proc::Proc;
+use kvik_term::word::NONE;
+use kvik_term::{Export, Term};
+
+use super::trace::is_continuation;
+use super::{set_scratch, set_x, x_terms};
+use crate::breaks::{self, Called};
+use crate::stubs;
+
+/// Length of the instruction a breakpoint covers.
+const FIRST: u64 = 3;
+
+/// A function was entered at `at`. Answers the address to go on at when that instruction was done;
+/// 0 where the process has to yield first (scratch words: address, live registers).
+pub extern "sysv64" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u64 {
+    let instance = kvik_code::at(at as usize);
+    let Some((i, f)) = instance.as_ref().and_then(|i| Some((i, i.function_at(at as usize)?)))
+    else {
+        std::process::abort()
+    };
+    // It comes back here with a turn of its own, and is watched then.
+    if p.heap.reductions_left() <= 1 {
+        set_scratch(regs, 0, at);
+        set_scratch(regs, 1, f.arity as u64);
+        return 0;
+    }
+    if breaks::is_entry(at as usize) {
+        called(
+            p,
+            regs,
+            Called { module: i.name, function: f.function, arity: f.arity, through_export: false },
+        );
+    }
+    at + FIRST
+}
+
+/// A call through an export. Answers where it leads; the export is in the first scratch word.
+pub extern "sysv64" fn export(p: &Proc, regs: &Regs, _: *const u64, e: u64) -> u64 {
+    // SAFETY: the address of an entry, which is never freed.
+    let e: &'static Export = unsafe { &*(e as *const Export) };
+    set_scratch(regs, 0, e as *const Export as u64);
+    called(
+        p,
+        regs,
+        Called { module: e.module, function: e.function, arity: e.arity, through_export: true },
+    );
+    set_scratch(regs, 0, e as *const Export as u64);
+    breaks::behind(e).unwrap_or_else(|| e.address()) as u64
+}
+
+fn called(p: &Proc, regs: &Regs, f: Called) {
+    let Some(h) = breaks::hooks() else { return };
+    let arity = f.arity as usize;
+    let Some(frame) = (h.call)(p, f, x_terms(p, regs, arity)) else { return };
+    let mut word = frame.word();
+    if !p.heap.has_room(4) && arity < 255 {
+        set_x(regs, arity, word);
+        // SAFETY: arguments and frame are all that is live in registers.
+        unsafe { super::stop::collect_now(p, regs.x_ptr(), arity + 1, 8) };
+        // SAFETY: the collector has moved it.
+        word = unsafe { *regs.x_ptr().add(arity) };
+    }
+    if let (true, Some(s)) = (p.heap.has_room(4), stubs::get()) {
+        // SAFETY: there is room; a term and a code address.
+        unsafe {
+            p.heap.push_stack(word);
+            p.heap.push_stack(s.returned as u64);
+        }
+    }
+}
+
+/// A watched call returns: its value is in x0, its frame no longer on the stack.
+pub extern "sysv64" fn returned(p: &Proc, regs: &Regs, _: *const u64, frame: u64) -> u64 {
+    let (Some(h), &[value]) = (breaks::hooks(), x_terms(p, regs, 1)) else { return NONE };
+    // SAFETY: native code waits for our answer.
+    let stack = unsafe { p.heap.stack() };
+    // Past the frames of calls that this one was the last act of.
+    let to = stack.chunks(2).map(|c| c[0]).find(|w| !breaks::is_return(*w));
+    let to = to.filter(|w| is_continuation(*w)).map(|w| w as usize);
+    let to = to.and_then(|w| kvik_code::at(w)?.location(w));
+    // SAFETY: the stub took it from the stack.
+    (h.returned)(p, unsafe { Term::from_word(frame) }, value, to);
+    NONE
+}
