@@ -55,22 +55,33 @@ pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
 pub fn given<'h>(p: &'h Proc, trace: Term<'h>) -> Term<'h> {
     let class = Term::int((p.heap.exc_class() % 4) as i32);
     if let Some(t) = trace.as_tuple() {
-        if t.get(0).is_some_and(|c| c.same(class)) {
+        let before = t.get(0).and_then(Term::as_small).unwrap_or(0);
+        if class.as_small() == Some(before & 3) {
             return trace;
         }
         // `erlang:raise/3` may change the class, and `after` raises with the trace's.
         let mut words = t.elements().to_vec();
         if let Some(first) = words.first_mut() {
-            *first = class;
+            *first =
+                Term::int(((p.heap.exc_class() % 4) as i64 | (before_all(before) + 1) << 2) as i32);
         }
         return p.heap.tuple(&words);
     }
     p.heap.tuple(&[class, trace])
 }
 
+/// The class an exception began with, of the first word of its raw trace: that of the moment, and
+/// above it the first one plus one where it was changed.
+fn before_all(word: i64) -> i64 {
+    match word >> 2 {
+        0 => word & 3,
+        n => n - 1,
+    }
+}
+
 /// The class of the exception that a raw trace comes from.
 pub fn class_of(trace: Term<'_>) -> Class {
-    match trace.as_tuple().and_then(|t| t.get(0)).and_then(Term::as_small) {
+    match trace.as_tuple().and_then(|t| t.get(0)).and_then(Term::as_small).map(|n| n & 3) {
         Some(1) => Class::Exit,
         Some(2) => Class::Throw,
         _ => Class::Error,
@@ -80,7 +91,7 @@ pub fn class_of(trace: Term<'_>) -> Class {
 /// The list of `{Module, Function, ArityOrArgs, Info}`.
 pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
     let Some(t) = raw.as_tuple() else { return raw };
-    let [_, first, addresses @ ..] = t.elements() else { return Term::NIL };
+    let [class, first, addresses @ ..] = t.elements() else { return Term::NIL };
     if first.as_cons().is_some() {
         return *first;
     }
@@ -101,7 +112,8 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
                 rest = more;
             }
         } else {
-            let is_error = class_of(raw) == Class::Error && kind != am::undef;
+            let began = class.as_small().map_or(0, before_all);
+            let is_error = began == Class::Error as i64 && kind != am::undef;
             let info = if is_error { error_info(p, m, kind) } else { Term::NIL };
             lines.push(p.heap.tuple(&[m, f, args, info]));
         }
