@@ -184,8 +184,25 @@ calls(Module, Exports, N) ->
     [result(catch apply(Module, F, A)) || {F, A} <- corrupt_calls:senseless(Exports, N)],
     [result(catch Module:module_info()) | [erlang:garbage_collect()]].
 
-%% Looks at every part of it.
-result(R) -> {erlang:phash2(R), erlang:external_size(R), R =:= binary_to_term(term_to_binary(R))}.
+%% Looks at every part of it, unless there are too many: a term that shares its parts with itself
+%% again and again would keep those who look at it busy for ever.
+result(R) ->
+    case parts([R], 20000) of
+        many -> many;
+        few -> {erlang:phash2(R), erlang:external_size(R), R =:= binary_to_term(term_to_binary(R))}
+    end.
+
+parts(_, N) when N < 0 -> many;
+parts([], _) -> few;
+parts([[H | T] | Rest], N) -> parts([H, T | Rest], N - 1);
+parts([T | Rest], N) when is_tuple(T), tuple_size(T) < 2000 -> parts(tuple_to_list(T) ++ Rest, N - 1);
+parts([T | _], _) when is_tuple(T) -> many;
+parts([M | Rest], N) when is_map(M), map_size(M) < 2000 -> parts([maps:to_list(M) | Rest], N - 1);
+parts([M | _], _) when is_map(M) -> many;
+parts([F | Rest], N) when is_function(F) ->
+    {env, Env} = erlang:fun_info(F, env),
+    parts([Env | Rest], N - 1);
+parts([_ | Rest], N) -> parts(Rest, N - 1).
 
 %% ---- one by hand ----
 

@@ -96,6 +96,7 @@ const REFUSED: &[(&str, &str)] = &[
         "open handler",
     ),
     ("allocate_zero 1 1; try_case y0; deallocate 1; return", "no exception"),
+    ("try_case y2; return", "no exception"),
     ("allocate_zero 1 1; try_end y0; deallocate 1; return", "innermost"),
     (
         "allocate_zero 1 1; try y0 f5; move x0 y0; label 5; try_case y0; deallocate 1; return",

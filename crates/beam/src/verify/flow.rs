@@ -224,6 +224,9 @@ impl<'a> Flow<'a> {
             return Err("not a label");
         };
         if self.alive && self.runs_into_handler(self.at) {
+            if self.at == self.function.entry {
+                return Err("no exception arrives here");
+            }
             self.stop_before();
         }
         if self.alive {
