@@ -2,7 +2,7 @@
 %%
 %% Of the process's standard error nothing is expected: a panic of the VM shows there.
 -module(corrupt).
--export([prepare/0, batch/0, one/0, list/0]).
+-export([prepare/0, batch/0, one/0, list/0, answers/0]).
 
 %% Time for all calls of one variant, in ms; then the process is killed.
 -define(TIME, 60).
@@ -216,6 +216,24 @@ one() ->
         Path -> ok = file:write_file(Path, File)
     end,
     io:format("~P~n", [run(Module, File, N), 25]),
+    halt(0).
+
+%% What loading answers where something else than the code is damaged: to compare machines.
+answers() ->
+    Names = names(),
+    [begin
+         {Name, {Module, _}, Seed} = seed(N, Names),
+         case corrupt_mutate:variant(Seed, N, int("CORRUPT_SALT")) of
+             {What, _} when element(1, What) =:= code; element(1, element(1, What)) =:= code -> ok;
+             {What, File} ->
+                 Answer = case catch erlang:prepare_loading(Module, File) of
+                              {error, Reason} -> Reason;
+                              Prepared when is_reference(Prepared) -> ok;
+                              _ -> odd
+                          end,
+                 io:format("~b ~s ~0P ~w~n", [N, Name, What, 9, Answer])
+         end
+     end || N <- lists:seq(int("CORRUPT_FROM"), int("CORRUPT_TO"))],
     halt(0).
 
 list() ->

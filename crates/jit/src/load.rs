@@ -61,6 +61,9 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
     let proof = verify(&module, &code)?;
     let atoms = atoms(&module)?;
     let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
+    if ![module.attributes, module.compile_info].into_iter().all(is_external) {
+        return Err(LoadError::Malformed("attributes"));
+    }
     let literals = literals(&module, &code)?;
     let imports: Vec<&'static Export> = module
         .imports
@@ -121,6 +124,11 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
 
 fn atoms(module: &Module) -> Result<Vec<Atom>, LoadError> {
     module.atoms.iter().map(|a| Atom::intern(a).map_err(|_| LoadError::Full("atoms"))).collect()
+}
+
+/// Nothing, or a term in external format.
+fn is_external(bytes: &[u8]) -> bool {
+    bytes.is_empty() || kvik_etf::decode(bytes, &Heap::detached(), DecodeOpts::default()).is_ok()
 }
 
 /// The literals in order, then big integers of the code, then integers beyond 60 bits.

@@ -46,11 +46,9 @@ impl Flow<'_> {
             (Opcode::IsBinary, [label, s]) => self.test(*label, *s, Ty::BITSTRING, false),
             (Opcode::IsBoolean, [label, s]) => self.test(*label, *s, Ty::ATOM, false),
             (Opcode::IsTaggedTuple, [label, s, Arg::U(arity), _]) => {
-                self.test(*label, *s, Ty::tuple(*arity as usize), false)
+                self.test(*label, *s, Ty::exactly(*arity as usize), false)
             }
-            (Opcode::TestArity, [label, s, Arg::U(arity)]) => self
-                .tuple_or_fail(*s)
-                .and_then(|()| self.test(*label, *s, Ty::tuple(*arity as usize), false)),
+            (Opcode::TestArity, [label, s, Arg::U(arity)]) => self.test_arity(*label, *s, *arity),
             (_, [label, s]) if Ty::of_test(op).is_some() => {
                 self.test(*label, *s, Ty::of_test(op).unwrap_or(Ty::TERM), true)
             }
@@ -88,10 +86,13 @@ impl Flow<'_> {
 
     /// The instruction relies on a tuple, and fails like a test where it is none: on that way
     /// nothing more is known.
-    fn tuple_or_fail(&mut self, arg: Arg) -> Result<(), What> {
-        let ty = self.term(arg)?;
+    fn test_arity(&mut self, label: Arg, s: Arg, arity: u64) -> Result<(), What> {
+        let ty = self.term(s)?;
         self.rely(ty.is(Ty::TUPLE));
-        Ok(())
+        if ty.is_exactly(arity) {
+            return Ok(());
+        }
+        self.test(label, s, Ty::exactly(arity as usize), false)
     }
 
     /// The instruction relies on a map. A wrong one raises, so what is proved lasts.
@@ -138,7 +139,7 @@ impl Flow<'_> {
     fn put_tuple(&mut self, to: Arg, list: &[Arg]) -> Result<(), What> {
         list.iter().try_for_each(|arg| self.term(*arg).map(drop))?;
         self.take_words(list.len() + 1)?;
-        self.write(to, Ty::tuple(list.len()))
+        self.write(to, Ty::exactly(list.len()))
     }
 
     fn make_fun(&mut self, lambda: u64, to: Arg, free: &[Arg]) -> Result<(), What> {
@@ -216,7 +217,7 @@ impl Flow<'_> {
             let [Arg::U(arity), Arg::Label(label)] = pair else {
                 return Err("not a label");
             };
-            self.branch_with(*label, s, ty.meet(Ty::tuple(*arity as usize)))?;
+            self.branch_with(*label, s, ty.meet(Ty::exactly(*arity as usize)))?;
         }
         self.fail(fail)?;
         self.stop();

@@ -1,7 +1,8 @@
 //! What is known of a register: a set of types, the least size of a tuple, the handler of a tag.
 //!
-//! One word, so that states are compared and copied quickly: bits 0..20 the set, 20..36 the least
-//! number of elements if it is a tuple, 36..64 the label of the handler if it is a catch tag.
+//! One word, so that states are compared and copied quickly: bits 0..19 the set, 20..36 the least
+//! number of elements if it is a tuple, bit 19 whether it has no more than that, 36..64 the label of
+//! the handler if it is a catch tag.
 
 use crate::code::Arg;
 use kvik_isa::Opcode;
@@ -9,7 +10,8 @@ use kvik_isa::Opcode;
 const ARITY_SHIFT: u32 = 20;
 const ARITY_BITS: u64 = 0xffff << ARITY_SHIFT;
 const LABEL_SHIFT: u32 = 36;
-const SET: u64 = (1 << ARITY_SHIFT) - 1;
+const EXACT: u64 = 1 << 19;
+const SET: u64 = EXACT - 1;
 /// Labels must be below this.
 pub(crate) const MAX_LABELS: u32 = 1 << 28;
 
@@ -51,6 +53,16 @@ impl Ty {
     /// A tuple of at least so many elements.
     pub(crate) fn tuple(arity: usize) -> Ty {
         Ty(Ty::TUPLE.0 | (arity.min(0xffff) as u64) << ARITY_SHIFT)
+    }
+
+    /// A tuple of just so many elements.
+    pub(crate) fn exactly(arity: usize) -> Ty {
+        Ty(Ty::tuple(arity).0 | if arity < 0xffff { EXACT } else { 0 })
+    }
+
+    /// Certainly a tuple of just so many elements.
+    pub(crate) fn is_exactly(self, arity: u64) -> bool {
+        self.is(Ty::TUPLE) && self.0 & EXACT != 0 && self.arity() as u64 == arity
     }
 
     /// A catch tag (`CATCH` or `TRY`) with its handler.
@@ -99,15 +111,18 @@ impl Ty {
         if left.has(Ty::TUPLE) {
             left
         } else {
-            Ty(left.0 & !ARITY_BITS)
+            Ty(left.0 & !(ARITY_BITS | EXACT))
         }
     }
 
     /// What is left after a test said that it is one of `types`.
     pub(crate) fn meet(self, types: Ty) -> Ty {
         let both = self.0 & types.0 & SET;
-        let arity = if both & Ty::TUPLE.0 != 0 { self.arity().max(types.arity()) } else { 0 };
-        Ty(both | (arity as u64) << ARITY_SHIFT)
+        if both & Ty::TUPLE.0 == 0 {
+            return Ty(both);
+        }
+        let arity = self.arity().max(types.arity());
+        Ty(both | (self.0 | types.0) & EXACT | (arity as u64) << ARITY_SHIFT)
     }
 
     /// What is known where two paths meet. `widen`: this isn't the first time, so forget sizes,
@@ -118,15 +133,15 @@ impl Ty {
             return self;
         }
         let set = (self.0 | other.0) & SET;
-        let arity = match (self.has(Ty::TUPLE), other.has(Ty::TUPLE)) {
-            (true, true) if self.arity() == other.arity() => self.arity(),
-            (true, true) if widen => 0,
-            (true, true) => self.arity().min(other.arity()),
-            (true, false) => self.arity(),
-            (false, _) => other.arity(),
+        let (arity, exact) = match (self.has(Ty::TUPLE), other.has(Ty::TUPLE)) {
+            (true, true) if self.arity() == other.arity() => (self.arity(), self.0 & other.0),
+            (true, true) if widen => (0, 0),
+            (true, true) => (self.arity().min(other.arity()), 0),
+            (true, false) => (self.arity(), self.0),
+            (false, _) => (other.arity(), other.0),
         };
         let handler = if self.handler() == other.handler() { self.0 >> LABEL_SHIFT } else { 0 };
-        Ty(set | (arity as u64) << ARITY_SHIFT | handler << LABEL_SHIFT)
+        Ty(set | exact & EXACT | (arity as u64) << ARITY_SHIFT | handler << LABEL_SHIFT)
     }
 
     /// The type of a constant that stands in the code; `None` for registers and literals.
@@ -148,8 +163,8 @@ impl Ty {
             digits.iter().fold(0usize, |n, d| n << 8 | usize::from(*d))
         };
         match body.first() {
-            Some(104) => Ty::tuple(number(1, 2)),
-            Some(105) => Ty::tuple(number(1, 5)),
+            Some(104) => Ty::exactly(number(1, 2)),
+            Some(105) => Ty::exactly(number(1, 5)),
             Some(106) => Ty::NIL,
             Some(107) if number(1, 3) > 0 => Ty::CONS,
             Some(108) if number(1, 5) > 0 => Ty::CONS,
@@ -200,6 +215,12 @@ mod tests {
         assert!(pair.join(Ty::tuple(3), false).is_tuple_with(1));
         assert!(!pair.join(Ty::tuple(3), true).is_tuple_with(1));
         assert!(pair.join(Ty::ATOM, false).meet(Ty::TUPLE).is_tuple_with(1));
+        let just = Ty::exactly(2);
+        assert!(just.is_exactly(2) && !pair.is_exactly(2));
+        assert!(just.join(Ty::exactly(2), true).is_exactly(2));
+        assert!(!just.join(pair, false).is_exactly(2) && !just.join(Ty::exactly(3), false).is_exactly(2));
+        assert!(just.join(Ty::ATOM, false).meet(Ty::TUPLE).is_exactly(2));
+        assert!(Ty::TERM.meet(just).is_exactly(2));
         assert!(Ty::LIST.without(Ty::NIL).is(Ty::CONS));
         assert!(Ty::ATOM.meet(Ty::TUPLE).is_none());
         let (one, two) = (Ty::tag(Ty::TRY, 7), Ty::tag(Ty::TRY, 9));
