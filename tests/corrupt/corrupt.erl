@@ -6,7 +6,7 @@
 
 %% Time for all calls of one variant, in ms; then the process is killed.
 -define(TIME, 60).
--define(HEAP, 500000).
+-define(LIMIT, [{max_heap_size, #{size => 500000, kill => true, error_logger => false}}]).
 
 env(Name) -> os:getenv(Name).
 int(Name) -> list_to_integer(env(Name)).
@@ -165,8 +165,7 @@ remove(Module) ->
 
 call(Module, N) ->
     Exports = [E || {F, _} = E <- erlang:get_module_info(Module, exports), F =/= module_info],
-    {Pid, Ref} = spawn_opt(fun () -> calls(Module, Exports, N) end,
-                           [monitor, {max_heap_size, #{size => ?HEAP, kill => true, error_logger => false}}]),
+    {Pid, Ref} = spawn_opt(fun () -> calls(Module, Exports, N) end, [monitor | ?LIMIT]),
     receive {'DOWN', Ref, _, _, _} -> finished
     after ?TIME ->
         exit(Pid, kill),
@@ -176,13 +175,23 @@ call(Module, N) ->
     end.
 
 calls(Module, Exports, N) ->
-    Self = self(),
-    [Self ! M || M <- [x, {a, 1}, {ref, m}, [2, 3], b, stop]],
+    process_flag(trap_exit, true),
+    messages(),
     Sensible = [C || {F, A} = C <- corrupt_calls:calls(Module), lists:member({F, length(A)}, Exports)],
-    [result(catch apply(Module, F, A)) || {F, A} <- Sensible],
+    [call(N rem 2, Module, F, A) || {F, A} <- Sensible],
     erlang:garbage_collect(),
-    [result(catch apply(Module, F, A)) || {F, A} <- corrupt_calls:senseless(Exports, N)],
+    [call(N rem 3, Module, F, A) || {F, A} <- corrupt_calls:senseless(Exports, N)],
     [result(catch Module:module_info()) | [erlang:garbage_collect()]].
+
+messages() ->
+    Self = self(),
+    [Self ! M || M <- [x, {a, 1}, {ref, m}, [2, 3], b, stop]].
+
+%% In this process, or in one of its own: that begins with a small heap, and often collects.
+call(0, Module, F, A) -> result(catch apply(Module, F, A));
+call(_, Module, F, A) ->
+    Pid = spawn_opt(fun () -> messages(), result(catch apply(Module, F, A)) end, [link | ?LIMIT]),
+    receive {'EXIT', Pid, _} -> ok end.
 
 %% Looks at every part of it, unless there are too many: a term that shares its parts with itself
 %% again and again would keep those who look at it busy for ever.

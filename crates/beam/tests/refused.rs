@@ -172,6 +172,10 @@ const ACCEPTED: &[&str] = &[
     "bs_start_match3 f1 x0 1 x0; call_only 1 f2",
     "allocate_zero 0 0; label 5; loop_rec f6 x0; remove_message; deallocate 0; return; \
      label 6; wait f5",
+    "allocate_zero 1 0; label 5; loop_rec f6 x0; is_atom f7 x0; move x0 y0; label 7; \
+     loop_rec_end f5; label 6; wait f5",
+    "allocate_zero 1 0; label 5; loop_rec f6 x0; get_hd x0 x1; remove_message; move x1 y0; \
+     call_ext 1 4; deallocate 1; return; label 6; wait f5",
     "allocate 0 1; label 5; wait_timeout f5 x0; timeout; move [] x0; deallocate 0; return",
     "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; set_tuple_element [] x0 0; \
      deallocate 0; return",
@@ -218,7 +222,7 @@ fn proves_types() {
     assert!(needs_test("is_list f1 x0; get_tl x0 x0; return", "get_tl"));
     // A loop that shrinks what is known.
     let shrinking = "allocate 1 1; move q0 y0; label 5; loop_rec f6 x0; \
-                     get_tuple_element y0 0 x2; move x0 y0; loop_rec_end f5; label 6; wait f5";
+                     get_tuple_element y0 0 x2; move x2 y0; loop_rec_end f5; label 6; wait f5";
     assert!(needs_test(shrinking, get));
     assert!(needs_test("bs_test_tail2 f1 x0 0; return", "bs_test_tail2"));
     let matching = "bs_start_match3 f1 x0 1 x1; bs_test_tail2 f1 x1 0; return";
@@ -242,6 +246,19 @@ fn marks_traps_and_frames() {
     ));
     let raw = "allocate 1 1; call 1 f2; deallocate 1; return";
     assert!(has(raw, "allocate", Proof::fill_frame));
+    // Parts of a message that goes back to the mailbox.
+    let look = |rest: &str| format!("allocate_zero 1 0; label 5; loop_rec f6 x0; {rest}; label 6; wait f5");
+    let keeps = |rest: &str, name: &str| has(&look(rest), name, Proof::keep_message);
+    assert!(keeps("move x0 y0; loop_rec_end f5", "loop_rec_end"));
+    assert!(keeps(
+        "get_hd x0 x1; test_heap 2 2; put_list x1 x0 x2; move x2 y0; loop_rec_end f5",
+        "loop_rec_end"
+    ));
+    assert!(keeps("call_ext 1 4; loop_rec_end f5", "call_ext"));
+    assert!(keeps("deallocate 1; return", "return"));
+    assert!(!keeps("is_atom f7 x0; move x0 y0; label 7; loop_rec_end f5", "loop_rec_end"));
+    let taken = "get_hd x0 x1; move x0 y0; remove_message; call_ext 1 4; deallocate 1; return";
+    assert!(!keeps(taken, "call_ext"));
     let written = "allocate 1 1; move x0 y0; call 1 f2; deallocate 1; return";
     assert!(!has(written, "allocate", Proof::fill_frame));
 }

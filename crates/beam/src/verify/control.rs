@@ -120,7 +120,7 @@ impl Flow<'_> {
                 .no_x()
                 .and_then(|()| self.st.check_y())
                 .and_then(|()| self.fail(*label))
-                .and_then(|()| self.write(*to, Ty::TERM)),
+                .and_then(|()| self.write(*to, Ty::TERM.lent())),
             (Opcode::LoopRecEnd | Opcode::Wait, [Arg::Label(label)]) => self
                 .no_x()
                 .and_then(|()| self.st.check_y())
@@ -128,7 +128,11 @@ impl Flow<'_> {
                 .map(|()| self.stop()),
             (Opcode::WaitTimeout, [Arg::Label(label), time]) => self.wait_timeout(*label, *time),
             (Opcode::Timeout, _) => self.no_x(),
-            (Opcode::RemoveMessage | Opcode::RecvMark | Opcode::RecvSet, _) => Ok(()),
+            (Opcode::RecvMark | Opcode::RecvSet, _) => Ok(()),
+            (Opcode::RemoveMessage, _) => {
+                self.st.take_message();
+                Ok(())
+            }
             (Opcode::RecvMarkerBind, [marker, reference]) => {
                 self.term(*marker).and_then(|_| self.term(*reference)).map(drop)
             }
@@ -152,9 +156,10 @@ impl Flow<'_> {
         self.branch_yielding(label)
     }
 
-    /// No x register survives.
+    /// No x register survives, and a message looked at goes back.
     fn no_x(&mut self) -> Step {
         self.st.x.clear();
+        self.keep_message();
         self.st.f.clear();
         self.st.heap = Default::default();
         Ok(())
@@ -204,6 +209,7 @@ impl Flow<'_> {
             None if self.st.frame != Frame::No => return Err("leaves the function with a frame"),
             None => {}
         }
+        self.keep_message();
         self.stop();
         Ok(())
     }

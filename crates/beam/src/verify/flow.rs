@@ -14,6 +14,7 @@ use super::{Bits, Proof, What};
 use crate::code::{Arg, Op};
 use crate::functions::Function;
 use kvik_isa::Opcode;
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 /// Steps that may be taken for each instruction of the module, on average.
@@ -30,6 +31,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) alive: bool,
     /// `set_tuple_element` is allowed: x0 is what `setelement/3` just made.
     pub(crate) fresh_tuple: bool,
+    /// The instruction has read a part of a message that isn't taken.
+    lent: Cell<bool>,
     /// The index of the instruction.
     at: usize,
     pub(crate) function: &'a Function,
@@ -70,6 +73,7 @@ impl<'a> Flow<'a> {
             st: State::default(),
             alive: false,
             fresh_tuple: false,
+            lent: Cell::new(false),
             at: 0,
             function: NO_FUNCTION,
             labels: vec![LabelState::default(); tables.code.labels.len()],
@@ -86,6 +90,7 @@ impl<'a> Flow<'a> {
                 checked: Bits::new(count),
                 visited: Bits::new(count),
                 trap: Bits::new(count),
+                keep: Bits::new(count),
             },
         }
     }
@@ -315,6 +320,7 @@ impl<'a> Flow<'a> {
             return Err("no clause matches, and there is a frame");
         }
         self.proof.visited.set(self.function.entry.saturating_sub(1));
+        self.keep_message();
         (0..u16::from(self.function.arity)).try_for_each(|x| self.term(Arg::X(x, 0)).map(drop))
     }
 
@@ -330,6 +336,7 @@ impl<'a> Flow<'a> {
     /// An exception may occur: the innermost handler in the frame gets it, if there is one.
     pub(crate) fn raise(&mut self) -> Result<(), What> {
         self.st.check_y()?;
+        self.keep_message();
         let Some((_, tag)) = self.st.innermost() else {
             return Ok(());
         };
@@ -409,6 +416,16 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
+    /// A part of a message that isn't taken might be kept from here on, in a register or where
+    /// nobody follows it: then the message's memory must stay with the process.
+    pub(crate) fn keep_message(&mut self) {
+        if self.lent.get() || self.st.lent_y > 0 || self.st.x.iter().any(|t| t.is_lent()) {
+            self.proof.keep.set(self.at);
+            self.lent.set(false);
+            self.st.take_message();
+        }
+    }
+
     /// What is in a register or constant; it may be anything that was written there.
     #[inline]
     pub(crate) fn read(&self, arg: Arg) -> Result<Ty, What> {
@@ -425,6 +442,7 @@ impl<'a> Flow<'a> {
     pub(crate) fn term(&self, arg: Arg) -> Result<Ty, What> {
         let ty = self.read(arg)?;
         if ty.is(Ty::TERM) {
+            self.borrow(ty);
             Ok(ty)
         } else if ty.has(Ty::UNINIT) {
             Err("reads a register that isn't initialised")
@@ -440,11 +458,20 @@ impl<'a> Flow<'a> {
     pub(crate) fn movable(&self, arg: Arg) -> Result<Ty, What> {
         let ty = self.read(arg)?;
         if ty.is(Ty::TERM.or(Ty::CONTEXT)) {
+            self.borrow(ty);
             Ok(ty)
         } else if ty.has(Ty::UNINIT) {
             Err("reads a register that isn't initialised")
         } else {
             Err("reads a catch tag")
+        }
+    }
+
+    /// What the instruction makes of a part of a message may be one too.
+    #[inline]
+    fn borrow(&self, ty: Ty) {
+        if ty.is_lent() {
+            self.lent.set(true);
         }
     }
 
@@ -458,6 +485,7 @@ impl<'a> Flow<'a> {
     /// Writes a register.
     #[inline]
     pub(crate) fn write(&mut self, arg: Arg, ty: Ty) -> Result<(), What> {
+        let ty = if self.lent.get() { ty.lent() } else { ty };
         match arg {
             Arg::X(x, _) => self.st.set_x(x, ty),
             Arg::Y(y, _) => {
@@ -506,6 +534,7 @@ impl<'a> Flow<'a> {
         if self.st.how != NORMAL {
             return self.arrive(op.opcode, args);
         }
+        self.lent.set(false);
         let fresh = std::mem::take(&mut self.fresh_tuple);
         match op.opcode {
             Opcode::Line => self.fresh_tuple = fresh,

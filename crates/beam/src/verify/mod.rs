@@ -46,6 +46,7 @@ pub struct Proof {
     visited: Bits,
     trap: Bits,
     zero: Bits,
+    keep: Bits,
 }
 
 impl Proof {
@@ -71,6 +72,12 @@ impl Proof {
 }
 
 impl Proof {
+    /// A part of the message that `loop_rec` shows may be kept from this instruction on, though the
+    /// message isn't taken: before it, its memory must become the process's for good.
+    pub fn keep_message(&self, op: usize) -> bool {
+        self.keep.get(op)
+    }
+
     /// An `allocate` whose y registers must be filled with `[]`: the code may collect or raise
     /// before it has written them all. (Other frames needn't be filled.)
     pub fn fill_frame(&self, op: usize) -> bool {

@@ -55,6 +55,8 @@ pub(crate) struct State {
     pub(crate) raw_y: usize,
     /// How many y registers hold catch tags.
     pub(crate) tags: usize,
+    /// How many y registers may hold parts of a message that isn't taken.
+    pub(crate) lent_y: usize,
     pub(crate) heap: Heap,
     pub(crate) how: u8,
 }
@@ -107,6 +109,7 @@ impl State {
         self.raw_y =
             self.raw_y + usize::from(ty.has(Ty::UNINIT)) - usize::from(old.has(Ty::UNINIT));
         self.tags = self.tags + usize::from(ty.has(Ty::TAG)) - usize::from(old.has(Ty::TAG));
+        self.lent_y = self.lent_y + usize::from(ty.is_lent()) - usize::from(old.is_lent());
         Ok(())
     }
 
@@ -128,6 +131,13 @@ impl State {
     pub(crate) fn count(&mut self) {
         self.raw_y = self.y.iter().filter(|t| t.has(Ty::UNINIT)).count();
         self.tags = self.y.iter().filter(|t| t.has(Ty::TAG)).count();
+        self.lent_y = self.y.iter().filter(|t| t.is_lent()).count();
+    }
+
+    /// The message looked at is taken: its parts are terms like others.
+    pub(crate) fn take_message(&mut self) {
+        self.x.iter_mut().chain(&mut self.y).for_each(|t| *t = t.taken());
+        self.lent_y = 0;
     }
 
     /// The first `live` x registers can be given to the collector.

@@ -118,6 +118,7 @@ impl Flow<'_> {
             return Err("not the tuple that setelement/3 made");
         }
         self.rely(ty.is_tuple_with(index));
+        self.keep_message();
         Ok(())
     }
 
@@ -180,10 +181,9 @@ impl Flow<'_> {
             return Err("not a label");
         };
         let (of_a, of_b) = (self.term(a)?, self.term(b)?);
-        let both = of_a.meet(of_b);
-        let (reg, other, constant) = match (a, b) {
-            (Arg::X(..) | Arg::Y(..), _) => (a, of_a, b),
-            _ => (b, of_b, a),
+        let (reg, other, both, constant) = match (a, b) {
+            (Arg::X(..) | Arg::Y(..), _) => (a, of_a, of_a.meet(of_b), b),
+            _ => (b, of_b, of_b.meet(of_a), a),
         };
         // Only `[]` has a type of its own, so only from it a difference tells the type.
         let different = match constant {

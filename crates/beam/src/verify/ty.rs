@@ -1,8 +1,8 @@
 //! What is known of a register: a set of types, the least size of a tuple, the handler of a tag.
 //!
-//! One word, so that states are compared and copied quickly: bits 0..19 the set, 20..36 the least
-//! number of elements if it is a tuple, bit 19 whether it has no more than that, 36..64 the label of
-//! the handler if it is a catch tag.
+//! One word, so that states are compared and copied quickly: bits 0..18 the set, 18 whether it may be
+//! a part of a message that isn't taken, 20..36 the least number of elements if it is a tuple, 19
+//! whether it has no more than that, 36..64 the label of the handler if it is a catch tag.
 
 use crate::code::Arg;
 use kvik_isa::Opcode;
@@ -11,7 +11,8 @@ const ARITY_SHIFT: u32 = 20;
 const ARITY_BITS: u64 = 0xffff << ARITY_SHIFT;
 const LABEL_SHIFT: u32 = 36;
 const EXACT: u64 = 1 << 19;
-const SET: u64 = EXACT - 1;
+const LENT: u64 = 1 << 18;
+const SET: u64 = LENT - 1;
 /// Labels must be below this.
 pub(crate) const MAX_LABELS: u32 = 1 << 28;
 
@@ -49,6 +50,26 @@ impl Ty {
     pub(crate) const TAG: Ty = Ty(Ty::CATCH.0 | Ty::TRY.0);
     /// What `bs_start_match` accepts.
     pub(crate) const MATCHABLE: Ty = Ty(Ty::BITSTRING.0 | Ty::CONTEXT.0);
+
+    /// Types of words that point nowhere.
+    const IMMEDIATE: Ty = Ty(Ty::ATOM.0 | Ty::SMALL.0 | Ty::NIL.0);
+
+    /// The same of a part of a message that the process looks at and hasn't taken: it must not
+    /// outlive that look.
+    pub(crate) fn lent(self) -> Ty {
+        Ty(self.0 | LENT)
+    }
+
+    /// Whether it may be such a part.
+    #[inline]
+    pub(crate) fn is_lent(self) -> bool {
+        self.0 & LENT != 0 && !self.is(Ty::IMMEDIATE)
+    }
+
+    /// The same once the message is taken.
+    pub(crate) fn taken(self) -> Ty {
+        Ty(self.0 & !LENT)
+    }
 
     /// A tuple of at least so many elements.
     pub(crate) fn tuple(arity: usize) -> Ty {
@@ -117,7 +138,7 @@ impl Ty {
 
     /// What is left after a test said that it is one of `types`.
     pub(crate) fn meet(self, types: Ty) -> Ty {
-        let both = self.0 & types.0 & SET;
+        let both = self.0 & types.0 & SET | self.0 & LENT;
         if both & Ty::TUPLE.0 == 0 {
             return Ty(both);
         }
@@ -132,7 +153,7 @@ impl Ty {
         if self == other {
             return self;
         }
-        let set = (self.0 | other.0) & SET;
+        let set = (self.0 | other.0) & (SET | LENT);
         let (arity, exact) = match (self.has(Ty::TUPLE), other.has(Ty::TUPLE)) {
             (true, true) if self.arity() == other.arity() => (self.arity(), self.0 & other.0),
             (true, true) if widen => (0, 0),

@@ -24,6 +24,11 @@ pub extern "sysv64" fn next(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.skip();
     0
 }
+/// The message looked at may go back to the mailbox while the process keeps a part of it.
+pub extern "sysv64" fn keep_message(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+    p.heap.keep_lent();
+    0
+}
 pub extern "sysv64" fn remove(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.remove_message();
     0

@@ -33,7 +33,12 @@ impl<'m> Compiler<'m> {
                     self.call_rt(rt::raise::function_clause, &[], self.arity as u64)?;
                     self.raise_here();
                 }
-                _ => self.instruction(op)?,
+                _ => {
+                    if self.proof.keep_message(at) {
+                        self.call_rt(rt::receive::keep_message, &[], 0)?;
+                    }
+                    self.instruction(op)?
+                }
             }
             if self.proof.trap_after(at) {
                 self.trap();
