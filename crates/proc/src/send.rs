@@ -8,6 +8,9 @@ use crate::signal::{send_message, send_to_alias, RefId};
 use crate::trace::bit;
 use crate::{node, registry, Proc, Raised};
 
+/// Words of messages that are copied in the time of a call.
+const WORDS_A_REDUCTION: usize = 64;
+
 /// Where a message went.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
@@ -38,7 +41,11 @@ impl Proc {
     fn send_untraced(&self, to: Term<'_>, m: Term<'_>) -> Sent {
         if let Some(pid) = to.as_local_pid() {
             self.last_to.set(pid);
-            send_message(self.pid(), pid, m);
+            let words = send_message(self.pid(), pid, m);
+            // Copying takes time from the turn: who only sends must not fill the memory in one.
+            if words >= WORDS_A_REDUCTION {
+                self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
+            }
             return Sent::Ok;
         }
         self.send_elsewhere(to, m)

@@ -99,19 +99,24 @@ pub fn deliver(pid: u32, s: impl Into<Signal>) -> bool {
 }
 
 /// Sends a message. Who finds the receiver waiting ends its wait, and with that may put the message
-/// into its mailbox with his own hands.
+/// into its mailbox with his own hands. Answers how many words were copied for a receiver that
+/// doesn't wait.
 #[inline]
-pub fn send_message(from: u32, pid: u32, m: Term<'_>) {
+pub fn send_message(from: u32, pid: u32, m: Term<'_>) -> usize {
     let guard = pin();
-    let Some(task) = table().get(pid, &guard) else { return };
+    let Some(task) = table().get(pid, &guard) else { return 0 };
     if let Some(ticket) = task.unpark() {
         ticket.private().last_from.set(from);
         ticket.private().accept(m);
-        return sched::wake(ticket);
+        sched::wake(ticket);
+        return 0;
     }
-    if let Pushed::Woken(ticket) = task.send(Signal::Message(OwnedTerm::new(m))) {
+    let m = OwnedTerm::new(m);
+    let words = m.words();
+    if let Pushed::Woken(ticket) = task.send(Signal::Message(m)) {
         sched::wake(ticket);
     }
+    words
 }
 
 /// The same to an alias.
