@@ -247,7 +247,9 @@ fn marks_traps_and_frames() {
     let raw = "allocate 1 1; call 1 f2; deallocate 1; return";
     assert!(has(raw, "allocate", Proof::fill_frame));
     // Parts of a message that goes back to the mailbox.
-    let look = |rest: &str| format!("allocate_zero 1 0; label 5; loop_rec f6 x0; {rest}; label 6; wait f5");
+    let look = |rest: &str| {
+        format!("allocate_zero 1 0; label 5; loop_rec f6 x0; {rest}; label 6; wait f5")
+    };
     let keeps = |rest: &str, name: &str| has(&look(rest), name, Proof::keep_message);
     assert!(keeps("move x0 y0; loop_rec_end f5", "loop_rec_end"));
     assert!(keeps(

@@ -239,7 +239,10 @@ mod tests {
         let just = Ty::exactly(2);
         assert!(just.is_exactly(2) && !pair.is_exactly(2));
         assert!(just.join(Ty::exactly(2), true).is_exactly(2));
-        assert!(!just.join(pair, false).is_exactly(2) && !just.join(Ty::exactly(3), false).is_exactly(2));
+        assert!(
+            !just.join(pair, false).is_exactly(2)
+                && !just.join(Ty::exactly(3), false).is_exactly(2)
+        );
         assert!(just.join(Ty::ATOM, false).meet(Ty::TUPLE).is_exactly(2));
         assert!(Ty::TERM.meet(just).is_exactly(2));
         assert!(Ty::LIST.without(Ty::NIL).is(Ty::CONS));
