@@ -73,6 +73,8 @@ pub fn spawn(
     let words = o.min_heap_size.unwrap_or(0).max(words);
     let ticket = table().insert(|n| {
         let shared = Shared::new(n, o.priority);
+        // It will be run here first, unless another scheduler is given it.
+        shared.set_home(sched::current().unwrap_or(0) as u16);
         let t = Task::start(shared, |me| Proc::with(n, words, Some(me)));
         (t.task().clone(), t)
     })?;
