@@ -153,14 +153,7 @@ fn take<'h>(p: &'h Proc, q: &mut Queue, n: usize) -> Term<'h> {
     let head = q.pieces.front().map_or(&[][..], Piece::bytes);
     let t = match head.get(..n) {
         Some(b) => p.heap.binary(b),
-        None => {
-            let (b, ()) = BinRef::gather(n, |g| q.pieces.iter().for_each(|b| g.push(b.bytes())));
-            if n <= 64 {
-                p.heap.binary(b.bytes())
-            } else {
-                p.heap.refc_binary(b, n)
-            }
-        }
+        None => p.heap.gathered(n, |g| q.pieces.iter().for_each(|b| g.push(b.bytes()))),
     };
     p.heap.bump_reductions(n as i64 / 1024);
     q.skip(n);

@@ -274,8 +274,8 @@ fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
     match b.bytes().len() {
         0 => None,
         // A short read must not keep a large block.
-        n if n <= size / 2 || n <= 64 => Some(h.binary(b.bytes())),
-        n => Some(h.refc_binary(b, n)),
+        n if n <= size / 2 => Some(h.binary(b.bytes())),
+        _ => Some(h.whole_binary(b)),
     }
 }
 
@@ -513,13 +513,7 @@ fn read_file_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Err(e) => return Ok(posix_error(p, e)),
     };
     fn whole(h: &Heap, r: kvik_sys::Result<BinRef>) -> Term<'_> {
-        ok_on(
-            h,
-            r.map(|b| match b.bytes().len() {
-                n if n <= 64 => h.binary(b.bytes()),
-                n => h.refc_binary(b, n),
-            }),
-        )
+        ok_on(h, r.map(|b| h.whole_binary(b)))
     }
     let waits = match sys::stat(&path, true) {
         Ok(i) if i.kind == Kind::Regular => i.size as usize > LARGE,

@@ -1,6 +1,6 @@
 //! `erlang`: binaries, bit strings and I/O lists made into each other.
 
-use kvik_heap::{BinRef, Heap};
+use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{Bits, Term, View};
 
@@ -123,16 +123,7 @@ pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
         }
     }
     charge(p, size);
-    if size <= 64 {
-        let (mut room, mut at) = ([0; 64], 0);
-        each_part(t, |bytes| {
-            room[at..at + bytes.len()].copy_from_slice(bytes);
-            at += bytes.len();
-        });
-        return Ok(p.heap.binary(&room[..size]));
-    }
-    let (b, ()) = BinRef::gather(size, |g| each_part(t, |bytes| g.push(bytes)));
-    Ok(p.heap.refc_binary(b, size))
+    Ok(p.heap.gathered(size, |g| each_part(t, |bytes| g.push(bytes))))
 }
 pub(crate) fn charge(p: &Proc, bytes: usize) {
     p.heap.bump_reductions((bytes / BYTES_PER_REDUCTION) as i64);

@@ -5,7 +5,7 @@ mod calls;
 mod info;
 mod pattern;
 
-use kvik_proc::trace::{self, bit};
+use kvik_proc::trace;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -26,10 +26,7 @@ fn flags(list: Term<'_>) -> Option<(u32, Option<u32>)> {
     let (mut bits, mut tracer) = (0, None);
     for t in list.list_to_vec()? {
         if let Some(a) = t.as_atom() {
-            bits |= match a.name() {
-                "all" => bit::ALL & !bit::STAMPS,
-                n => trace::FLAGS.iter().find(|f| f.0 == n)?.1,
-            };
+            bits |= trace::bit_of(a)?;
             continue;
         }
         let pid = match *t.as_tuple()?.elements() {

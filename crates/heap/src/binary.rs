@@ -39,6 +39,10 @@ pub struct Gather {
 }
 
 impl Gather {
+    /// Fills these bytes; to be dropped before they are used otherwise.
+    pub(crate) fn over(room: &mut [u8]) -> Gather {
+        Gather { at: room.as_mut_ptr(), left: room.len() }
+    }
     /// Adds what there is room for.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {

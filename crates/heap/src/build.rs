@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kvik_term::word::*;
 use kvik_term::{Atom, Export, ExtKind, FunEntry, Term};
 
-use crate::binary::{BinRef, Resource};
+use crate::binary::{BinRef, Gather, Resource};
 use crate::Heap;
 
 /// What an off-heap binary holds for a term, and in all.
@@ -147,6 +147,20 @@ impl Heap {
             std::ptr::write_bytes(p.add(2), 0, words - 1);
             let r = fill(std::slice::from_raw_parts_mut(p.add(2).cast(), len));
             (Term::from_word(p as u64 + TAG_BOXED), r)
+        }
+    }
+    /// A binary of `len` bytes that `fill` puts together from pieces.
+    pub fn gathered(&self, len: usize, fill: impl FnOnce(&mut Gather)) -> Term<'_> {
+        if len > HEAP_BIN_LIMIT {
+            return self.refc_binary(BinRef::gather(len, fill).0, len);
+        }
+        self.binary_with(len, |room| fill(&mut Gather::over(room))).0
+    }
+    /// All of an off-heap binary: shared, but for one that is small enough to be copied.
+    pub fn whole_binary(&self, b: BinRef) -> Term<'_> {
+        match b.bytes().len() {
+            n if n > HEAP_BIN_LIMIT => self.refc_binary(b, n),
+            _ => self.binary(b.bytes()),
         }
     }
     /// The first `len` bytes of an off-heap binary.

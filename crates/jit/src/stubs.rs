@@ -27,35 +27,53 @@ pub const WAIT: u64 = 1;
 pub const FAILED: u64 = 2;
 pub const RETURNED: u64 = 3;
 
-/// Addresses.
-pub struct Stubs {
-    pub enter: usize,
+/// From one list of names: the addresses, and the labels they are until the code is in place.
+macro_rules! stubs {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Addresses.
+        pub struct Stubs {
+            $($(#[$doc])* pub $name: usize,)*
+            _code: Code,
+        }
+        struct Labels {
+            $($name: Label,)*
+        }
+        impl Labels {
+            fn placed(self, code: Code, at: impl Fn(Label) -> Option<usize>) -> Option<Stubs> {
+                Some(Stubs { $($name: at(self.$name)?,)* _code: code })
+            }
+        }
+    };
+}
+stubs! {
+    enter,
     /// Calls the runtime function in `rax` with the word in `rcx`.
-    pub runtime: usize,
+    runtime,
     /// Raises what the process has noted; called, so that its return address is the place.
-    pub raise: usize,
+    raise,
     /// Ends the process for good: what called it could not come here.
-    pub trap: usize,
+    trap,
     /// Ends the turn: address to go on at in `rax`, live x registers in `ecx`.
-    pub yield_: usize,
+    yield_,
     /// Waits: address to go on at in `rax`.
-    pub wait: usize,
+    wait,
     /// What a BIF's export points to; `rax` holds the export.
-    pub bif: usize,
+    bif,
+    /// The same of a function that is not there.
+    undef,
     /// `erlang:apply/3` and `/2`.
-    pub apply: usize,
-    pub apply_fun: usize,
+    apply,
+    apply_fun,
     /// A call of the fun in `rdi` whose module is not loaded.
-    pub no_fun: usize,
+    no_fun,
     /// Where a new process begins: `apply`, with `normal_exit` to come back to.
-    pub begin: usize,
+    begin,
     /// Where breakpoints lead, with the address in `rax`.
-    pub break_entry: usize,
+    break_entry,
     /// Where exports lead whose calls are watched; `rax` holds the export.
-    pub break_export: usize,
+    break_export,
     /// Where a watched call comes back to.
-    pub returned: usize,
-    _code: Code,
+    returned,
 }
 
 pub fn get() -> Option<&'static Stubs> {
@@ -174,7 +192,7 @@ fn make() -> Option<Stubs> {
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
     let (break_entry, break_export, returned) = watched(&mut m);
-    let labels = [
+    let labels = Labels {
         enter,
         runtime,
         raise,
@@ -190,42 +208,20 @@ fn make() -> Option<Stubs> {
         break_entry,
         break_export,
         returned,
-    ];
+    };
     finish(m, labels)
 }
 
-fn finish(mut m: Maker, labels: [Label; 15]) -> Option<Stubs> {
+fn finish(mut m: Maker, labels: Labels) -> Option<Stubs> {
     let code = Code::alloc(m.a.buf.len())?;
     if !m.a.resolve() || !m.a.relocate(code.address()) {
         return None;
     }
     code.write(&m.a.buf);
     let base = code.address();
-    let mut at = [0; 15];
-    for (i, l) in labels.into_iter().enumerate() {
-        at[i] = base + m.a.offset(l)? as usize;
-    }
-    let [enter, runtime, raise, trap, yield_, wait, bif, undef, apply, apply_fun, no_fun, begin, break_entry, break_export, returned] =
-        at;
-    // What an undefined function's export points to; `rax` holds the export.
-    kvik_code::set_undef_stub(undef);
-    Some(Stubs {
-        enter,
-        runtime,
-        raise,
-        trap,
-        yield_,
-        wait,
-        bif,
-        apply,
-        apply_fun,
-        no_fun,
-        begin,
-        break_entry,
-        break_export,
-        returned,
-        _code: code,
-    })
+    let stubs = labels.placed(code, |l| Some(base + m.a.offset(l)? as usize))?;
+    kvik_code::set_undef_stub(stubs.undef);
+    Some(stubs)
 }
 
 pub fn none_to(a: &mut Asm, l: Label) {

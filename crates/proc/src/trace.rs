@@ -62,6 +62,14 @@ pub const FLAGS: &[(&str, u32)] = &[
     ("running_ports", bit::RUNNING_PORTS),
 ];
 
+/// What a flag's name stands for.
+pub fn bit_of(flag: Atom) -> Option<u32> {
+    match flag.name() {
+        "all" => Some(bit::ALL & !bit::STAMPS),
+        n => FLAGS.iter().find(|f| f.0 == n).map(|f| f.1),
+    }
+}
+
 /// Was anything ever traced? One word that all schedulers read.
 static ON: AtomicBool = AtomicBool::new(false);
 
@@ -228,15 +236,7 @@ impl Proc {
         }
         let Some((flags, tracer)) = of(self.pid()) else { return };
         let Some(tracer) = tracer.filter(|_| flags != 0) else { return };
-        if flags & (bit::SET_ON_SPAWN | bit::SET_ON_FIRST_SPAWN) != 0 {
-            let first = bit::SET_ON_FIRST_SPAWN | bit::SET_ON_FIRST_LINK;
-            let mut inherited = flags;
-            if flags & bit::SET_ON_SPAWN == 0 {
-                inherited &= !(first | bit::SET_ON_SPAWN);
-                set(self.pid(), flags & !first, Some(tracer));
-            }
-            set(child.pid(), inherited, Some(tracer));
-        }
+        self.hand_on((flags, tracer), child.pid(), bit::SET_ON_SPAWN, bit::SET_ON_FIRST_SPAWN);
         let args = OwnedTerm::new(args);
         if flags & bit::PROCS != 0 {
             let pid = child.self_pid();
@@ -253,15 +253,20 @@ impl Proc {
         self.trace_procs("link", to);
         let Some((flags, Some(tracer))) = of(self.pid()) else { return };
         let Some(pid) = to.as_local_pid() else { return };
-        if flags & (bit::SET_ON_LINK | bit::SET_ON_FIRST_LINK) != 0 {
-            let first = bit::SET_ON_FIRST_SPAWN | bit::SET_ON_FIRST_LINK;
-            let mut inherited = flags;
-            if flags & bit::SET_ON_LINK == 0 {
-                inherited &= !(first | bit::SET_ON_LINK);
-                set(self.pid(), flags & !first, Some(tracer));
-            }
-            set(pid, inherited, Some(tracer));
+        self.hand_on((flags, tracer), pid, bit::SET_ON_LINK, bit::SET_ON_FIRST_LINK);
+    }
+    /// Another process is traced as this one is, where a flag says so: each time, or the first.
+    fn hand_on(&self, (flags, tracer): (u32, u32), to: u32, each_time: u32, once: u32) {
+        if flags & (each_time | once) == 0 {
+            return;
         }
+        let first = bit::SET_ON_FIRST_SPAWN | bit::SET_ON_FIRST_LINK;
+        let mut inherited = flags;
+        if flags & each_time == 0 {
+            inherited &= !(first | each_time);
+            set(self.pid(), flags & !first, Some(tracer));
+        }
+        set(to, inherited, Some(tracer));
     }
     /// The process is at its end.
     #[cold]

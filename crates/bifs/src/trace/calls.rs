@@ -68,8 +68,19 @@ fn judge<'h>(
     Some((message, acts.ends.get()))
 }
 
-fn mfa<'h>(h: &'h Heap, f: Called, args: &OwnedTerm) -> Term<'h> {
-    h.tuple(&[f.module.into(), f.function.into(), h.copy(args.term())])
+/// What a specification's answer adds to the message of a call.
+fn addition(message: Term<'_>) -> Option<OwnedTerm> {
+    (!message.is_atom(am::true_)).then(|| OwnedTerm::new(message))
+}
+/// `{M, F, Args}`, and the addition.
+fn call_parts<'h>(
+    h: &'h Heap,
+    f: Called,
+    args: &OwnedTerm,
+    more: &Option<OwnedTerm>,
+) -> Vec<Term<'h>> {
+    let mfa = h.tuple(&[f.module.into(), f.function.into(), h.copy(args.term())]);
+    std::iter::once(mfa).chain(more.iter().map(|m| h.copy(m.term()))).collect()
 }
 
 fn plain_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], w: &Watched) -> i64 {
@@ -88,12 +99,8 @@ fn plain_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], w: &Watched) -> i64
         0 => OwnedTerm::new(p.heap.list(args)),
         _ => OwnedTerm::immediate(Term::int(f.arity as i32)),
     };
-    let more = (!message.is_atom(am::true_)).then(|| OwnedTerm::new(message));
-    p.trace(name("call"), |h| {
-        let mut parts = vec![mfa(h, f, &args)];
-        parts.extend(more.iter().map(|m| h.copy(m.term())));
-        parts
-    });
+    let more = addition(message);
+    p.trace(name("call"), |h| call_parts(h, f, &args, &more));
     ends
 }
 
@@ -104,12 +111,9 @@ fn meta_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], tracer: u32, spec: &
     let Some((message, ends)) = judge(p, args, spec, Some(tracer)) else { return 0 };
     if !message.is_atom(am::false_) {
         let args = OwnedTerm::new(p.heap.list(args));
-        let more = (!message.is_atom(am::true_)).then(|| OwnedTerm::new(message));
-        trace::post(tracer, p.pid(), bit::TIMESTAMP, name("call"), |h| {
-            let mut parts = vec![mfa(h, f, &args)];
-            parts.extend(more.iter().map(|m| h.copy(m.term())));
-            parts
-        });
+        let more = addition(message);
+        let tag = name("call");
+        trace::post(tracer, p.pid(), bit::TIMESTAMP, tag, |h| call_parts(h, f, &args, &more));
     }
     if ends & end::RETURN != 0 {
         end::META
@@ -186,11 +190,7 @@ impl Acts {
     fn set(&self, pid: u32, on: bool, flags: &[Term<'_>]) -> Option<()> {
         let mut bits = 0;
         for f in flags {
-            let n = f.as_atom()?.name();
-            bits |= match n {
-                "all" => bit::ALL & !bit::STAMPS,
-                _ => trace::FLAGS.iter().find(|x| x.0 == n)?.1,
-            };
+            bits |= trace::bit_of(f.as_atom()?)?;
         }
         let (old, by) = trace::of(pid)?;
         let tracer = by.filter(|_| old != 0).or(self.tracer);
