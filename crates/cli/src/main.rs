@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: kvik_sys::alloc::Allocator = kvik_sys::alloc::Allocator;
 
 fn main() {
     let mut argv = std::env::args_os();

@@ -1,13 +1,13 @@
 //! [`Heap`]: a process's block, its registers as native code sees them, and allocation.
 
 use std::alloc::{alloc, dealloc, handle_alloc_error, Layout};
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::mem::offset_of;
 use std::ptr;
 
+use kvik_sync::Room;
 use kvik_term::word::*;
 use kvik_term::Term;
-use smallvec::SmallVec;
 
 use crate::binary::release_off_heap;
 use crate::frag::Frag;
@@ -15,8 +15,8 @@ use crate::literal::is_literal;
 use crate::pairs::Pairs;
 use crate::roots::{Root, ROOTS};
 
-/// Words of a process's first block, heap and stack together.
-pub const FIRST_WORDS: usize = 48;
+/// Words of the least block that is allocated, heap and stack together.
+pub const LEAST_WORDS: usize = 48;
 /// Words kept free below the stack at all times: a call pushes its continuation without a check.
 pub const STACK_SLACK: usize = 2;
 /// Bytes of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).
@@ -35,10 +35,13 @@ pub struct Heap {
     /// Set when a collection is due at the next safepoint.
     pub(crate) gc_due: Cell<bool>,
     pub(crate) exc_class: Cell<u8>,
+    /// X registers of a process that is not running: so many words on top of its stack.
+    pub(crate) saved: Cell<u16>,
+    pub(crate) minor_count: Cell<u32>,
     pub(crate) start: Cell<*mut u64>,
     pub(crate) end: Cell<*mut u64>,
     pub(crate) high_water: Cell<*mut u64>,
-    /// Words allocated at `start`: at least `end - start`.
+    /// Words allocated at `start`: at least `end - start`, or 0 for the room beside the process.
     pub(crate) cap: Cell<usize>,
     pub(crate) old_start: Cell<*mut u64>,
     pub(crate) old_top: Cell<*mut u64>,
@@ -53,11 +56,8 @@ pub struct Heap {
     pub(crate) roots: [Cell<u64>; ROOTS],
     /// The process dictionary, where there is one.
     pub(crate) pairs: Cell<Option<Box<Pairs>>>,
-    /// X registers of a process that is not running.
-    pub(crate) saved: UnsafeCell<SavedX>,
     pub(crate) min_words: Cell<u32>,
     pub(crate) fullsweep_after: Cell<u32>,
-    pub(crate) minor_count: Cell<u32>,
     /// `max_heap_size` in words, 0 for none.
     pub(crate) max_words: Cell<usize>,
     pub(crate) gc_count: Cell<u32>,
@@ -79,16 +79,13 @@ fn block_layout(words: usize) -> Layout {
     Layout::array::<u64>(words.max(1)).unwrap_or_else(|_| Layout::new::<u64>())
 }
 /// # Safety
-/// `p` is null or came from `block(words)`, and nobody uses it any more.
+/// `p` came from `block(words)`, and nobody uses it any more; or `words` is 0.
 pub(crate) unsafe fn free_block(p: *mut u64, words: usize) {
-    if !p.is_null() {
+    if words > 0 {
         // SAFETY: as the caller says.
         unsafe { dealloc(p.cast(), block_layout(words)) }
     }
 }
-
-/// Most processes stop with no more registers than that.
-pub(crate) type SavedX = SmallVec<[u64; 4]>;
 
 impl Heap {
     pub const HTOP: usize = offset_of!(Heap, htop);
@@ -99,14 +96,22 @@ impl Heap {
 
     /// A heap with a block of that many words.
     pub fn new(words: usize) -> Heap {
-        let words = words.max(FIRST_WORDS);
-        Heap::over(block(words), words)
+        let words = words.max(LEAST_WORDS);
+        Heap::over(block(words), words, words)
+    }
+    /// The same, in the room there is beside the process when that is enough.
+    pub fn within(room: Room, words: usize) -> Heap {
+        let (at, n) = room.into_words();
+        if words > n {
+            return Heap::new(words);
+        }
+        Heap::over(at.as_ptr(), n, 0)
     }
     /// A heap without a block: everything goes to fragments. For building terms outside processes.
     pub fn detached() -> Heap {
-        Heap::over(ptr::null_mut(), 0)
+        Heap::over(ptr::null_mut(), 0, 0)
     }
-    fn over(start: *mut u64, words: usize) -> Heap {
+    fn over(start: *mut u64, words: usize, cap: usize) -> Heap {
         let end = start.wrapping_add(words);
         Heap {
             htop: Cell::new(start),
@@ -115,10 +120,12 @@ impl Heap {
             ip: Cell::new(0),
             gc_due: Cell::new(false),
             exc_class: Cell::new(0),
+            saved: Cell::new(0),
+            minor_count: Cell::new(0),
             start: Cell::new(start),
             end: Cell::new(end),
             high_water: Cell::new(start),
-            cap: Cell::new(words),
+            cap: Cell::new(cap),
             old_start: Cell::new(ptr::null_mut()),
             old_top: Cell::new(ptr::null_mut()),
             old_end: Cell::new(ptr::null_mut()),
@@ -134,10 +141,8 @@ impl Heap {
                 roots
             },
             pairs: Cell::new(None),
-            saved: UnsafeCell::new(SavedX::new()),
-            min_words: Cell::new(FIRST_WORDS as u32),
+            min_words: Cell::new(LEAST_WORDS as u32),
             fullsweep_after: Cell::new(65_535),
-            minor_count: Cell::new(0),
             max_words: Cell::new(0),
             gc_count: Cell::new(0),
         }
@@ -333,62 +338,54 @@ impl Heap {
     }
     /// X registers put aside while the process does not run.
     pub fn saved_x(&self) -> usize {
-        self.saved().len()
+        self.saved.get() as usize
     }
-    /// The x registers put aside, for the moment: nobody keeps the reference.
-    #[inline]
-    #[allow(clippy::mut_from_ref)]
-    pub(crate) fn saved(&self) -> &mut SavedX {
-        // SAFETY: a heap is used by one thread at a time, and none of the callers calls another.
-        unsafe { &mut *self.saved.get() }
-    }
-    /// Puts `args` aside as the x registers of a process that starts or goes on with them.
-    #[inline]
+    /// Puts the x registers of a process that starts or goes on with `args` aside.
+    ///
+    /// # Panics
+    /// Without `has_room` for them.
     pub fn save_args<'h>(&'h self, args: &[Term<'h>]) {
-        let v = self.saved();
-        if args.is_empty() {
-            if v.spilled() {
-                *v = SavedX::new();
-            } else {
-                v.clear();
-            }
-            return;
+        assert!(self.has_room(args.len()) && self.saved.get() == 0);
+        for t in args.iter().rev() {
+            // SAFETY: there is room, and it is a term.
+            unsafe { self.push_stack(t.word()) };
         }
-        v.clear();
-        v.extend(args.iter().map(|t| t.word()));
+        self.saved.set(args.len() as u16);
     }
     /// Puts x registers aside when the process stops running.
     ///
     /// # Safety
-    /// `x` points to `n` terms of this heap.
+    /// `x` points to `n` terms of this heap; there is room for them.
     pub unsafe fn save_x(&self, x: *const u64, n: usize) {
-        let v = self.saved();
-        v.clear();
+        let stop = self.stop.get().wrapping_sub(n);
         // SAFETY: as the caller says.
-        v.extend_from_slice(unsafe { std::slice::from_raw_parts(x, n) });
+        unsafe { ptr::copy_nonoverlapping(x, stop, n) };
+        self.stop.set(stop);
+        self.saved.set(n as u16);
     }
-    /// Takes them back. Returns how many.
+    /// Takes them back.
     ///
     /// # Safety
-    /// `x` has room for as many as were saved.
-    pub unsafe fn load_x(&self, x: *mut u64) -> usize {
-        let v = self.saved();
-        let n = v.len();
+    /// `x` has room for all x registers.
+    #[inline]
+    pub unsafe fn load_x(&self, x: *mut u64) {
+        let n = self.saved.replace(0) as usize;
         if n > 0 {
-            // SAFETY: as the caller says.
-            unsafe { ptr::copy_nonoverlapping(v.as_ptr(), x, n) };
-            v.clear();
+            let stop = self.stop.get();
+            // SAFETY: so many were put there.
+            unsafe { ptr::copy_nonoverlapping(stop, x, n) };
+            self.stop.set(stop.wrapping_add(n));
         }
-        n
     }
-    /// The stack, from its top (the word last pushed) to its bottom.
+    /// The stack, from its top (the word last pushed) to its bottom, without x registers.
     ///
     /// # Safety
     /// Native code is not changing it meanwhile.
     pub unsafe fn stack(&self) -> &[u64] {
-        let n = (self.end.get() as usize - self.stop.get() as usize) / 8;
+        let top = self.stop.get().wrapping_add(self.saved_x());
+        let n = (self.end.get() as usize - top as usize) / 8;
         // SAFETY: the words between stop and end are the stack.
-        unsafe { std::slice::from_raw_parts(self.stop.get(), n) }
+        unsafe { std::slice::from_raw_parts(top, n) }
     }
     /// Pushes a word on the stack.
     ///

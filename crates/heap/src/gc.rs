@@ -178,7 +178,7 @@ impl Heap {
     pub fn collect_parked(&mut self, full: bool) -> GcStats {
         let none = ptr::NonNull::<u64>::dangling().as_ptr();
         // SAFETY: `self` is borrowed alone, so no term of it is in anybody's hands; a process that
-        // is not running has its registers put aside.
+        // is not running has its registers on its stack.
         unsafe { self.collect(none, 0, 0, full) }
     }
     /// The same, and leaves no more room than what it holds needs: for hibernation.
@@ -210,7 +210,7 @@ impl Heap {
     ///
     /// # Safety
     /// `x` points to `live` terms of this heap; no other term of it is held anywhere but on its
-    /// stack, in its roots and in the saved registers.
+    /// stack and in its roots.
     pub unsafe fn collect(&self, x: *mut u64, live: usize, need: usize, full: bool) -> GcStats {
         self.keep_lent();
         let need = need + crate::alloc::STACK_SLACK;
@@ -307,8 +307,6 @@ impl Heap {
                 *v = m.word(*v);
             }
             self.pairs.set(pairs);
-            let saved = self.saved();
-            m.words(saved.as_mut_ptr(), saved.len());
         }
     }
 
@@ -394,10 +392,8 @@ impl Heap {
             if minor {
                 self.old_top.set(m.old_top);
             } else {
-                free_block(
-                    self.old_start.get(),
-                    distance(self.old_start.get(), self.old_end.get()),
-                );
+                let old = distance(self.old_start.get(), self.old_end.get());
+                free_block(self.old_start.get(), old);
                 self.old_start.set(ptr::null_mut());
                 self.old_top.set(ptr::null_mut());
                 self.old_end.set(ptr::null_mut());

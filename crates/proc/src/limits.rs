@@ -91,7 +91,7 @@ impl Proc {
             (min, x.fullsweep_after, max)
         });
         if let Some((min, after, max)) = limits {
-            self.heap.set_limits(min.max(kvik_heap::alloc::FIRST_WORDS), after, max);
+            self.heap.set_limits(min.max(kvik_heap::alloc::LEAST_WORDS), after, max);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Making processes.
 
 use kvik_heap::roots::Root;
-use kvik_heap::OwnedTerm;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{Atom, Term};
 
 use crate::hooks::hooks;
@@ -75,7 +75,7 @@ pub fn spawn(
         let shared = Shared::new(n, o.priority);
         // It will be run here first, unless another scheduler is given it.
         shared.set_home(sched::current().unwrap_or(0) as u16);
-        let t = Task::start(shared, |me| Proc::with(n, words, Some(me)));
+        let t = Task::start(shared, |me, room| Proc::with(n, Heap::within(room, words), Some(me)));
         (t.task().clone(), t)
     })?;
     let p = ticket.private();

@@ -10,4 +10,4 @@ pub mod task;
 
 pub use inbox::{Chain, Node};
 pub use table::{pin, Guard, Numbered, Table};
-pub use task::{Me, Pushed, Task, Ticket};
+pub use task::{Me, Pushed, Room, Task, Ticket};

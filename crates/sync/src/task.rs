@@ -10,63 +10,80 @@ use std::sync::Arc;
 use crate::inbox::{Chain, Inbox, Node, Push};
 use crate::table::Numbered;
 
-/// `S`: what anybody may read. `P`: what only the runner may touch. `T`: what it can be sent.
+/// `S`: what anybody may read. `P`: what only the runner may touch. `T`: what it can be sent. `R`:
+/// words beside `P` for it to use, see [`Room`].
 ///
 /// One piece of memory; the inbox, which senders write to, is kept away from the private part's
 /// first fields, which its runner is busy with.
 #[repr(C)]
-pub struct Task<S, P, T> {
+pub struct Task<S, P, T, const R: usize = 0> {
     /// There from `Task::start` to `Ticket::finish`.
     private: UnsafeCell<MaybeUninit<P>>,
     shared: S,
     inbox: Inbox<T>,
+    room: UnsafeCell<[MaybeUninit<u64>; R]>,
+}
+
+/// Memory that lies beside the private part and lasts as long: to be kept there, like [`Me`].
+pub struct Room {
+    at: NonNull<u64>,
+    words: usize,
+}
+
+impl Room {
+    /// Its words, which hold nothing yet, for whoever keeps the room from now on.
+    pub fn into_words(self) -> (NonNull<u64>, usize) {
+        (self.at, self.words)
+    }
 }
 
 // SAFETY: the private part is reached through the one ticket only.
-unsafe impl<S: Send + Sync, P: Send, T: Send> Sync for Task<S, P, T> {}
+unsafe impl<S: Send + Sync, P: Send, T: Send, const R: usize> Sync for Task<S, P, T, R> {}
 // SAFETY: as above.
-unsafe impl<S: Send + Sync, P: Send, T: Send> Send for Task<S, P, T> {}
+unsafe impl<S: Send + Sync, P: Send, T: Send, const R: usize> Send for Task<S, P, T, R> {}
 
-impl<S, P, T> Deref for Task<S, P, T> {
+impl<S, P, T, const R: usize> Deref for Task<S, P, T, R> {
     type Target = S;
     fn deref(&self) -> &S {
         &self.shared
     }
 }
-impl<S: Numbered, P, T> Numbered for Task<S, P, T> {
+impl<S: Numbered, P, T, const R: usize> Numbered for Task<S, P, T, R> {
     fn number(&self) -> u32 {
         self.shared.number()
     }
 }
 
 /// What became of something sent.
-pub enum Pushed<S, P, T> {
+pub enum Pushed<S, P, T, const R: usize = 0> {
     Queued,
     /// The task waited; here is the right to run it.
-    Woken(Ticket<S, P, T>),
+    Woken(Ticket<S, P, T, R>),
     /// The task is gone.
     Closed(T),
 }
 
-impl<S, P, T> Task<S, P, T> {
-    /// A new task. `make` gets the task's handle on itself, to be kept in the private part.
-    pub fn start(shared: S, make: impl FnOnce(Me<S, P, T>) -> P) -> Ticket<S, P, T> {
+impl<S, P, T, const R: usize> Task<S, P, T, R> {
+    /// A new task. `make` gets the task's handle on itself and its room, to be kept in the private
+    /// part.
+    pub fn start(shared: S, make: impl FnOnce(Me<S, P, T, R>, Room) -> P) -> Ticket<S, P, T, R> {
         let mut task = Arc::<Self>::new_uninit();
-        // SAFETY: nobody else has the new memory. All but the private part, which needs no value
-        // to be valid, is written before it counts as a task; the private part follows before the
-        // first ticket exists.
+        // SAFETY: nobody else has the new memory. All but the private part and the room, which need
+        // no value to be valid, is written before it counts as a task; the private part follows
+        // before the first ticket exists.
         unsafe {
             let at = Arc::get_mut(&mut task).unwrap_unchecked().as_mut_ptr();
             addr_of_mut!((*at).shared).write(shared);
             addr_of_mut!((*at).inbox).write(Inbox::default());
             let task = task.assume_init();
             let me = Me { task: NonNull::from(&*task), one_thread: PhantomData };
-            (*task.private.get()).write(make(me));
+            let room = Room { at: NonNull::new_unchecked(task.room.get().cast()), words: R };
+            (*task.private.get()).write(make(me, room));
             Ticket { task, one_thread: PhantomData }
         }
     }
     #[inline]
-    pub fn send(&self, item: T) -> Pushed<S, P, T> {
+    pub fn send(&self, item: T) -> Pushed<S, P, T, R> {
         match self.inbox.push(Node::new(item)) {
             Push::Queued => Pushed::Queued,
             // SAFETY: the count that `park` left behind becomes this ticket's.
@@ -75,7 +92,7 @@ impl<S, P, T> Task<S, P, T> {
         }
     }
     /// The right to run a task that waits, taken without sending it anything.
-    pub fn unpark(&self) -> Option<Ticket<S, P, T>> {
+    pub fn unpark(&self) -> Option<Ticket<S, P, T, R>> {
         // SAFETY: as in `send`.
         self.inbox.unpark().then(|| unsafe { self.recover() })
     }
@@ -88,7 +105,7 @@ impl<S, P, T> Task<S, P, T> {
     }
     /// # Safety
     /// The caller ended this task's wait.
-    unsafe fn recover(&self) -> Ticket<S, P, T> {
+    unsafe fn recover(&self) -> Ticket<S, P, T, R> {
         // SAFETY: `park` forgot a count of the Arc this task lives in.
         let task = unsafe { Arc::from_raw(self as *const Self) };
         Ticket { task, one_thread: PhantomData }
@@ -96,17 +113,17 @@ impl<S, P, T> Task<S, P, T> {
 }
 
 /// A task's handle on itself, kept in its private part: the consumer's end of its inbox.
-pub struct Me<S, P, T> {
-    task: NonNull<Task<S, P, T>>,
+pub struct Me<S, P, T, const R: usize = 0> {
+    task: NonNull<Task<S, P, T, R>>,
     one_thread: PhantomData<Cell<()>>,
 }
 
 // SAFETY: it goes where the private part goes, which is used by one thread at a time.
-unsafe impl<S: Send + Sync, P: Send, T: Send> Send for Me<S, P, T> {}
+unsafe impl<S: Send + Sync, P: Send, T: Send, const R: usize> Send for Me<S, P, T, R> {}
 
-impl<S, P, T> Me<S, P, T> {
+impl<S, P, T, const R: usize> Me<S, P, T, R> {
     #[inline]
-    fn task(&self) -> &Task<S, P, T> {
+    fn task(&self) -> &Task<S, P, T, R> {
         // SAFETY: the private part, where this is kept, is a part of the task.
         unsafe { self.task.as_ref() }
     }
@@ -120,7 +137,7 @@ impl<S, P, T> Me<S, P, T> {
         !self.task().inbox.is_empty()
     }
 }
-impl<S, P, T> Deref for Me<S, P, T> {
+impl<S, P, T, const R: usize> Deref for Me<S, P, T, R> {
     type Target = S;
     fn deref(&self) -> &S {
         &self.task().shared
@@ -128,14 +145,14 @@ impl<S, P, T> Deref for Me<S, P, T> {
 }
 
 /// The right to run a task. There is one for each task.
-pub struct Ticket<S, P, T> {
-    task: Arc<Task<S, P, T>>,
+pub struct Ticket<S, P, T, const R: usize = 0> {
+    task: Arc<Task<S, P, T, R>>,
     one_thread: PhantomData<Cell<()>>,
 }
 
-impl<S, P, T> Ticket<S, P, T> {
+impl<S, P, T, const R: usize> Ticket<S, P, T, R> {
     #[inline]
-    pub fn task(&self) -> &Arc<Task<S, P, T>> {
+    pub fn task(&self) -> &Arc<Task<S, P, T, R>> {
         &self.task
     }
     #[inline]
@@ -151,7 +168,7 @@ impl<S, P, T> Ticket<S, P, T> {
     }
     /// Waits for something to be sent. Gives the ticket back when there is something already.
     #[inline]
-    pub fn park(self) -> Option<Ticket<S, P, T>> {
+    pub fn park(self) -> Option<Ticket<S, P, T, R>> {
         // The count must be behind before anybody can recover it.
         let raw = Arc::into_raw(self.task);
         // SAFETY: the count is ours still: the task is there.
@@ -183,7 +200,7 @@ mod tests {
             me: Me<u32, P, u32>,
             sum: u32,
         }
-        let t = Task::start(7, |me| P { me, sum: 0 });
+        let t = Task::start(7, |me, _| P { me, sum: 0 });
         let task = t.task().clone();
         assert!(t.park().is_none());
         let Pushed::Woken(mut t) = task.send(5) else { panic!() };

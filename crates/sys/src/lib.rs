@@ -1,6 +1,7 @@
 //! System calls: files, polling, pipes, programs, terminals, signals. Everything here answers a
 //! `Result` with the system's error number; nothing here knows a term.
 
+pub mod alloc;
 pub mod clock;
 pub mod errno;
 pub mod fd;

@@ -30,10 +30,14 @@ pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize
 
 /// Drops the stack; a message has the function in `Root::Trap` called.
 pub(super) fn hibernate(p: &Proc) {
+    p.heap.cut_stack(0);
+    if !p.heap.has_room(3) {
+        // SAFETY: nothing is live but what the roots hold.
+        unsafe { p.heap.collect(std::ptr::NonNull::dangling().as_ptr(), 0, 3, false) };
+    }
     let Some(call) = p.heap.root(Root::Trap).as_tuple() else { return };
     p.heap.save_args(call.elements());
     p.heap.set_ip(crate::start_ip());
-    p.heap.cut_stack(0);
     for r in [Root::Trap, Root::Spare, Root::ExcValue] {
         p.heap.set_root(r, Term::NIL);
     }
@@ -45,8 +49,8 @@ pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) 
     let live = (extra >> 48) as usize;
     // SAFETY: a safepoint, as above; the registers are terms.
     unsafe {
-        if p.heap.gc_due() {
-            collect_now(p, regs.x_ptr(), live, 0);
+        if p.heap.gc_due() || !p.heap.has_room(live) {
+            collect_now(p, regs.x_ptr(), live, live);
         }
         p.heap.save_x(regs.x_ptr(), live);
     }
@@ -61,7 +65,6 @@ pub extern "sysv64" fn wait(p: &Proc, _: &Regs, _: *const u64, extra: u64) -> u6
         p.wait();
     }
     let address = extra & ADDRESS;
-    p.heap.save_args(&[]);
     p.heap.set_ip(address as usize);
     0
 }
