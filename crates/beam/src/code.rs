@@ -4,6 +4,7 @@ use crate::compact::{self, Number, TAG_A, TAG_F, TAG_I, TAG_U, TAG_X, TAG_Y, TAG
 use crate::error::Error;
 use crate::functions::{self, Function};
 use crate::module::Module;
+use crate::old_bits;
 use crate::reader::Reader;
 use kvik_isa::Opcode;
 
@@ -192,12 +193,35 @@ impl<'m> Decoder<'m> {
                     self.args.push(arg);
                 }
             }
+            if self.append_segment(opcode, first).map_err(error)? {
+                continue;
+            }
+            let begun = old_bits::first(opcode, self.args.get(first..).unwrap_or_default());
+            self.args.extend(begun.into_iter().flatten());
             let count = (self.args.len() - first) as u32;
             self.ops.push(Op { opcode, first: first as u32, count });
             if opcode == Opcode::IntCodeEnd {
                 return Ok(());
             }
         }
+    }
+
+    /// What appends to the bit string that the instruction before begins becomes a part of that.
+    #[inline]
+    fn append_segment(&mut self, opcode: Opcode, first: usize) -> Result<bool, &'static str> {
+        let operands = self.args.get(first..).unwrap_or_default();
+        let Some((segment, fail)) = old_bits::appended(opcode, operands) else {
+            return Ok(false);
+        };
+        let begun = self.ops.last_mut().filter(|op| old_bits::begins(op.opcode));
+        let begun = begun.ok_or("appends to no bit string")?;
+        if fail.is_some_and(|f| self.args.get(begun.first as usize) != Some(&f)) {
+            return Err("fails to another label than what began the bit string");
+        }
+        begun.count += segment.len() as u32;
+        self.args.truncate(first);
+        self.args.extend(segment);
+        Ok(true)
     }
 
     #[inline]

@@ -139,6 +139,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("get_map_elements f1 x0 { @1 x1 @1 x2 }; return", "same key"),
     ("put_map_assoc f0 x0 x0 1 { x0 x0 @1 x0 }; return", "not a constant"),
     ("bs_match_string f1 x0 8 0; return", "string table"),
+    ("bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 1 0 x1; return", "isn't initialised"),
+    ("bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 0 0 x0; return", "unit out of range"),
+    ("bs_init2 f0 8 0 1 0 x0; bs_put_string 8 0; return", "string table"),
     ("line 7; test_heap x0 1; return", "wrong kind"),
     ("init_yregs { x0 }; return", "not a y register"),
 ];
@@ -154,6 +157,24 @@ fn refuses() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The same for what cannot be decoded.
+const MALFORMED: &[(&str, &str)] = &[
+    ("bs_put_integer f0 #8 1 0 x0; return", "appends to no bit string"),
+    ("bs_init2 f0 8 0 1 0 x0; return; bs_put_integer f0 #8 1 0 x0", "appends to no bit string"),
+    ("bs_init2 f5 8 0 1 0 x1; bs_put_float f0 #64 1 0 x0; label 5; return", "another label"),
+];
+
+#[test]
+fn refuses_malformed() {
+    for (body, reason) in MALFORMED {
+        match check(body) {
+            Err(Error::Code { what, .. }) if what.contains(reason) => {}
+            Err(other) => panic!("{body}: refused, but: {other}"),
+            Ok(_) => panic!("{body}: accepted"),
+        }
+    }
 }
 
 const ACCEPTED: &[&str] = &[
@@ -179,6 +200,12 @@ const ACCEPTED: &[&str] = &[
     "allocate 0 1; label 5; wait_timeout f5 x0; timeout; move [] x0; deallocate 0; return",
     "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; set_tuple_element [] x0 0; \
      deallocate 0; return",
+    // What compilers before OTP 25 make: the target may be a source of what is appended.
+    "bs_add f0 #1 x0 8 x1; bs_init2 f0 x1 0 2 0 x0; bs_put_integer f0 #8 1 0 x0; \
+     bs_put_utf8 f0 0 x1; bs_put_binary f0 @1 8 0 x0; return",
+    "move x0 x5; bs_private_append f0 #8 8 x0 0 x0; bs_put_utf16 f0 0 x5; move x5 x0; return",
+    // The BIF's target is read where it failed.
+    "bif1 f5 5 x0 x1; return; label 5; move x1 x0; return",
 ];
 
 #[test]
@@ -237,6 +264,8 @@ fn marks_traps_and_frames() {
         let at = code.ops.iter().position(|op| Some(op.opcode) == opcode).expect("there");
         ask(&proof, at)
     };
+    assert!(has("bif1 f5 5 x0 x1; return; label 5; move x1 x0; return", "bif1", Proof::clear_target));
+    assert!(!has("bif1 f5 5 x0 x1; return; label 5; return", "bif1", Proof::clear_target));
     assert!(has("allocate 0 1; call_ext 1 0", "call_ext", Proof::trap_after));
     assert!(has("allocate 0 1; call_ext 1 4", "call_ext", Proof::trap_after));
     assert!(!has(

@@ -1,5 +1,4 @@
-//! Building bit strings, for native code: `bs_create_bin` in one call, and the older `bs_init*`,
-//! `bs_append`, `bs_put_*` one by one.
+//! Building bit strings, for native code: `bs_create_bin` in one call.
 //!
 //! Appending: the first append to a binary copies it into storage with room to spare, held by a
 //! `REFC_BIN` whose flags say `WRITABLE` and named by one sub-binary whose flags say so too. The

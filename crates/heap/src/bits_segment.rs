@@ -51,18 +51,18 @@ pub enum SegKind {
 }
 
 impl SegKind {
-    /// By the atom that names it in the instruction.
-    pub fn from_atom(a: Atom) -> Option<SegKind> {
-        Some(match a {
-            am::append => SegKind::Append,
-            am::private_append => SegKind::PrivateAppend,
-            am::binary => SegKind::Binary,
-            am::integer => SegKind::Integer,
-            am::float => SegKind::Float,
-            am::string => SegKind::String,
-            am::utf8 => SegKind::Utf8,
-            am::utf16 => SegKind::Utf16,
-            am::utf32 => SegKind::Utf32,
+    /// By the name that the instruction gives.
+    pub fn from_name(name: &str) -> Option<SegKind> {
+        Some(match name {
+            "append" => SegKind::Append,
+            "private_append" => SegKind::PrivateAppend,
+            "binary" => SegKind::Binary,
+            "integer" => SegKind::Integer,
+            "float" => SegKind::Float,
+            "string" => SegKind::String,
+            "utf8" => SegKind::Utf8,
+            "utf16" => SegKind::Utf16,
+            "utf32" => SegKind::Utf32,
             _ => return None,
         })
     }

@@ -1,8 +1,7 @@
 //! Instructions that match and build bit strings.
 //!
 //! That a match stays inside its bit string is the templates' business: they compare with the
-//! context's end, `bs_set_position` too. So do the old instructions (`bs_put_integer` and its
-//! kin), which write to the bit string begun last. Here only the operands are at stake.
+//! context's end, `bs_set_position` too. Here only the operands are at stake.
 
 use super::flow::Flow;
 use super::ty::Ty;
@@ -65,16 +64,15 @@ impl Flow<'_> {
             (Opcode::BsInitWritable, _) => {
                 self.term(Arg::X(0, 0)).and_then(|_| self.called(Ty::BITSTRING))
             }
-            (Opcode::BsInit2 | Opcode::BsInitBits, [fail, size, need, Arg::U(live), _, to]) => {
-                self.begin_bits(*fail, &[*size], *need, *live, *to)
+            (Opcode::BsInit2 | Opcode::BsInitBits, [fail, size, need, Arg::U(live), _, to])
+            | (Opcode::BsAppend, [fail, size, need, Arg::U(live), _, _, _, to]) => {
+                self.size(*size).and_then(|()| self.create(*fail, *need, *live, *to, list))
             }
-            (Opcode::BsAppend, [fail, size, need, Arg::U(live), _, bits, _, to]) => {
-                self.begin_bits(*fail, &[*size, *bits], *need, *live, *to)
-            }
-            (Opcode::BsPrivateAppend, [fail, size, _, bits, _, to]) => self
+            // It names no live registers: it never collects.
+            (Opcode::BsPrivateAppend, [fail, size, _, _, _, to]) => self
                 .size(*size)
-                .and_then(|()| self.term(*bits))
-                .and_then(|_| self.fail(*fail))
+                .and_then(|()| self.segment_values(list))
+                .and_then(|()| self.fail(*fail))
                 .and_then(|()| self.write(*to, Ty::BITSTRING)),
             (Opcode::BsAdd, [fail, a, b, _, to]) => self
                 .term(*a)
@@ -85,14 +83,6 @@ impl Flow<'_> {
                 .term(*s)
                 .and_then(|_| self.fail(*fail))
                 .and_then(|()| self.write(*to, Ty::SMALL)),
-            (
-                Opcode::BsPutInteger | Opcode::BsPutFloat | Opcode::BsPutBinary,
-                [fail, size, _, _, s],
-            ) => self.size(*size).and_then(|()| self.term(*s)).and_then(|_| self.fail(*fail)),
-            (Opcode::BsPutUtf8 | Opcode::BsPutUtf16 | Opcode::BsPutUtf32, [fail, _, s]) => {
-                self.term(*s).and_then(|_| self.fail(*fail))
-            }
-            (Opcode::BsPutString, _) => Ok(()),
             _ => return None,
         })
     }
@@ -163,14 +153,14 @@ impl Flow<'_> {
         Ok(())
     }
 
-    fn size(&mut self, size: Arg) -> Step {
+    fn size(&self, size: Arg) -> Step {
         match size {
             Arg::U(_) | Arg::Overflow => Ok(()),
             _ => self.term(size).map(drop),
         }
     }
 
-    fn create(&mut self, fail: Arg, need: Arg, live: u64, to: Arg, list: &[Arg]) -> Step {
+    fn segment_values(&self, list: &[Arg]) -> Step {
         for segment in list.chunks_exact(6) {
             let [_, _, _, _, value, size] = segment else {
                 continue;
@@ -178,14 +168,11 @@ impl Flow<'_> {
             self.size(*value)?;
             self.size(*size)?;
         }
-        self.collect(live as usize)?;
-        self.fail(fail)?;
-        self.reserve(need)?;
-        self.write(to, Ty::BITSTRING)
+        Ok(())
     }
 
-    fn begin_bits(&mut self, fail: Arg, from: &[Arg], need: Arg, live: u64, to: Arg) -> Step {
-        from.iter().try_for_each(|s| self.size(*s))?;
+    fn create(&mut self, fail: Arg, need: Arg, live: u64, to: Arg, list: &[Arg]) -> Step {
+        self.segment_values(list)?;
         self.collect(live as usize)?;
         self.fail(fail)?;
         self.reserve(need)?;

@@ -259,6 +259,9 @@ impl Flow<'_> {
         if let Some(fail) = fail.filter(|_| !bif.total) {
             // A BIF that fails notes why, on the heap.
             let heap = std::mem::take(&mut self.st.heap);
+            if fail != Arg::Label(0) {
+                self.clear_target(to)?;
+            }
             self.fail(fail)?;
             self.st.heap = heap;
         }

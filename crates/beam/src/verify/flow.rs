@@ -8,7 +8,7 @@
 use super::bifs::{self, Bif};
 use super::loops::Loops;
 use super::operands::Tables;
-use super::state::{Frame, Heap, LabelState, State, EXCEPTION, NORMAL, RAW_Y};
+use super::state::{Frame, Heap, LabelState, State, EXCEPTION, NORMAL, RAW_LIVE, RAW_X, RAW_Y};
 use super::ty::{Ty, MAX_LABELS};
 use super::{Bits, Proof, What};
 use crate::code::{Arg, Op};
@@ -44,6 +44,8 @@ pub(crate) struct Flow<'a> {
     budget: u64,
     /// What is in a frame just made: nothing, or `[]`.
     pub(crate) fill: Ty,
+    /// Where a guard BIF may fail its target is set to `[]` before, unless it holds a value.
+    pub(crate) clear: bool,
     /// Parameters that may be match contexts, by function and register.
     contexts: HashMap<(usize, u16), ()>,
     /// Functions to look at again, because they may now be passed a context.
@@ -82,6 +84,7 @@ impl<'a> Flow<'a> {
             visit: 0,
             budget: BUDGET * (count as u64 + 1000),
             fill: Ty::UNINIT,
+            clear: false,
             contexts: HashMap::new(),
             again: BTreeSet::new(),
             loops: Loops::default(),
@@ -91,6 +94,7 @@ impl<'a> Flow<'a> {
                 visited: Bits::new(count),
                 trap: Bits::new(count),
                 keep: Bits::new(count),
+                clear: Bits::new(count),
             },
         }
     }
@@ -129,6 +133,7 @@ impl<'a> Flow<'a> {
 
     fn run_function(&mut self, index: usize) -> Result<(), Stop> {
         self.fill = Ty::UNINIT;
+        self.clear = false;
         self.loops = Loops::default();
         self.visit_function(index)?;
         if self.loops.possible() {
@@ -156,6 +161,11 @@ impl<'a> Flow<'a> {
                 // Once more, with frames that are filled when they are made.
                 Err(RAW_Y) if self.fill == Ty::UNINIT => {
                     self.fill = Ty::NIL;
+                    return self.visit_function(index);
+                }
+                // Once more, for code that knows that a BIF succeeds where we do not.
+                Err(RAW_X | RAW_LIVE) if !self.clear => {
+                    self.clear = true;
                     return self.visit_function(index);
                 }
                 Err(what) => return Err((index, self.at, what)),
@@ -390,6 +400,15 @@ impl<'a> Flow<'a> {
         self.proof.zero.set(self.at);
     }
 
+    /// The instruction's target must be set to `[]` before it is run: it may fail.
+    pub(crate) fn clear_target(&mut self, to: Arg) -> Result<(), What> {
+        if self.clear && matches!(to, Arg::X(..)) && self.read(to)?.has(Ty::UNINIT) {
+            self.proof.clear.set(self.at);
+            self.refine(to, Ty::NIL);
+        }
+        Ok(())
+    }
+
     /// Whether a label stands right before the instruction.
     pub(crate) fn is_own_label(&self, label: u32) -> bool {
         let ops = self.tables.code.ops.get(..self.at).unwrap_or_default();
@@ -445,7 +464,7 @@ impl<'a> Flow<'a> {
             self.borrow(ty);
             Ok(ty)
         } else if ty.has(Ty::UNINIT) {
-            Err("reads a register that isn't initialised")
+            Err(RAW_X)
         } else if ty.has(Ty::TAG) {
             Err("reads a catch tag")
         } else {
@@ -461,7 +480,7 @@ impl<'a> Flow<'a> {
             self.borrow(ty);
             Ok(ty)
         } else if ty.has(Ty::UNINIT) {
-            Err("reads a register that isn't initialised")
+            Err(RAW_X)
         } else {
             Err("reads a catch tag")
         }

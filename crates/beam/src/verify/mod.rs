@@ -47,6 +47,7 @@ pub struct Proof {
     trap: Bits,
     zero: Bits,
     keep: Bits,
+    clear: Bits,
 }
 
 impl Proof {
@@ -76,6 +77,12 @@ impl Proof {
     /// message isn't taken: before it, its memory must become the process's for good.
     pub fn keep_message(&self, op: usize) -> bool {
         self.keep.get(op)
+    }
+
+    /// A guard BIF whose target must be set to `[]` before it: some code behind its failure label
+    /// reads that register, since the compiler knew that the BIF succeeds.
+    pub fn clear_target(&self, op: usize) -> bool {
+        self.clear.get(op)
     }
 
     /// An `allocate` whose y registers must be filled with `[]`: the code may collect or raise

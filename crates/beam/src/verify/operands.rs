@@ -5,6 +5,7 @@ use super::What;
 use crate::code::{Arg, Code, Op};
 use crate::functions::Function;
 use crate::module::Module;
+use crate::old_bits::SEGMENT_TYPES;
 use kvik_isa::{Kind, Opcode};
 
 /// The most live registers, and the largest frame.
@@ -103,8 +104,12 @@ impl<'a> Tables<'a> {
                 Arg::Y(..) => Ok(()),
                 _ => Err("not a y register"),
             }),
-            Opcode::BsCreateBin => self.segments(list),
-            Opcode::BsPutString | Opcode::BsMatchString => self.string(op),
+            Opcode::BsCreateBin
+            | Opcode::BsInit2
+            | Opcode::BsInitBits
+            | Opcode::BsAppend
+            | Opcode::BsPrivateAppend => self.segments(list),
+            Opcode::BsMatchString => self.string(op),
             Opcode::Line => self.line(op),
             Opcode::BsTestUnit => match self.code.args(op) {
                 [_, _, Arg::U(1..=256)] => Ok(()),
@@ -242,12 +247,14 @@ impl<'a> Tables<'a> {
             return Err("a segment is cut off");
         }
         for segment in segments {
-            let [Arg::Atom(ty), Arg::U(_) | Arg::Int(_), Arg::U(unit), flags, value, size] =
-                segment
-            else {
+            let [ty, Arg::U(_) | Arg::Int(_), Arg::U(unit), flags, value, size] = segment else {
                 return Err("an operand of a segment is of the wrong kind");
             };
-            let ty = self.module.atom(*ty).unwrap_or_default();
+            let ty = match ty {
+                Arg::Atom(ty) => self.module.atom(*ty).unwrap_or_default(),
+                Arg::U(ty) => SEGMENT_TYPES.get(*ty as usize).copied().unwrap_or_default(),
+                _ => return Err("an operand of a segment is of the wrong kind"),
+            };
             let least = match ty {
                 "utf8" | "utf16" | "utf32" => 0,
                 "append" | "private_append" | "binary" | "float" | "integer" | "string" => 1,
@@ -256,7 +263,7 @@ impl<'a> Tables<'a> {
             if !(least..=256).contains(unit) {
                 return Err("a unit out of range");
             }
-            if !matches!(flags, Arg::Nil | Arg::Literal(_)) {
+            if !matches!(flags, Arg::Nil | Arg::Literal(_) | Arg::U(0..=255)) {
                 return Err("flags of the wrong kind");
             }
             match (ty, value, size) {
@@ -273,9 +280,6 @@ impl<'a> Tables<'a> {
 
     fn string(&self, op: &Op) -> Result<(), What> {
         match (op.opcode, self.code.args(op)) {
-            (Opcode::BsPutString, [Arg::U(bytes), Arg::U(offset)]) => {
-                self.in_strings(*offset, *bytes)
-            }
             (_, [_, _, Arg::U(bits), Arg::U(offset)]) => self.in_strings(*offset, bits.div_ceil(8)),
             _ => Err("an operand of the wrong kind"),
         }

@@ -37,6 +37,10 @@ impl Heap {
 /// The reason that makes a function be looked at again, with filled frames.
 pub(crate) const RAW_Y: What = "a y register is not initialised";
 
+/// The reasons that make it be looked at again, with the targets of failing BIFs cleared.
+pub(crate) const RAW_X: What = "reads a register that isn't initialised";
+pub(crate) const RAW_LIVE: What = "a live x register is not initialised";
+
 /// How a point was reached: by ordinary flow, by an exception, or by either.
 pub(crate) const NORMAL: u8 = 1;
 pub(crate) const EXCEPTION: u8 = 2;
@@ -145,7 +149,7 @@ impl State {
     pub(crate) fn check_live(&self, live: usize) -> Result<(), What> {
         match self.x.get(..live) {
             Some(x) if x.iter().all(|t| !t.has(Ty::UNINIT)) => Ok(()),
-            _ => Err("a live x register is not initialised"),
+            _ => Err(RAW_LIVE),
         }
     }
 

@@ -1,12 +1,12 @@
 //! Bit strings: `heap::bits` and `heap::bits_build` with operands as templates give them.
 
 use kvik_heap::bits::{self, segment_bits};
-use kvik_heap::bits_build::Seg;
+use kvik_heap::bits_build::{segment_size, utf16_len, utf8_len, Seg};
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::am;
-use kvik_term::word::{is_boxed, small_value, NONE};
+use kvik_term::word::{is_boxed, small, small_value, NONE};
 use kvik_term::Term;
 
 use super::word;
@@ -124,6 +124,25 @@ pub extern "sysv64" fn get_utf32(_: &Proc, _: &Regs, args: *const u64, fl: u64) 
 }
 pub extern "sysv64" fn init_writable(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     p.heap.bs_init_writable(word(args, 0))
+}
+
+/// A size in the making (compilers before OTP 25): `a + b * unit`.
+pub extern "sysv64" fn add_sizes(p: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
+    let unit = u32::try_from(unit).unwrap_or(u32::MAX);
+    let sum = segment_size(word(args, 0), 1).and_then(|a| {
+        let b = segment_size(word(args, 1), unit)?;
+        Ok(small((a + b) as i64))
+    });
+    sum.unwrap_or_else(|limit| {
+        p.error(if limit { am::system_limit } else { am::badarg });
+        NONE
+    })
+}
+pub extern "sysv64" fn utf8_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    small(utf8_len(word(args, 0)) as i64)
+}
+pub extern "sysv64" fn utf16_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+    small(utf16_len(word(args, 0)) as i64)
 }
 
 /// The number of segments and words to keep free, then value and size of each; `extra` is the segments' table.

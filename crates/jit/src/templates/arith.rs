@@ -21,6 +21,9 @@ impl<'m> Compiler<'m> {
         let Arg::U(i) = import else { return Err(self.refuse("import")) };
         let e = *self.imports.get(i as usize).ok_or_else(|| self.refuse("import"))?;
         let fail = self.fail(fail)?;
+        if self.proof.clear_target(self.at) {
+            self.copy(Arg::Nil, dst)?;
+        }
         if e.module == am::erlang {
             if operands.is_empty() && e.function == am::self_ {
                 self.a.mov32_rm(RAX, P, Proc::PID as i32);

@@ -73,6 +73,23 @@ impl<'m> Compiler<'m> {
                 self.create_bin(*j, *d, self.list(op), words)
             }
             // What compilers before OTP 25 emit.
+            (BsInit2 | BsInitBits, [j, _, h, Arg::U(live), _, d])
+            | (BsAppend, [j, _, h, Arg::U(live), _, _, _, d]) => {
+                let words = self.heap_words(*h);
+                self.need(words, *live);
+                self.create_bin(*j, *d, self.list(op), words)
+            }
+            (BsPrivateAppend, [j, _, _, _, _, d]) => self.create_bin(*j, *d, self.list(op), 0),
+            (BsAdd, [j, a, b, Arg::U(unit), d]) => {
+                let fail = self.fail(*j)?;
+                self.call_rt(bits::add_sizes, &[*a, *b], *unit)?;
+                self.none_fails(fail);
+                self.store(*d, RAX)
+            }
+            (BsUtf8Size, [_, s, d]) => self.matching(Arg::Nil, bits::utf8_size, &[*s], 0, Some(*d)),
+            (BsUtf16Size, [_, s, d]) => {
+                self.matching(Arg::Nil, bits::utf16_size, &[*s], 0, Some(*d))
+            }
             _ => Err(LoadError::Unsupported(op.opcode.name())),
         }
     }
@@ -126,10 +143,15 @@ impl<'m> Compiler<'m> {
         let mut segs = Vec::new();
         let mut args = Vec::new();
         for s in list.chunks_exact(6) {
-            let [Arg::Atom(kind), number, unit, flags, value, size] = *s else {
+            let [kind, number, unit, flags, value, size] = *s else {
                 return Err(self.refuse("segment"));
             };
-            let kind = self.atoms.get(kind as usize).and_then(|a| SegKind::from_atom(*a));
+            let kind = match kind {
+                Arg::Atom(i) => self.module.atom(i),
+                Arg::U(i) => kvik_beam::SEGMENT_TYPES.get(i as usize).copied(),
+                _ => None,
+            };
+            let kind = kind.and_then(SegKind::from_name);
             let kind = kind.ok_or_else(|| self.refuse("segment type"))?;
             let mut string = std::ptr::null();
             let (mut value, mut size) = (value, size);
@@ -162,8 +184,12 @@ impl<'m> Compiler<'m> {
         self.store(d, RAX)
     }
 
-    /// Flags as a literal list of atoms.
+    /// Flags as a literal list of atoms, or as their bits.
     fn segment_flags(&self, arg: Arg) -> u32 {
+        use kvik_heap::bits::{LITTLE, NATIVE, SIGNED};
+        if let Arg::U(bits) = arg {
+            return bits as u32 & (LITTLE | SIGNED | NATIVE);
+        }
         let w = match self.constant(arg) {
             Some(w) if w != NIL => w,
             _ => return 0,
@@ -172,9 +198,9 @@ impl<'m> Compiler<'m> {
         let t = unsafe { kvik_term::Term::from_word(w) };
         t.list().fold(0, |bits, f| {
             bits | match f.as_atom() {
-                Some(am::little) => kvik_heap::bits::LITTLE,
-                Some(am::signed) => kvik_heap::bits::SIGNED,
-                Some(am::native) => kvik_heap::bits::NATIVE,
+                Some(am::little) => LITTLE,
+                Some(am::signed) => SIGNED,
+                Some(am::native) => NATIVE,
                 _ => 0,
             }
         })

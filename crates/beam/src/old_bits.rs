@@ -1,0 +1,67 @@
+//! How compilers before OTP 25 build bit strings: one instruction begins it, and right behind stand
+//! those that append to it. While they are decoded these become segments of the first, so that what
+//! comes after decoding sees the form that `bs_create_bin` has: all at once, nothing half-built.
+
+use crate::code::Arg;
+use kvik_isa::Opcode;
+
+/// What a segment may be. Where an old instruction says it, an index of this stands in place of the
+/// atom that `bs_create_bin` has.
+pub const SEGMENT_TYPES: [&str; 9] = [
+    "append",
+    "private_append",
+    "binary",
+    "integer",
+    "float",
+    "string",
+    "utf8",
+    "utf16",
+    "utf32",
+];
+
+/// The operands of a segment: type, serial number, unit, flags, value, size.
+pub(crate) type Segment = [Arg; 6];
+
+/// Whether an instruction begins a bit string, so that others may append to it.
+pub(crate) fn begins(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(opcode, BsInit2 | BsInitBits | BsAppend | BsPrivateAppend)
+}
+
+/// The segment that an instruction begins with.
+pub(crate) fn first(opcode: Opcode, args: &[Arg]) -> Option<Segment> {
+    match (opcode, args) {
+        (Opcode::BsAppend, [_, _, _, _, unit, bits, ..]) => Some(segment(0, *unit, Arg::Nil, *bits)),
+        (Opcode::BsPrivateAppend, [_, _, unit, bits, ..]) => {
+            Some(segment(1, *unit, Arg::Nil, *bits))
+        }
+        _ => None,
+    }
+}
+
+/// The segment that an instruction appends, and where it goes when it fails.
+pub(crate) fn appended(opcode: Opcode, args: &[Arg]) -> Option<(Segment, Option<Arg>)> {
+    use Opcode::*;
+    let sized = |kind, size, unit, flags, value| {
+        let mut s = segment(kind, unit, flags, value);
+        s[5] = size;
+        s
+    };
+    let one = Arg::U(1);
+    Some(match (opcode, args) {
+        (BsPutBinary, &[fail, size, unit, _, s]) => (sized(2, size, unit, Arg::Nil, s), Some(fail)),
+        (BsPutInteger, &[fail, size, unit, flags, s]) => {
+            (sized(3, size, unit, flags, s), Some(fail))
+        }
+        (BsPutFloat, &[fail, size, unit, flags, s]) => (sized(4, size, unit, flags, s), Some(fail)),
+        (BsPutString, &[bytes, offset]) => (sized(5, bytes, one, Arg::Nil, offset), None),
+        (BsPutUtf8, &[fail, _, s]) => (segment(6, one, Arg::Nil, s), Some(fail)),
+        (BsPutUtf16, &[fail, flags, s]) => (segment(7, one, flags, s), Some(fail)),
+        (BsPutUtf32, &[fail, flags, s]) => (segment(8, one, flags, s), Some(fail)),
+        _ => return None,
+    })
+}
+
+fn segment(kind: u64, unit: Arg, flags: Arg, value: Arg) -> Segment {
+    [Arg::U(kind), Arg::U(1), unit, flags, value, Arg::Nil]
+}
