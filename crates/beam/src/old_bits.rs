@@ -7,17 +7,8 @@ use kvik_isa::Opcode;
 
 /// What a segment may be. Where an old instruction says it, an index of this stands in place of the
 /// atom that `bs_create_bin` has.
-pub const SEGMENT_TYPES: [&str; 9] = [
-    "append",
-    "private_append",
-    "binary",
-    "integer",
-    "float",
-    "string",
-    "utf8",
-    "utf16",
-    "utf32",
-];
+pub const SEGMENT_TYPES: [&str; 9] =
+    ["append", "private_append", "binary", "integer", "float", "string", "utf8", "utf16", "utf32"];
 
 /// The operands of a segment: type, serial number, unit, flags, value, size.
 pub(crate) type Segment = [Arg; 6];
@@ -31,7 +22,9 @@ pub(crate) fn begins(opcode: Opcode) -> bool {
 /// The segment that an instruction begins with.
 pub(crate) fn first(opcode: Opcode, args: &[Arg]) -> Option<Segment> {
     match (opcode, args) {
-        (Opcode::BsAppend, [_, _, _, _, unit, bits, ..]) => Some(segment(0, *unit, Arg::Nil, *bits)),
+        (Opcode::BsAppend, [_, _, _, _, unit, bits, ..]) => {
+            Some(segment(0, *unit, Arg::Nil, *bits))
+        }
         (Opcode::BsPrivateAppend, [_, _, unit, bits, ..]) => {
             Some(segment(1, *unit, Arg::Nil, *bits))
         }
@@ -54,7 +47,7 @@ pub(crate) fn appended(opcode: Opcode, args: &[Arg]) -> Option<(Segment, Option<
             (sized(3, size, unit, flags, s), Some(fail))
         }
         (BsPutFloat, &[fail, size, unit, flags, s]) => (sized(4, size, unit, flags, s), Some(fail)),
-        (BsPutString, &[bytes, offset]) => (sized(5, bytes, one, Arg::Nil, offset), None),
+        (BsPutString, &[bytes, offset]) => (sized(5, bytes, Arg::U(8), Arg::Nil, offset), None),
         (BsPutUtf8, &[fail, _, s]) => (segment(6, one, Arg::Nil, s), Some(fail)),
         (BsPutUtf16, &[fail, flags, s]) => (segment(7, one, flags, s), Some(fail)),
         (BsPutUtf32, &[fail, flags, s]) => (segment(8, one, flags, s), Some(fail)),

@@ -264,7 +264,11 @@ fn marks_traps_and_frames() {
         let at = code.ops.iter().position(|op| Some(op.opcode) == opcode).expect("there");
         ask(&proof, at)
     };
-    assert!(has("bif1 f5 5 x0 x1; return; label 5; move x1 x0; return", "bif1", Proof::clear_target));
+    assert!(has(
+        "bif1 f5 5 x0 x1; return; label 5; move x1 x0; return",
+        "bif1",
+        Proof::clear_target
+    ));
     assert!(!has("bif1 f5 5 x0 x1; return; label 5; return", "bif1", Proof::clear_target));
     assert!(has("allocate 0 1; call_ext 1 0", "call_ext", Proof::trap_after));
     assert!(has("allocate 0 1; call_ext 1 4", "call_ext", Proof::trap_after));
