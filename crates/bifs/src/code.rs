@@ -120,7 +120,11 @@ fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         list.iter().filter_map(|t| with_prepared(p, *t, Option::take).flatten()).collect();
     let waiting: Vec<Term> =
         taken.iter().filter(|i| i.on_load.is_some()).map(|i| i.name.into()).collect();
-    match kvik_code::commit(taken) {
+    let done = kvik_code::commit(taken);
+    if done.is_ok() {
+        names.iter().for_each(|n| crate::trace::changed(*n, waiting.is_empty()));
+    }
+    match done {
         Ok(()) if waiting.is_empty() => Ok(am::ok.into()),
         Ok(()) => Ok(pair(p, am::on_load, p.heap.list(&waiting))),
         Err(CommitError::NotPurged(m)) => Ok(pair(p, am::not_purged, p.heap.list(&[m.into()]))),
@@ -145,6 +149,7 @@ fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     if keep {
         module::enable(name);
+        crate::trace::changed(name, true);
     } else if let Some(failed) = module::restore_old(name) {
         keep_forever(failed);
     }
@@ -195,7 +200,10 @@ fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(m) = a[0].as_atom() else { return Err(p.badarg()) };
     match module::delete(m) {
         None => Ok(am::undefined.into()),
-        Some(true) => Ok(am::true_.into()),
+        Some(true) => {
+            crate::trace::changed(m, false);
+            Ok(am::true_.into())
+        }
         Some(false) => Err(p.badarg()),
     }
 }

@@ -76,7 +76,7 @@ fn match_spec_test_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     let value = match dialect {
         Dialect::Table => prog.run(p, against),
-        Dialect::Trace => {
+        _ => {
             let args: Vec<_> = against.list().collect();
             prog.run_trace(p, &args, &kvik_ets::ms::TestEffects)
         }

@@ -4,6 +4,7 @@ mod basic;
 mod flags;
 mod info;
 mod info_items;
+pub(crate) use info_items::dump;
 mod relations;
 mod request;
 mod send;

@@ -1,7 +1,5 @@
 //! Clocks and calendars: what `erlang` knows of time.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-
 use kvik_proc::{bif, clock, BifEntry, BifResult, Proc, Raised};
 use kvik_sys::local_time::{local_of_posix, posix_of_local, Civil};
 use kvik_term::{am, Term};
@@ -81,11 +79,7 @@ fn timestamp_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 }
 /// Each call's value is greater than all before.
 fn now_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    static LAST: AtomicI64 = AtomicI64::new(0);
-    let now = clock::system() / 1000;
-    let next = |last: i64| Some(now.max(last + 1));
-    let last = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
-    Ok(three(p, last.map_or(now, |l| now.max(l + 1))))
+    Ok(three(p, clock::unique_us()))
 }
 
 /// `{{Year, Month, Day}, {Hour, Minute, Second}}`

@@ -1,17 +1,23 @@
 //! Tracing: `erlang:trace/3`, `trace_pattern/3` and what asks about them. What events there are
 //! and how they are told is `kvik_proc::trace`'s; how calls are noticed, `kvik_jit::breaks`'.
 
+mod acts;
 mod calls;
 mod info;
+mod messages;
 mod pattern;
+mod time;
 
-use kvik_proc::trace;
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+pub use pattern::changed;
+
+use kvik_proc::trace::{self, bit, Tracee};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "trace", 3, trace_3),
     bif!("erts_internal", "trace_pattern", 3, pattern::trace_pattern_3),
+    bif!("erts_debug", "breakpoint", 2, pattern::breakpoint_2),
     bif!("erlang", "trace_info", 2, info::trace_info_2),
     bif!("erlang", "trace_delivered", 1, trace_delivered_1),
 ];
@@ -19,79 +25,110 @@ pub const BIFS: &[BifEntry] = &[
 /// Has native code tell us of calls that are watched.
 pub fn install() {
     calls::install();
+    messages::install();
+}
+
+/// A tracer: a process here. `Err` where it is one that this machine cannot serve.
+fn tracer_of(p: &Proc, t: Term<'_>) -> Result<u32, Raised> {
+    if let Some(port) = t.as_local_port() {
+        // A port program would need the driver that takes such events.
+        return Err(if kvik_port::table::get(port).is_some() { p.notsup() } else { p.badarg() });
+    }
+    t.as_local_pid().filter(|pid| trace::is_alive(*pid)).ok_or_else(|| p.badarg())
 }
 
 /// What a list of flags says: bits, and a tracer where one is named.
-fn flags(list: Term<'_>) -> Option<(u32, Option<u32>)> {
-    let (mut bits, mut tracer) = (0, None);
-    for t in list.list_to_vec()? {
+struct Flags {
+    bits: u32,
+    tracer: Option<u32>,
+    cpu_time: bool,
+}
+fn flags(p: &Proc, list: Term<'_>) -> Result<Flags, Raised> {
+    let bad = || p.badarg_because(am::badopt);
+    let mut all = Flags { bits: 0, tracer: None, cpu_time: false };
+    for t in list.list_to_vec().ok_or_else(bad)? {
         if let Some(a) = t.as_atom() {
-            bits |= trace::bit_of(a)?;
+            match a.name() {
+                "cpu_timestamp" => all.cpu_time = true,
+                _ => all.bits |= trace::bit_of(a).ok_or_else(bad)?,
+            }
             continue;
         }
-        let pid = match *t.as_tuple()?.elements() {
-            [k, pid] if named(k, "tracer") => pid,
+        let by = match *t.as_tuple().ok_or_else(bad)?.elements() {
+            [k, by] if named(k, "tracer") => by,
+            // The module that ends up with processes and ports.
             [k, m, state] if named(k, "tracer") && named(m, "erl_tracer") => state,
-            _ => return None,
+            _ => return Err(bad()),
         };
-        tracer = Some(pid.as_local_pid()?);
+        all.tracer = Some(tracer_of(p, by).map_err(|_| bad())?);
     }
-    Some((bits, tracer))
+    Ok(all)
 }
 fn named(t: Term<'_>, name: &str) -> bool {
     t.as_atom().is_some_and(|a| a.name() == name)
 }
 
-/// One process. False where somebody else traces it already, or it would trace itself.
-fn one(pid: u32, on: bool, bits: u32, tracer: u32) -> bool {
-    let Some((old, by)) = trace::of(pid) else { return false };
-    if !on {
-        let left = old & !bits;
-        return trace::set(pid, left, by.filter(|_| left != 0));
-    }
-    let by = by.filter(|t| *t != tracer && old != 0 && trace::is_alive(*t));
-    if pid == tracer || by.is_some() || !trace::is_alive(tracer) {
+/// One process or port. False where somebody else traces it already.
+fn one(who: Tracee, on: bool, bits: u32, tracer: Option<u32>) -> bool {
+    let Some((old, by)) = trace::of(who) else { return false };
+    if tracer.is_some() && old != 0 && by != tracer {
         return false;
     }
-    trace::set(pid, old | bits, Some(tracer))
+    let new = if on { old | bits } else { old & !bits };
+    trace::set(who, new, tracer.or(by))
 }
 
 fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bad = || p.badarg();
+    let Flags { bits, mut tracer, cpu_time } = flags(p, a[2])?;
     let on = a[1].as_bool().ok_or_else(bad)?;
-    let (mut bits, tracer) = flags(a[2]).ok_or_else(bad)?;
-    let tracer = tracer.unwrap_or(p.pid());
-    let all = a[2].list().any(|t| t.is_atom(am::all));
-    if all && !on {
-        bits = !0;
+    if on {
+        tracer = tracer.or(Some(p.pid()));
     }
-    if let Some(pid) = a[0].as_local_pid() {
-        return if one(pid, on, bits, tracer) { Ok(Term::int(1)) } else { Err(bad()) };
+    if let Some(who) = tracee_of(a[0]) {
+        return if !cpu_time && one(who, on, bits, tracer) { Ok(Term::int(1)) } else { Err(bad()) };
     }
-    if a[0].as_local_port().is_some() {
-        // Ports tell nothing yet.
-        return Err(p.notsup());
-    }
-    let which = a[0].as_atom().map_or("", Atom::name);
-    let (existing, new) = match which {
-        "all" | "processes" => (true, true),
-        "existing" | "existing_processes" => (true, false),
-        "new" | "new_processes" => (false, true),
-        "ports" | "existing_ports" | "new_ports" => (false, false),
+    // Which are meant of those that there are, of those to come; processes, ports.
+    let (existing, new, processes, ports) = match a[0].as_atom().map_or("", Atom::name) {
+        "all" => (true, true, true, true),
+        "existing" => (true, false, true, true),
+        "new" => (false, true, true, true),
+        "processes" => (true, true, true, false),
+        "existing_processes" => (true, false, true, false),
+        "new_processes" => (false, true, true, false),
+        "ports" => (true, true, false, true),
+        "existing_ports" => (true, false, false, true),
+        "new_ports" => (false, true, false, true),
         _ => return Err(bad()),
     };
-    if new {
-        let (old, by) = trace::of_new();
-        let bits = if on { old | bits } else { old & !bits };
-        let by = if on { Some(tracer) } else { by.filter(|_| bits != 0) };
-        trace::set_new(bits, by);
+    if cpu_time && !(existing && new && processes && ports) {
+        return Err(bad());
     }
     let mut count = 0;
     if existing {
-        let pids = kvik_proc::process::table().numbers();
-        count = pids.into_iter().filter(|pid| one(*pid, on, bits, tracer)).count();
+        let common = bits & bit::COMMON != 0;
+        if processes && (common || bits & bit::OF_PROCESSES != 0) {
+            let all = kvik_proc::process::table().numbers().into_iter();
+            count += all.filter(|n| one(Tracee::Process(*n), on, bits, tracer)).count();
+        }
+        if ports && (common || bits & bit::OF_PORTS != 0) {
+            let all = kvik_port::table::all().into_iter().filter(|p| p.is_open());
+            count += all.filter(|p| one(Tracee::Port(p.id), on, bits, tracer)).count();
+        }
+    }
+    for (of_ports, mask) in [(false, bit::OF_PROCESSES), (true, bit::OF_PORTS)] {
+        let meant = if of_ports { ports } else { processes };
+        if !new || !meant || bits & mask == 0 {
+            continue;
+        }
+        let (old, by) = trace::of_new(of_ports);
+        let flags = if on { old | bits & mask } else { old & !bits };
+        trace::set_new(of_ports, flags, tracer.or(by));
     }
     Ok(p.heap.integer(count as i64))
+}
+fn tracee_of(t: Term<'_>) -> Option<Tracee> {
+    t.as_local_pid().map(Tracee::Process).or(t.as_local_port().map(Tracee::Port))
 }
 
 /// Every event is a message that was sent when it happened: what came before this is delivered.

@@ -6,7 +6,7 @@
 //! function without an entry of that kind (a BIF), and calls through exports only, are caught by
 //! another address in the export.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{OnceLock, RwLock};
 
@@ -37,8 +37,11 @@ pub struct Hooks {
     pub call: for<'h> fn(&'h Proc, Called, &[Term<'h>]) -> Option<Term<'h>>,
     /// The call returns a value, to a function.
     pub returned: fn(&Proc, frame: Term<'_>, value: Term<'_>, to: Option<Location>),
-    /// It ends with an exception.
-    pub raised: fn(&Proc, frame: Term<'_>, class: Atom, value: Term<'_>),
+    /// It ends with an exception. Is it told of where it is caught, if that is where the call would
+    /// have returned to?
+    pub raised: fn(&Proc, frame: Term<'_>, class: Atom, value: Term<'_>) -> bool,
+    /// The exception of such a call was caught in a function.
+    pub returned_to: fn(&Proc, to: Option<Location>),
 }
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 pub fn set_hooks(h: Hooks) -> bool {
@@ -54,8 +57,9 @@ pub(crate) fn active() -> bool {
     ACTIVE.load(Ordering::Relaxed)
 }
 
-fn entries() -> &'static RwLock<HashSet<usize>> {
-    static ENTRIES: OnceLock<RwLock<HashSet<usize>>> = OnceLock::new();
+/// With whether calls go to the error handler.
+fn entries() -> &'static RwLock<HashMap<usize, bool>> {
+    static ENTRIES: OnceLock<RwLock<HashMap<usize, bool>>> = OnceLock::new();
     ENTRIES.get_or_init(RwLock::default)
 }
 fn exports() -> &'static RwLock<HashMap<usize, usize>> {
@@ -70,29 +74,30 @@ pub fn entry_of(i: &kvik_code::Instance, f: &kvik_code::FuncRange, end: u32) -> 
     let at = (from..end as usize).step_by(16).map(|o| i.start + o);
     at.take(16).find(|at| {
         mem::read(*at).is_some_and(|b| {
-            b == FIRST || b[1..] == FIRST[1..] && entries().read().is_ok_and(|e| e.contains(at))
+            b == FIRST || b[1..] == FIRST[1..] && entries().read().is_ok_and(|e| e.contains_key(at))
         })
     })
 }
 
 /// Watches the function that begins at an address.
-pub fn set_entry(at: usize) -> bool {
+pub fn set_entry(at: usize, divert: bool) -> bool {
     if !install() {
         return false;
     }
     let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
-    if all.contains(&at) {
+    if let Some(d) = all.get_mut(&at) {
+        *d = divert;
         return true;
     }
     if mem::read(at) != Some(FIRST) {
         return false;
     }
-    all.insert(at);
+    all.insert(at, divert);
     mem::patch(at, INT3)
 }
 pub fn clear_entry(at: usize) {
     let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
-    if all.remove(&at) {
+    if all.remove(&at).is_some() {
         mem::patch(at, FIRST[0]);
     }
 }
@@ -119,9 +124,9 @@ pub(crate) fn behind(e: &Export) -> Option<usize> {
     let all = exports().read().unwrap_or_else(|e| e.into_inner());
     all.get(&(e as *const Export as usize)).copied()
 }
-/// Is there a breakpoint at this address?
-pub(crate) fn is_entry(at: usize) -> bool {
-    entries().read().unwrap_or_else(|e| e.into_inner()).contains(&at)
+/// Is there a breakpoint at this address, and do its calls go to the error handler?
+pub(crate) fn entry(at: usize) -> Option<bool> {
+    entries().read().unwrap_or_else(|e| e.into_inner()).get(&at).copied()
 }
 
 /// Where the innermost call on the stack comes back to.
@@ -131,30 +136,53 @@ pub fn caller(p: &Proc) -> Option<Location> {
     let to = stack.iter().copied().find(|w| is_continuation(*w) && !is_return(*w))?;
     kvik_code::at(to as usize)?.location(to as usize)
 }
-/// The frame of the watched call that the one under way is the last act of.
-pub fn last_act_of(p: &Proc) -> Option<Term<'_>> {
+/// The frames of the watched calls that the one under way is the last act of.
+pub fn last_act_of(p: &Proc) -> impl Iterator<Item = Term<'_>> {
     // SAFETY: native code waits for our answer.
-    let stack = unsafe { p.heap.stack() };
-    let frame = stack.get(1).filter(|_| is_return(stack[0]))?;
+    let frames = unsafe { p.heap.stack() }.chunks_exact(2).take_while(|f| is_return(f[0]));
     // SAFETY: below that address lies a term.
-    Some(unsafe { Term::from_word(*frame) })
+    frames.map(|f| unsafe { Term::from_word(f[1]) })
 }
 /// The frame of a watched call has this address on top.
 pub(crate) fn is_return(w: u64) -> bool {
     stubs::get().is_some_and(|s| s.returned as u64 == w)
 }
 
-/// An exception leaves the calls above the last `left` words of the stack.
-pub(crate) fn unwound(p: &Proc, left: usize, class: Atom, value: Term<'_>) {
+/// Tells of the watched calls that an exception leaves: those above the last `left` words of the
+/// stack, none of which are left where nobody catches it, and before them `passed`, the frames that
+/// lay above the place `ip` where it was raised.
+pub(crate) fn unwound<'h>(
+    p: &'h Proc,
+    (passed, ip): (&[Term<'h>], u64),
+    left: Option<usize>,
+    class: Atom,
+    value: Term<'h>,
+) {
     let Some(h) = hooks() else { return };
     // SAFETY: native code waits for our answer.
     let stack = unsafe { p.heap.stack() };
-    let gone = stack.len().saturating_sub(left);
-    for (i, w) in stack[..gone].iter().enumerate() {
-        if let (true, Some(frame)) = (is_return(*w), stack.get(i + 1)) {
-            // SAFETY: below that address lies a term.
-            (h.raised)(p, unsafe { Term::from_word(*frame) }, class, value);
+    let gone = stack.len().saturating_sub(left.unwrap_or(0));
+    let passed = passed.iter().map(|f| (true, *f, 0));
+    let ip = std::iter::once((false, Term::NIL, ip));
+    let words = stack[..gone].iter().enumerate().filter(|(_, w)| is_continuation(**w));
+    let rest = words.map(|(i, w)| match stack.get(i + 1).filter(|_| is_return(*w)) {
+        // SAFETY: below that address lies a term.
+        Some(frame) => (true, unsafe { Term::from_word(*frame) }, 0),
+        None => (false, Term::NIL, *w),
+    });
+    // Where the call returns to whose frame was last, if it is to be told.
+    let (mut wanted, mut to) = (false, None);
+    for (is_frame, frame, w) in passed.chain(ip).chain(rest) {
+        if is_frame {
+            let more = (h.raised)(p, frame, class, value);
+            wanted |= more;
+            to = to.filter(|_| !more);
+        } else {
+            to = std::mem::take(&mut wanted).then_some(w as usize);
         }
+    }
+    if let (Some(at), Some(_)) = (to, left) {
+        (h.returned_to)(p, kvik_code::at(at).and_then(|i| i.location(at)));
     }
 }
 

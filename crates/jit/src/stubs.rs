@@ -333,7 +333,7 @@ fn watched(m: &mut Maker) -> (Label, Label, Label) {
     m.a.test_rr(RAX, RAX);
     m.a.jcc(Cc::E, over);
     m.a.dec(REDS);
-    m.a.jmp_r(RAX);
+    m.jump_prepared();
     m.a.place(over);
     m.a.mov_rm(RAX, REGS, Regs::SCRATCH as i32);
     m.a.mov_rm(RCX, REGS, Regs::SCRATCH as i32 + 8);

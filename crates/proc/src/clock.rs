@@ -1,5 +1,6 @@
 //! Time: Erlang's monotonic clock in nanoseconds, system time, and the offset between them.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::OnceLock;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -38,6 +39,14 @@ pub fn begin() -> i64 {
 }
 pub fn offset() -> i64 {
     start().offset
+}
+/// System time in microseconds, greater each time than all before (`erlang:now/0`).
+pub fn unique_us() -> i64 {
+    static LAST: AtomicI64 = AtomicI64::new(0);
+    let now = system() / 1000;
+    let next = |last: i64| Some(now.max(last + 1));
+    let last = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);
+    last.map_or(now, |l| now.max(l + 1))
 }
 /// `erlang:system_time/0`, in nanoseconds.
 pub fn system() -> i64 {

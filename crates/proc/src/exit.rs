@@ -21,7 +21,6 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     }
     if crate::trace::on() {
         p.trace_exit(&reason);
-        p.forget_trace();
     }
     crate::sched::online::ended(p.pid());
     crate::hooks::run_on_exit(p);

@@ -43,14 +43,24 @@ impl Proc {
     #[inline]
     fn put(&self, m: OwnedTerm) {
         if self.is_traced(bit::RECEIVE) {
-            self.trace_receive(m.term());
+            self.trace_receive(None, m.term());
         }
         self.mailbox.borrow_mut().push(m)
     }
     fn control(&self, c: Control) {
         match c {
             Control::AliasMessage { id, message } => self.alias_message(id, message),
-            Control::Link { from } => self.linked_from(from),
+            Control::MessageFrom { from, message } => {
+                self.trace_receive(Some(from), message.term());
+                self.last_from.set(from);
+                self.mailbox.borrow_mut().push(message)
+            }
+            Control::Link { from, traced } => {
+                if let Some(traced) = traced {
+                    self.inherit_trace(traced);
+                }
+                self.linked_from(from)
+            }
             Control::Unlink { from, id } => {
                 self.trace_procs("getting_unlinked", from);
                 self.with_links(|x| {
@@ -129,6 +139,7 @@ impl Proc {
             if !counts {
                 return;
             }
+            self.trace_procs("getting_unlinked", from.term());
         }
         let kill = !linked && reason.term().is_atom(am::kill);
         if kill {
@@ -219,12 +230,10 @@ impl Proc {
         if !new {
             return true;
         }
-        if self.is_traced(!0) {
-            self.trace_link(to);
-        }
+        let traced = if self.is_traced(!0) { self.trace_link(to) } else { None };
         let sent = match (to.as_local_pid(), to.as_local_port()) {
             (Some(pid), _) => {
-                let link = Control::Link { from: self.self_pid() };
+                let link = Control::Link { from: self.self_pid(), traced };
                 crate::signal::try_deliver(pid, link.into()).is_ok()
             }
             (_, Some(port)) => (crate::hooks::hooks().port.link)(port, self.pid()),

@@ -76,7 +76,7 @@ impl Proc {
     #[inline]
     pub(crate) fn accept(&self, t: Term<'_>) {
         if self.is_traced(bit::RECEIVE) {
-            self.trace_receive(t);
+            self.trace_receive(None, t);
         }
         if !self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE)) {
             self.mailbox.borrow_mut().push(OwnedTerm::new(t));
@@ -85,7 +85,7 @@ impl Proc {
     /// Puts in a small message made on the spot, by whoever may touch the process.
     pub(crate) fn put_message(&self, make: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
         if self.is_traced(bit::RECEIVE) {
-            self.trace_receive(message(&make).term());
+            self.trace_receive(None, message(&make).term());
         }
         if !self.put_on_heap(|h| Some(make(h))) {
             self.mailbox.borrow_mut().push(message(make));

@@ -5,8 +5,7 @@ use kvik_term::{Atom, Pid, Ref, Term, View};
 
 use crate::hooks::hooks;
 use crate::signal::{send_message, send_to_alias, RefId};
-use crate::trace::bit;
-use crate::{node, registry, Proc, Raised};
+use crate::{node, registry, trace, Proc, Raised};
 
 /// Words of messages that are copied in the time of a call.
 const WORDS_A_REDUCTION: usize = 64;
@@ -32,8 +31,8 @@ impl Proc {
     }
     #[inline]
     pub fn send_to(&self, to: Term<'_>, m: Term<'_>) -> Sent {
-        if self.is_traced(bit::SEND) {
-            self.trace_send(to, m);
+        if trace::on() && self.trace_send(to, m) {
+            return Sent::Ok;
         }
         self.send_untraced(to, m)
     }

@@ -92,7 +92,7 @@ pub fn spawn(
         p.heap.set_root(Root::GroupLeader, p.self_pid());
     }
     if let Some(parent) = parent.filter(|_| crate::trace::on()) {
-        parent.trace_spawn(p, m, f, given);
+        parent.trace_spawn(p, m, f, given, o.link);
     }
     let monitor = parent.and_then(|parent| relate(parent, p, o));
     Some(Spawned { pid: p.pid(), monitor, ticket })

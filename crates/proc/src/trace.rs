@@ -1,13 +1,16 @@
 //! Tracing of processes: who traces whom and for what, and the messages that tell of it. Calls are
-//! the business of native code and of `bifs`; all other events are told from here.
+//! the business of native code and of `bifs`; all other events are told from here. Ports tell of
+//! themselves in `kvik_port`.
+
+mod events;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
-use kvik_term::{am, Atom, Term};
+use kvik_term::{Atom, Term};
 
 use crate::process::table;
 use crate::signal::{deliver, message, Signal};
@@ -34,43 +37,50 @@ pub mod bit {
     pub const SET_ON_FIRST_LINK: u32 = 1 << 16;
     pub const PORTS: u32 = 1 << 17;
     pub const RUNNING_PORTS: u32 = 1 << 18;
+    pub const RUNNING_PROCS: u32 = 1 << 19;
+    pub const SCHEDULER_ID: u32 = 1 << 20;
     /// What `all` stands for.
-    pub const ALL: u32 = (1 << 19) - 1 - SILENT - RUNNING_PORTS;
-    pub const STAMPS: u32 = TIMESTAMP | MONOTONIC | STRICT;
+    pub const ALL: u32 = (1 << 21) - 1;
+    /// What says how to tell, not what, and flags that processes and ports have in common.
+    pub const COMMON: u32 = SILENT | TIMESTAMP | MONOTONIC | STRICT | SCHEDULER_ID | SEND | RECEIVE;
+    pub const OF_PORTS: u32 = COMMON | PORTS | RUNNING_PORTS;
+    pub const OF_PROCESSES: u32 = ALL & !(PORTS | RUNNING_PORTS);
 }
 
 /// Names of flags, in the order `trace_info` gives them.
 pub const FLAGS: &[(&str, u32)] = &[
-    ("send", bit::SEND),
-    ("receive", bit::RECEIVE),
-    ("set_on_spawn", bit::SET_ON_SPAWN),
-    ("call", bit::CALL),
-    ("procs", bit::PROCS),
-    ("set_on_first_spawn", bit::SET_ON_FIRST_SPAWN),
-    ("set_on_link", bit::SET_ON_LINK),
-    ("running", bit::RUNNING),
+    ("running_procs", bit::RUNNING_PROCS),
+    ("running_ports", bit::RUNNING_PORTS),
+    ("ports", bit::PORTS),
+    ("scheduler_id", bit::SCHEDULER_ID),
+    ("silent", bit::SILENT),
+    ("return_to", bit::RETURN_TO),
+    ("arity", bit::ARITY),
     ("garbage_collection", bit::GC),
+    ("exiting", bit::EXITING),
+    ("running", bit::RUNNING),
     ("set_on_first_link", bit::SET_ON_FIRST_LINK),
-    ("timestamp", bit::TIMESTAMP),
+    ("set_on_link", bit::SET_ON_LINK),
+    ("set_on_first_spawn", bit::SET_ON_FIRST_SPAWN),
+    ("procs", bit::PROCS),
+    ("call", bit::CALL),
+    ("set_on_spawn", bit::SET_ON_SPAWN),
+    ("receive", bit::RECEIVE),
+    ("send", bit::SEND),
     ("monotonic_timestamp", bit::MONOTONIC),
     ("strict_monotonic_timestamp", bit::STRICT),
-    ("arity", bit::ARITY),
-    ("return_to", bit::RETURN_TO),
-    ("silent", bit::SILENT),
-    ("exiting", bit::EXITING),
-    ("ports", bit::PORTS),
-    ("running_ports", bit::RUNNING_PORTS),
+    ("timestamp", bit::TIMESTAMP),
 ];
 
 /// What a flag's name stands for.
 pub fn bit_of(flag: Atom) -> Option<u32> {
     match flag.name() {
-        "all" => Some(bit::ALL & !bit::STAMPS),
+        "all" => Some(bit::ALL),
         n => FLAGS.iter().find(|f| f.0 == n).map(|f| f.1),
     }
 }
 
-/// Was anything ever traced? One word that all schedulers read.
+/// Is anything traced? One word that all schedulers read.
 static ON: AtomicBool = AtomicBool::new(false);
 
 #[inline]
@@ -78,46 +88,114 @@ pub fn on() -> bool {
     ON.load(Relaxed)
 }
 
+/// Who may be traced.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Tracee {
+    Process(u32),
+    Port(u32),
+}
+
+/// Flags, and the pid of the tracer.
+pub type Setting = (u32, Option<u32>);
+
 #[derive(Default)]
 struct State {
     /// By whom a process is traced: a local pid.
     tracers: HashMap<u32, u32>,
-    /// What new processes begin with.
-    new: u32,
-    new_tracer: Option<u32>,
+    ports: HashMap<u32, (u32, u32)>,
+    /// What new processes and ports begin with.
+    new: Setting,
+    new_ports: Setting,
+}
+impl State {
+    fn settle(&self) {
+        let idle = self.tracers.is_empty()
+            && self.ports.is_empty()
+            && self.new.1.is_none()
+            && self.new_ports.1.is_none();
+        ON.store(!idle, Relaxed);
+    }
 }
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
 fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
     let mut s: MutexGuard<'_, Option<State>> = STATE.lock().unwrap_or_else(|e| e.into_inner());
-    f(s.get_or_insert_with(State::default))
+    let s = s.get_or_insert_with(State::default);
+    let r = f(s);
+    s.settle();
+    r
 }
 
-/// The flags and tracer of a process; `None` where there is no such process.
-pub fn of(pid: u32) -> Option<(u32, Option<u32>)> {
-    let guard = pin();
-    let flags = table().get(pid, &guard)?.trace();
-    Some((flags, with(|s| s.tracers.get(&pid).copied())))
+/// The flags and tracer of a process or port; `None` where there is no such process. A tracer that
+/// has ended traces nobody.
+pub fn of(who: Tracee) -> Option<Setting> {
+    let (flags, tracer) = match who {
+        Tracee::Process(pid) => {
+            let flags = table().get(pid, &pin())?.trace();
+            (flags, with(|s| s.tracers.get(&pid).copied()))
+        }
+        Tracee::Port(port) => {
+            with(|s| s.ports.get(&port).copied()).map_or((0, None), |s| (s.0, Some(s.1)))
+        }
+    };
+    match tracer {
+        Some(t) if flags != 0 && !is_alive(t) => {
+            set(who, 0, None);
+            Some((0, None))
+        }
+        _ => Some((flags, tracer)),
+    }
 }
-/// The flags and tracer that new processes get.
-pub fn of_new() -> (u32, Option<u32>) {
-    with(|s| (s.new, s.new_tracer))
+/// The same of what new processes (or ports) get.
+pub fn of_new(ports: bool) -> Setting {
+    let (flags, tracer) = with(|s| if ports { s.new_ports } else { s.new });
+    match tracer {
+        Some(t) if is_alive(t) => (flags, tracer),
+        Some(_) => {
+            set_new(ports, 0, None);
+            (0, None)
+        }
+        None => (0, None),
+    }
 }
-pub fn set_new(flags: u32, tracer: Option<u32>) {
-    ON.store(true, Relaxed);
-    with(|s| (s.new, s.new_tracer) = (flags, tracer));
+pub fn set_new(ports: bool, flags: u32, tracer: Option<u32>) {
+    let tracer = tracer.filter(|_| flags != 0);
+    let new = (tracer.map_or(0, |_| flags), tracer);
+    with(|s| *(if ports { &mut s.new_ports } else { &mut s.new }) = new);
 }
-/// Sets the flags of a process. False: there is none.
-pub fn set(pid: u32, flags: u32, tracer: Option<u32>) -> bool {
-    ON.store(true, Relaxed);
+/// Sets the flags of a process or port. False: there is no such process.
+pub fn set(who: Tracee, flags: u32, tracer: Option<u32>) -> bool {
+    let tracer = tracer.filter(|_| flags != 0);
+    let pid = match who {
+        Tracee::Process(pid) => pid,
+        Tracee::Port(port) => {
+            with(|s| match tracer {
+                Some(t) => s.ports.insert(port, (flags, t)),
+                None => s.ports.remove(&port),
+            });
+            return true;
+        }
+    };
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return false };
-    with(|s| match tracer.filter(|_| flags != 0) {
+    with(|s| match tracer {
         Some(t) => s.tracers.insert(pid, t),
         None => s.tracers.remove(&pid),
     });
     task.set_trace(if tracer.is_some() { flags } else { 0 });
+    // It may have ended meanwhile, and nobody forgets it then.
+    if table().get(pid, &pin()).is_none() {
+        forget(who);
+        return false;
+    }
     true
+}
+/// It has ended.
+pub fn forget(who: Tracee) {
+    with(|s| match who {
+        Tracee::Process(pid) => s.tracers.remove(&pid).map(|_| ()),
+        Tracee::Port(port) => s.ports.remove(&port).map(|_| ()),
+    });
 }
 /// Is that process there?
 pub fn is_alive(pid: u32) -> bool {
@@ -129,7 +207,7 @@ static UNIQUE: AtomicU64 = AtomicU64::new(1);
 /// The time as flags ask for it.
 pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     if flags & bit::TIMESTAMP != 0 {
-        let t = clock::system() / 1000;
+        let t = clock::unique_us();
         let part = |n: i64| h.integer(n);
         return Some(h.tuple(&[
             part(t / 1_000_000_000_000),
@@ -144,145 +222,66 @@ pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     (flags & bit::MONOTONIC != 0).then(|| h.integer(clock::monotonic()))
 }
 
-/// `{trace, Pid, Tag, ...}` to a tracer, with the time where flags ask for it. False: it is gone.
+/// `{trace, Who, Tag, ...}` to a tracer, with the scheduler and the time where flags ask for them.
+/// False: it is gone.
 pub fn post(
     tracer: u32,
-    pid: u32,
+    who: Term<'static>,
     flags: u32,
-    tag: Atom,
+    tag: &str,
     parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>,
 ) -> bool {
+    if who.as_local_pid() == Some(tracer) {
+        return true;
+    }
     let m = message(|h| {
         let stamp = stamp(h, flags);
         let first = if stamp.is_some() { "trace_ts" } else { "trace" };
-        let mut all = vec![atom(first), Term::local_pid(pid), tag.into()];
+        let mut all = vec![atom(first), who, atom(tag)];
         all.extend(parts(h));
+        if flags & bit::SCHEDULER_ID != 0 {
+            let id = crate::sched::current().map_or(0, |n| n + 1);
+            all.push(h.integer(id as i64));
+        }
         all.extend(stamp);
         h.tuple(&all)
     });
     deliver(tracer, Signal::Message(m))
 }
+/// Tells the tracer of a process or port of an event.
+pub fn tell(who: Tracee, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
+    let Some((flags, Some(tracer))) = of(who) else { return };
+    let term = match who {
+        Tracee::Process(pid) => Term::local_pid(pid),
+        Tracee::Port(port) => Term::local_port(port),
+    };
+    if flags != 0 && !post(tracer, term, flags, tag, parts) {
+        set(who, 0, None);
+    }
+}
 fn atom(name: &str) -> Term<'static> {
     Atom::intern(name).map_or(Term::NIL, Term::from)
 }
-fn name(name: &str) -> Atom {
-    Atom::intern(name).unwrap_or(am::undefined)
-}
 
-impl Proc {
-    pub fn trace_flags(&self) -> u32 {
-        self.me.as_ref().map_or(0, |m| m.trace())
-    }
-    /// Is it traced for that, and not by a tracer that is gone?
-    #[inline]
-    pub fn is_traced(&self, flags: u32) -> bool {
-        on() && self.trace_flags() & flags != 0
-    }
-    /// Tells of an event, where the process is traced at all.
-    pub fn trace(&self, tag: Atom, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
-        let Some((flags, Some(tracer))) = of(self.pid()) else { return };
-        if flags == 0 || tracer == self.pid() {
-            return;
-        }
-        if !post(tracer, self.pid(), flags, tag, parts) {
-            set(self.pid(), 0, None);
-        }
-    }
-    #[cold]
-    pub(crate) fn trace_send(&self, to: Term<'_>, m: Term<'_>) {
-        let (to, m) = (OwnedTerm::new(to), OwnedTerm::new(m));
-        let there = match to.term().as_local_pid() {
-            Some(pid) => is_alive(pid),
-            None => true,
-        };
-        let tag = name(if there { "send" } else { "send_to_non_existing_process" });
-        self.trace(tag, |h| vec![h.copy(m.term()), h.copy(to.term())]);
-    }
-    #[cold]
-    pub fn trace_receive(&self, m: Term<'_>) {
-        let m = OwnedTerm::new(m);
-        self.trace(am::receive, |h| vec![h.copy(m.term())]);
-    }
-    /// An event of a process's life, with one term.
-    #[inline]
-    pub fn trace_procs(&self, tag: &str, what: Term<'_>) {
-        if self.is_traced(bit::PROCS) {
-            let what = OwnedTerm::new(what);
-            self.trace(name(tag), |h| vec![h.copy(what.term())]);
-        }
-    }
-    /// A turn begins or ends, at a function.
-    #[cold]
-    pub(crate) fn trace_turn(&self, tag: &str) {
-        if !self.is_traced(bit::RUNNING) {
-            return;
-        }
-        let at = OwnedTerm::new((crate::hooks::hooks().stacktrace)(self, &self.heap, false, 1));
-        let (m, f, a) = self.initial_call();
-        self.trace(name(tag), |h| {
-            let line = at.term().as_cons().and_then(|c| c.head().as_tuple_n::<4>());
-            vec![match line {
-                Some([m, f, a, _]) => h.tuple(&[h.copy(m), h.copy(f), h.copy(a)]),
-                None => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
-            }]
-        });
-    }
-    /// This process has just made another: tells of it, and hands on what is to be handed on.
-    #[cold]
-    pub(crate) fn trace_spawn(&self, child: &Proc, m: Atom, f: Atom, args: Term<'_>) {
-        let (new, new_tracer) = of_new();
-        if let (true, Some(t)) = (new != 0, new_tracer) {
-            set(child.pid(), new, Some(t));
-        }
-        let Some((flags, tracer)) = of(self.pid()) else { return };
-        let Some(tracer) = tracer.filter(|_| flags != 0) else { return };
-        self.hand_on((flags, tracer), child.pid(), bit::SET_ON_SPAWN, bit::SET_ON_FIRST_SPAWN);
-        let args = OwnedTerm::new(args);
-        if flags & bit::PROCS != 0 {
-            let pid = child.self_pid();
-            self.trace(name("spawn"), |h| vec![pid, three(h, m, f, &args)]);
-        }
-        if child.is_traced(bit::PROCS) {
-            let pid = self.self_pid();
-            child.trace(name("spawned"), |h| vec![pid, three(h, m, f, &args)]);
-        }
-    }
-    /// The process links to another: that one may be traced from now on.
-    #[cold]
-    pub(crate) fn trace_link(&self, to: Term<'static>) {
-        self.trace_procs("link", to);
-        let Some((flags, Some(tracer))) = of(self.pid()) else { return };
-        let Some(pid) = to.as_local_pid() else { return };
-        self.hand_on((flags, tracer), pid, bit::SET_ON_LINK, bit::SET_ON_FIRST_LINK);
-    }
-    /// Another process is traced as this one is, where a flag says so: each time, or the first.
-    fn hand_on(&self, (flags, tracer): (u32, u32), to: u32, each_time: u32, once: u32) {
-        if flags & (each_time | once) == 0 {
-            return;
-        }
-        let first = bit::SET_ON_FIRST_SPAWN | bit::SET_ON_FIRST_LINK;
-        let mut inherited = flags;
-        if flags & each_time == 0 {
-            inherited &= !(first | each_time);
-            set(self.pid(), flags & !first, Some(tracer));
-        }
-        set(to, inherited, Some(tracer));
-    }
-    /// The process is at its end.
-    #[cold]
-    pub(crate) fn trace_exit(&self, reason: &OwnedTerm) {
-        self.trace_procs("exit", reason.term());
-        if self.trace_flags() != 0 {
-            if let Some(name) = self.name() {
-                self.trace_procs("unregister", name.into());
-            }
-        }
-    }
-    pub(crate) fn forget_trace(&self) {
-        with(|s| s.tracers.remove(&self.pid()));
-    }
+/// What patterns for messages say of one.
+pub enum Verdict {
+    Ignore,
+    Tell,
+    /// Adds a term to what is told.
+    With(OwnedTerm),
 }
-
-fn three<'h>(h: &'h Heap, m: Atom, f: Atom, args: &OwnedTerm) -> Term<'h> {
-    h.tuple(&[m.into(), f.into(), h.copy(args.term())])
+/// Judges messages that are sent (`[To, Message]`) or received (`[Node, From, Message]`).
+pub type Judge = for<'h> fn(&'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict;
+static JUDGE: OnceLock<Judge> = OnceLock::new();
+pub fn set_judge(j: Judge) -> bool {
+    JUDGE.set(j).is_ok()
+}
+/// Hears of the turns of processes whose calls are traced: `true` where one begins.
+pub type Turn = fn(&Proc, begins: bool);
+static TURN: OnceLock<Turn> = OnceLock::new();
+pub fn set_turn(t: Turn) -> bool {
+    TURN.set(t).is_ok()
+}
+pub(crate) fn judge<'h>(p: &'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict {
+    JUDGE.get().map_or(Verdict::Tell, |j| j(p, sent, args))
 }

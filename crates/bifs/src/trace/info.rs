@@ -1,43 +1,64 @@
 //! `erlang:trace_info/2`.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use kvik_heap::Heap;
 use kvik_proc::{trace, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use super::pattern::{self, Spec};
+use super::pattern::{self, Meter, Spec};
+use super::{messages, tracee_of};
 
 pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, item] = *a else { return Err(p.badarg()) };
     let name = item.as_atom().ok_or_else(|| p.badarg())?.name();
     let pair = |v: Term<'h>| Ok(p.heap.tuple(&[item, v]));
     if let Some([m, f, n]) = what.as_tuple_n::<3>() {
-        let (Some(m), Some(f), Some(n)) = (m.as_atom(), f.as_atom(), n.as_usize()) else {
+        let (Some(m), Some(f), Some(n)) = (m.as_atom(), f.as_atom(), n.as_small()) else {
             return Err(p.badarg());
         };
-        let value = function(p, (m, f, n as u32), name).ok_or_else(|| p.badarg())?;
+        let arity = u32::try_from(n).unwrap_or(u32::MAX);
+        let value = function(p, (m, f, arity), name).ok_or_else(|| p.badarg())?;
         return pair(value);
     }
-    let (flags, tracer) = match (what.as_local_pid(), what.as_atom().map(Atom::name)) {
-        (Some(pid), _) => match trace::of(pid) {
+    let kind = what.as_atom().map(Atom::name);
+    match kind {
+        Some("on_load") => return pair(on_load(p, name).ok_or_else(|| p.badarg())?),
+        Some("send" | "receive") if name == "match_spec" => {
+            return pair(match messages::get(kind == Some("send")) {
+                Some(Spec::All) => Term::bool(true),
+                Some(s) => source(&p.heap, &s),
+                None => Term::bool(false),
+            })
+        }
+        _ => {}
+    }
+    let (flags, tracer) = match (tracee_of(what), kind) {
+        (Some(trace::Tracee::Port(n)), _) if kvik_port::table::get(n).is_none() => {
+            return Ok(am::undefined.into())
+        }
+        (Some(who), _) => match trace::of(who) {
             Some(s) => s,
             None => return Ok(am::undefined.into()),
         },
-        (_, Some("new" | "new_processes")) => trace::of_new(),
-        (_, Some("new_ports")) => (0, None),
-        _ => return Err(p.badarg()),
+        (_, Some("new" | "new_processes")) => trace::of_new(false),
+        (_, Some("new_ports")) => trace::of_new(true),
+        _ => return Err(p.badarg_because(am::badopt)),
     };
     match name {
         "flags" => {
             let set = trace::FLAGS.iter().filter(|f| flags & f.1 != 0);
-            let names: Option<Vec<Term<'h>>> =
-                set.map(|f| Atom::intern(f.0).ok().map(Term::from)).collect();
-            pair(p.heap.list(&names.unwrap_or_default()))
+            let names: Vec<Term<'h>> = set.map(|f| atom(f.0)).collect();
+            pair(p.heap.list(&names))
         }
         "tracer" => pair(tracer.filter(|_| flags != 0).map_or(Term::NIL, Term::local_pid)),
         _ => Err(p.badarg()),
     }
 }
 
+fn atom(name: &str) -> Term<'static> {
+    Atom::intern(name).map_or(Term::NIL, Term::from)
+}
 fn source<'h>(h: &'h Heap, s: &Spec) -> Term<'h> {
     match s {
         Spec::All => Term::NIL,
@@ -45,35 +66,61 @@ fn source<'h>(h: &'h Heap, s: &Spec) -> Term<'h> {
     }
 }
 
+const ITEMS: [&str; 6] =
+    ["traced", "match_spec", "meta", "meta_match_spec", "call_time", "call_count"];
+
+/// The items asked for, one or all of some.
+fn answer<'h>(p: &'h Proc, item: &str, all: &[&str], value: impl Fn(&str) -> Term<'h>) -> Term<'h> {
+    if item != "all" {
+        return value(item);
+    }
+    let items: Vec<Term<'h>> = all.iter().map(|i| p.heap.tuple(&[atom(i), value(i)])).collect();
+    p.heap.list(&items)
+}
+
 fn function<'h>(p: &'h Proc, mfa: pattern::Mfa, item: &str) -> Option<Term<'h>> {
-    const ITEMS: [&str; 6] =
-        ["traced", "match_spec", "meta", "meta_match_spec", "call_time", "call_count"];
-    let all = item == "all";
-    if !all && !ITEMS.contains(&item) {
+    if item != "all" && !ITEMS.contains(&item) {
         return None;
     }
     if !pattern::exists(mfa) {
         return Some(am::undefined.into());
     }
     let no = Term::bool(false);
-    let Some(w) = pattern::find(mfa).map(|w| w.now()) else { return Some(no) };
-    let h = &p.heap;
-    let atom = |n: &str| Atom::intern(n).map_or(Term::NIL, Term::from);
-    let value = |item: &str| match item {
+    let Some(watch) = pattern::find(mfa) else { return Some(no) };
+    let (w, h) = (watch.now(), &p.heap);
+    Some(answer(p, item, &ITEMS, |i| match i {
         "traced" if w.call.is_none() => no,
         "traced" => atom(if w.global { "global" } else { "local" }),
         "match_spec" => w.call.as_ref().map_or(no, |s| source(h, s)),
         // So it is in OTP: asked for alone, no meta tracer is `[]`.
-        "meta" => {
-            w.meta.as_ref().map_or(if all { no } else { Term::NIL }, |m| Term::local_pid(m.0))
-        }
+        "meta" => match &w.meta {
+            Some((tracer, _)) => tracer.map_or(Term::NIL, Term::local_pid),
+            None if item == "all" => no,
+            None => Term::NIL,
+        },
         "meta_match_spec" => w.meta.as_ref().map_or(no, |m| source(h, &m.1)),
-        "call_count" => w.count.map_or(no, |n| h.integer(n)),
+        "call_count" if w.counts != Meter::Off => h.integer(watch.count.load(Relaxed)),
+        "call_time" if w.times != Meter::Off => watch.times.term(h),
         _ => no,
-    };
-    if !all {
-        return Some(value(item));
+    }))
+}
+
+/// The same of modules to come.
+fn on_load<'h>(p: &'h Proc, item: &str) -> Option<Term<'h>> {
+    let no = Term::bool(false);
+    let Some((o, meta)) = pattern::default() else { return Some(no) };
+    if item != "all" && !ITEMS.contains(&item) {
+        return None;
     }
-    let items: Vec<Term<'h>> = ITEMS.iter().map(|i| h.tuple(&[atom(i), value(i)])).collect();
-    Some(h.list(&items))
+    let all = ["traced", "match_spec", "meta", "meta_match_spec", "call_count"];
+    Some(answer(p, item, &all, |i| match i {
+        "traced" if o.is_global() => atom("global"),
+        "traced" if o.local => atom("local"),
+        "match_spec" if o.is_global() || o.local => source(&p.heap, &o.spec),
+        "meta" => o.meta.map_or(no, Term::local_pid),
+        "meta_match_spec" if o.meta.is_some() => source(&p.heap, &meta),
+        "call_count" => Term::bool(o.counts),
+        "call_time" => Term::bool(o.times),
+        _ => no,
+    }))
 }

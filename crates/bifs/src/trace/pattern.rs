@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Acquire;
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use kvik_code::{module, Instance};
-use kvik_ets::ms::{compile, Dialect, Program};
+use kvik_ets::ms::{compile, Dialect, Error, Program};
 use kvik_jit::breaks;
-use kvik_proc::{BifResult, Proc};
+use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
 
-use super::named;
+use super::time::Times;
+use super::{messages, named, tracer_of};
 
 /// Which calls count: all, or those that a specification lets through.
 #[derive(Clone)]
@@ -19,27 +20,51 @@ pub enum Spec {
     Some(Arc<Program>),
 }
 
+/// Something that counts, which may be put off for a while.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Meter {
+    Off,
+    Paused,
+    On,
+}
+
 /// What a function is watched for.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Watched {
     pub call: Option<Spec>,
     /// Calls through the export only.
     pub global: bool,
-    /// For the sake of a tracer who hears of all processes.
-    pub meta: Option<(u32, Spec)>,
-    pub count: Option<i64>,
-    pub paused: bool,
+    /// For the sake of a tracer who hears of all processes (none: it has ended).
+    pub meta: Option<(Option<u32>, Spec)>,
+    pub counts: Meter,
+    pub times: Meter,
+    /// The error handler is called instead.
+    pub debug: bool,
 }
+const NOTHING: Watched = Watched {
+    call: None,
+    global: false,
+    meta: None,
+    counts: Meter::Off,
+    times: Meter::Off,
+    debug: false,
+};
 
 impl Watched {
+    fn inside(&self) -> bool {
+        let meters = self.counts != Meter::Off || self.times != Meter::Off;
+        meters || self.debug || self.meta.is_some() || self.call.is_some() && !self.global
+    }
     fn is_idle(&self) -> bool {
-        self.call.is_none() && self.meta.is_none() && self.count.is_none()
+        !self.inside() && self.call.is_none()
     }
 }
 
 /// A function with its places.
 pub struct Watch {
-    pub what: Mutex<Watched>,
+    what: Mutex<Watched>,
+    pub count: std::sync::atomic::AtomicI64,
+    pub times: Times,
     /// Where its code begins; none for a BIF, which is reached through its export only.
     entry: Option<usize>,
     export: Option<&'static Export>,
@@ -48,28 +73,86 @@ impl Watch {
     pub fn is_bif(&self) -> bool {
         self.entry.is_none()
     }
+    pub fn what(&self) -> MutexGuard<'_, Watched> {
+        self.what.lock().unwrap_or_else(|e| e.into_inner())
+    }
     pub fn now(&self) -> Watched {
-        self.what.lock().unwrap_or_else(|e| e.into_inner()).clone()
+        self.what().clone()
     }
     /// Sets breakpoints where they are needed, and only there.
     fn apply(&self, w: &Watched) {
-        let inside = w.meta.is_some() || w.count.is_some() || (w.call.is_some() && !w.global);
         if let Some(at) = self.entry {
-            if inside {
-                breaks::set_entry(at);
+            if w.inside() {
+                breaks::set_entry(at, w.debug);
             } else {
                 breaks::clear_entry(at);
             }
         }
         if let Some(e) = self.export {
-            let outside = w.call.is_some() && w.global || inside && self.entry.is_none();
-            if outside {
+            let outside = w.call.is_some() && w.global;
+            if outside || w.inside() && self.entry.is_none() {
                 breaks::set_export(e);
             } else {
                 breaks::clear_export(e);
             }
         }
     }
+    fn carry_out(&self, o: &Orders) {
+        let mut w = self.what();
+        match o.on {
+            on if o.debug => w.debug = on == On::Yes,
+            On::No if o.is_global() => {
+                if w.global {
+                    w.call = None;
+                }
+            }
+            On::No => {
+                if o.local && !w.global {
+                    w.call = None;
+                }
+                if o.meta.is_some() {
+                    w.meta = None;
+                }
+                if o.counts {
+                    w.counts = Meter::Off;
+                }
+                if o.times {
+                    w.times = Meter::Off;
+                }
+            }
+            // Global tracing and the other kinds exclude each other: the last one counts.
+            _ if o.is_global() => {
+                let call = Some(o.spec.clone());
+                *w = Watched { call, global: true, debug: w.debug, ..NOTHING };
+            }
+            on => {
+                if w.global {
+                    (w.call, w.global) = (None, false);
+                }
+                if o.local {
+                    w.call = Some(o.spec.clone());
+                }
+                if let Some(tracer) = o.meta {
+                    w.meta = Some((Some(tracer), o.spec.clone()));
+                }
+                if o.counts && set_meter(&mut w.counts, on) {
+                    self.count.store(0, std::sync::atomic::Ordering::Relaxed);
+                }
+                if o.times && set_meter(&mut w.times, on) {
+                    self.times.clear();
+                }
+            }
+        }
+        self.apply(&w);
+    }
+}
+/// True: it begins anew. What is off is neither put off nor begun again.
+fn set_meter(m: &mut Meter, on: On) -> bool {
+    if *m == Meter::Off && on != On::Yes {
+        return false;
+    }
+    *m = if on == On::Pause { Meter::Paused } else { Meter::On };
+    on != On::Pause
 }
 
 pub type Mfa = (Atom, Atom, u32);
@@ -82,59 +165,60 @@ pub fn find(mfa: Mfa) -> Option<Arc<Watch>> {
     watches().read().unwrap_or_else(|e| e.into_inner()).get(&mfa).cloned()
 }
 
-/// What `trace_pattern` is to do with each function.
-enum Order {
-    Call(Option<Spec>, bool),
-    Meta(Option<Spec>, u32),
-    Count(Count),
-}
-#[derive(Copy, Clone)]
-enum Count {
-    On,
-    Off,
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum On {
+    No,
+    Yes,
     Restart,
     Pause,
 }
 
-fn carry_out(w: &mut Watched, o: &Order) {
-    match o {
-        Order::Call(Some(spec), global) => {
-            (w.call, w.global) = (Some(spec.clone()), *global);
-        }
-        Order::Call(None, _) => w.call = None,
-        Order::Meta(spec, tracer) => w.meta = spec.clone().map(|s| (*tracer, s)),
-        Order::Count(c) => match c {
-            Count::On => (w.count, w.paused) = (w.count.or(Some(0)), false),
-            Count::Off => w.count = None,
-            Count::Restart => {
-                w.count = w.count.map(|_| 0);
-                w.paused = false;
-            }
-            Count::Pause => w.paused = true,
-        },
+/// What `trace_pattern` is to do with each function.
+#[derive(Clone)]
+pub struct Orders {
+    pub on: On,
+    pub spec: Spec,
+    pub local: bool,
+    pub meta: Option<u32>,
+    pub counts: bool,
+    pub times: bool,
+    debug: bool,
+}
+impl Orders {
+    pub fn is_global(&self) -> bool {
+        !(self.local || self.meta.is_some() || self.counts || self.times || self.debug)
     }
 }
 
-fn with_watch(mfa: Mfa, entry: Option<usize>, export: Option<&'static Export>, o: &Order) {
+fn with_watch(mfa: Mfa, entry: Option<usize>, export: Option<&'static Export>, o: &Orders) {
     let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
-    let same = |w: &Arc<Watch>| w.entry == entry;
-    if !all.get(&mfa).is_some_and(same) {
-        // New, or loaded anew: what was said of the old code is gone with it.
-        let what = Mutex::default();
-        all.insert(mfa, Arc::new(Watch { what, entry, export }));
+    if !all.contains_key(&mfa) && o.on != On::Yes {
+        return;
     }
-    let Some(w) = all.get(&mfa).cloned() else { return };
-    let mut what = w.what.lock().unwrap_or_else(|e| e.into_inner());
-    carry_out(&mut what, o);
-    w.apply(&what);
-    if what.is_idle() {
+    let w = all.entry(mfa).or_insert_with(|| {
+        let what = Mutex::new(NOTHING);
+        Arc::new(Watch { what, count: 0.into(), times: Times::default(), entry, export })
+    });
+    w.carry_out(o);
+    let idle = w.what().is_idle();
+    if idle {
         all.remove(&mfa);
     }
 }
 
+/// A module's code is no longer the current one: what was said of it goes with it.
+fn forget(name: Atom) {
+    let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
+    all.retain(|mfa, w| {
+        if mfa.0 == name {
+            w.apply(&NOTHING);
+        }
+        mfa.0 != name
+    });
+}
+
 /// Those functions of a module that a pattern names.
-fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Order) -> usize {
-    let global = matches!(o, Order::Call(_, true));
+fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> usize {
     let mut n = 0;
     for (k, r) in i.functions.iter().enumerate() {
         if f.is_some_and(|f| f != r.function) || arity.is_some_and(|a| a != r.arity) {
@@ -142,7 +226,7 @@ fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Order) -> us
         }
         let export = kvik_code::find_export(i.name, r.function, r.arity);
         let bif = export.filter(|e| e.extra.load(Acquire) != 0);
-        if bif.is_some_and(|e| e.extra.load(Acquire) < 16) || global && export.is_none() {
+        if bif.is_some_and(|e| e.extra.load(Acquire) < 16) {
             continue;
         }
         let end = i.functions.get(k + 1).map_or(i.size as u32, |next| next.start);
@@ -150,95 +234,229 @@ fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Order) -> us
         if entry.is_none() && bif.is_none() {
             continue;
         }
-        with_watch((i.name, r.function, r.arity), entry, export, o);
-        n += 1;
+        // Global tracing ends the other kinds also where there is no export.
+        let inside_only = export.is_none() && o.is_global();
+        if !inside_only || o.on == On::Yes && find((i.name, r.function, r.arity)).is_some() {
+            let o = if inside_only { &everything_off() } else { o };
+            with_watch((i.name, r.function, r.arity), entry, export, o);
+        }
+        n += !inside_only as usize;
     }
     n
 }
+fn everything_off() -> Orders {
+    let all = Orders {
+        on: On::No,
+        spec: Spec::All,
+        local: true,
+        meta: Some(0),
+        counts: true,
+        times: true,
+        debug: false,
+    };
+    all
+}
 
-fn order<'h>(p: &'h Proc, ms: Term<'h>, flags: Term<'h>) -> Option<Vec<Order>> {
-    let list = flags.list_to_vec()?;
-    let (mut global, mut local, mut meta, mut count) = (list.is_empty(), false, None, false);
-    for f in list {
+/// What `{M, F, A}` stands for. `_` may stand at the end only.
+struct Place {
+    module: Option<Atom>,
+    function: Option<Atom>,
+    arity: Option<u32>,
+}
+fn place(m: Term<'_>, f: Term<'_>, a: Term<'_>) -> Option<Place> {
+    let atom = |t: Term<'_>| t.as_atom().map(|a| Some(a).filter(|a| *a != am::underscore));
+    let (module, function) = (atom(m)?, atom(f)?);
+    let arity = match a.as_small() {
+        // No function has that many arguments.
+        Some(n) => Some(u32::try_from(n).unwrap_or(u32::MAX)),
+        None if a.is_atom(am::underscore) => None,
+        None => return None,
+    };
+    let fits = (module.is_some() || function.is_none()) && (function.is_some() || arity.is_none());
+    fits.then_some(Place { module, function, arity })
+}
+
+fn orders<'h>(
+    p: &'h Proc,
+    (ms, dialect): (Term<'h>, Dialect),
+    flags: Term<'h>,
+) -> Result<(Orders, bool), Raised> {
+    let on = match ms.as_atom().map(Atom::name) {
+        Some("false") => On::No,
+        Some("restart") => On::Restart,
+        Some("pause") => On::Pause,
+        _ => On::Yes,
+    };
+    let all = ms.is_nil() || ms.as_atom().is_some();
+    let known = ["true", "false", "restart", "pause"];
+    if ms.as_atom().is_some_and(|a| !known.contains(&a.name())) {
+        return Err(p.badarg_because(am::match_spec));
+    }
+    let spec = match all {
+        true => Spec::All,
+        false => match compile(ms, dialect) {
+            Ok(program) => Spec::Some(Arc::new(program)),
+            Err(Error::TooDeep) => return Err(p.system_limit()),
+            Err(Error::Bad(_)) => return Err(p.badarg_because(am::match_spec)),
+        },
+    };
+    let bad = || p.badarg_because(am::badopt);
+    let mut o =
+        Orders { on, spec, local: false, meta: None, counts: false, times: false, debug: false };
+    let mut global = false;
+    for f in flags.list_to_vec().ok_or_else(bad)? {
         match f.as_atom().map(Atom::name) {
-            Some("global") => global = true,
-            Some("local") => local = true,
-            Some("meta") => meta = Some(p.pid()),
-            Some("call_count") => count = true,
-            Some(_) => return None,
-            None => {
-                let [k, pid] = f.as_tuple_n::<2>()?;
-                meta = Some(pid.as_local_pid().filter(|_| named(k, "meta"))?);
-            }
+            Some("global") if o.is_global() => global = true,
+            Some("local") => o.local = true,
+            Some("meta") => o.meta = o.meta.or(Some(p.pid())),
+            Some("call_count") => o.counts = true,
+            Some("call_time") => o.times = true,
+            Some(_) => return Err(bad()),
+            None => o.meta = Some(meta_tracer(p, f).ok_or_else(bad)?),
+        }
+        if global && !o.is_global() {
+            return Err(bad());
         }
     }
-    if global && (local || meta.is_some() || count) {
-        return None;
+    let meters_only = !o.local && o.meta.is_none() && (o.counts || o.times);
+    if matches!(o.spec, Spec::Some(_)) && meters_only {
+        return Err(p.badarg_because(am::call_count));
     }
-    let spec = match ms.as_atom().map(Atom::name) {
-        Some("true") => Some(Spec::All),
-        Some("false" | "restart" | "pause") => None,
-        Some(_) => return None,
-        None if ms.is_nil() => Some(Spec::All),
-        None => Some(Spec::Some(Arc::new(compile(ms, Dialect::Trace).ok()?))),
+    Ok((o, global))
+}
+fn meta_tracer(p: &Proc, t: Term<'_>) -> Option<u32> {
+    let by = match *t.as_tuple()?.elements() {
+        [k, by] if named(k, "meta") => by,
+        [k, m, state] if named(k, "meta") && named(m, "erl_tracer") => state,
+        _ => return None,
     };
-    let mut all = Vec::new();
-    let on_off = !matches!(ms.as_atom().map(Atom::name), Some("restart" | "pause"));
-    if !on_off && !count {
-        return None;
-    }
-    if count {
-        all.push(Order::Count(match ms.as_atom().map(Atom::name) {
-            Some("true") => Count::On,
-            Some("false") => Count::Off,
-            Some("restart") => Count::Restart,
-            Some("pause") => Count::Pause,
-            // A specification says nothing to a counter.
-            _ => Count::On,
-        }));
-    }
-    if global || local {
-        all.push(Order::Call(spec.clone(), global));
-    }
-    if let Some(tracer) = meta {
-        all.push(Order::Meta(spec, tracer));
-    }
-    Some(all)
+    tracer_of(p, by).ok()
 }
 
 pub fn trace_pattern_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, ms, flags] = *a else { return Err(p.badarg()) };
-    let Some([m, f, arity]) = what.as_tuple_n::<3>() else {
-        return match what.as_atom().map(Atom::name) {
-            // No module gets breakpoints when it is loaded, and every message is told of.
-            Some("on_load") if ms.is_atom(am::false_) => Ok(Term::int(0)),
-            Some("send" | "receive") if ms.is_atom(am::true_) => Ok(Term::int(1)),
-            Some("send" | "receive" | "on_load") => Err(p.notsup()),
+    let dialect = match what.as_atom().map(Atom::name) {
+        Some("send") => Dialect::Sent,
+        Some("receive") => Dialect::Received,
+        _ => Dialect::Trace,
+    };
+    let (o, global) = orders(p, (ms, dialect), flags)?;
+    if what.is_atom(am::on_load) {
+        set_default(&o);
+        return Ok(Term::int(0));
+    }
+    if let Some(event) = what.as_atom() {
+        let simple = !global && o.is_global() && matches!(o.on, On::No | On::Yes);
+        return match (simple, event.name()) {
+            (true, "send") => Ok(messages::set(true, &o)),
+            (true, "receive") => Ok(messages::set(false, &o)),
             _ => Err(p.badarg()),
         };
-    };
-    let any = |t: Term<'_>| t.is_atom(am::underscore);
-    let number = arity.as_usize().filter(|n| *n <= 255).map(|n| n as u32);
-    let fits = m.as_atom().is_some()
-        && f.as_atom().is_some()
-        && (any(arity) || number.is_some())
-        && (!any(m) || any(f) && any(arity))
-        && (!any(f) || any(arity));
-    if !fits {
-        return Err(p.badarg());
     }
-    let orders = order(p, ms, flags).ok_or_else(|| p.badarg())?;
-    let modules: Vec<Atom> = match m.as_atom() {
-        Some(m) if m != am::underscore => vec![m],
-        _ => module::loaded(),
+    let mfa = what.as_tuple_n::<3>().and_then(|[m, f, a]| place(m, f, a));
+    let to = mfa.ok_or_else(|| p.badarg())?;
+    Ok(p.heap.integer(everywhere(p, &to, &o) as i64))
+}
+fn everywhere(p: &Proc, to: &Place, o: &Orders) -> usize {
+    let modules = match to.module {
+        Some(m) => vec![m],
+        None => module::loaded(),
     };
-    let f = f.as_atom().filter(|_| !any(f));
     let mut n = 0;
     for i in modules.into_iter().filter_map(module::current) {
         p.heap.bump_reductions(i.functions.len() as i64);
-        n += orders.iter().map(|o| functions(&i, f, number, o)).max().unwrap_or(0);
+        n += functions(&i, to.function, to.arity, o);
     }
-    Ok(p.heap.integer(n as i64))
+    n
+}
+
+/// `erts_debug:breakpoint(MFA, Boolean)`: calls go to the error handler.
+pub fn breakpoint_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let to = a[0].as_tuple_n::<3>().and_then(|[m, f, a]| place(m, f, a));
+    let (Some(to), Some(on)) = (to, a[1].as_bool()) else { return Err(p.badarg()) };
+    let on = if on { On::Yes } else { On::No };
+    let o = Orders {
+        on,
+        debug: true,
+        local: false,
+        meta: None,
+        counts: false,
+        times: false,
+        spec: Spec::All,
+    };
+    Ok(p.heap.integer(everywhere(p, &to, &o) as i64))
+}
+
+/// What modules that are loaded from now on are watched for: the pattern `on_load`.
+static DEFAULT: Mutex<Option<Orders>> = Mutex::new(None);
+
+/// Global tracing unless something else was said; `None`: nothing.
+pub fn default() -> Option<(Orders, Spec)> {
+    let d = DEFAULT.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
+    let meta = META_SPEC.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    Some((d, meta.unwrap_or(Spec::All)))
+}
+/// Of meta tracing, where it is another than that of the calls.
+static META_SPEC: Mutex<Option<Spec>> = Mutex::new(None);
+
+fn set_default(o: &Orders) {
+    let mut d = DEFAULT.lock().unwrap_or_else(|e| e.into_inner());
+    let mut meta = META_SPEC.lock().unwrap_or_else(|e| e.into_inner());
+    let on = o.on != On::No;
+    let (counts, times) = (o.counts && o.on == On::Yes, o.times && o.on == On::Yes);
+    if o.meta.is_some() {
+        *meta = on.then(|| o.spec.clone());
+    }
+    let old = d.clone().filter(|d| !d.is_global());
+    let spec = if o.local || o.is_global() { Some(o.spec.clone()) } else { None };
+    let mut new = match old {
+        // What is off stays off but for what is named.
+        None if o.is_global() => {
+            *meta = None;
+            *d = on.then(|| o.clone());
+            return;
+        }
+        None if !on => return,
+        None => Orders { counts, times, ..o.clone() },
+        Some(_) if o.is_global() => {
+            if on {
+                *meta = None;
+                *d = Some(o.clone());
+            }
+            return;
+        }
+        Some(d) if on => Orders {
+            local: d.local | o.local,
+            meta: o.meta.or(d.meta),
+            counts: d.counts | counts,
+            times: d.times | times,
+            ..d
+        },
+        Some(d) => Orders {
+            local: d.local & !o.local,
+            meta: d.meta.filter(|_| o.meta.is_none()),
+            counts: d.counts & !o.counts,
+            times: d.times & !o.times,
+            ..d
+        },
+    };
+    new.on = On::Yes;
+    if let Some(spec) = spec {
+        new.spec = spec;
+    }
+    *d = (!new.is_global()).then_some(new);
+}
+
+/// A module was loaded (and can be called: it is watched as is asked for), or its code is gone.
+pub fn changed(name: Atom, ready: bool) {
+    forget(name);
+    let found = default().zip(module::current(name)).filter(|_| ready);
+    let Some(((o, meta), i)) = found else { return };
+    functions(&i, None, None, &Orders { meta: None, ..o.clone() });
+    if o.meta.is_some() {
+        let only = Orders { local: false, counts: false, times: false, spec: meta, ..o };
+        functions(&i, None, None, &only);
+    }
 }
 
 /// Is there such a function in loaded code?

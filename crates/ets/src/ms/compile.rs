@@ -159,13 +159,14 @@ impl<'h> Compiler<'h> {
         Some(Clause { head, guards: guards?, body: body?, vars: std::mem::take(&mut self.vars) })
     }
     fn head(&mut self, head: Term<'h>) -> Option<Pat> {
-        let head = match (self.dialect, head.list_to_vec()) {
-            (Dialect::Trace, Some(args)) => self.heap.tuple(&args),
-            (Dialect::Trace, None) if head.is_list() => {
+        let of_table = self.dialect == Dialect::Table;
+        let head = match (of_table, head.list_to_vec()) {
+            (false, Some(args)) => self.heap.tuple(&args),
+            (false, None) if head.is_list() => {
                 return self
                     .bad(format!("Match expression part {} is not a proper list.", name(head)))
             }
-            (Dialect::Trace, None) if wild(head).is_none() && head.as_tuple().is_none() => {
+            (false, None) if wild(head).is_none() && head.as_tuple().is_none() => {
                 return self.bad("Match head is invalid in this context.")
             }
             _ => head,
@@ -264,10 +265,7 @@ impl<'h> Compiler<'h> {
                     let (k, v) = (self.expr(k, d), self.expr(v, d));
                     pairs.push((k?, v?));
                 }
-                if pairs.iter().all(|(k, v)| is_plain(k) && is_plain(v)) {
-                    return Some(Expr::Const(OwnedTerm::new(t)));
-                }
-                Some(Expr::Map(pairs))
+                Some(fold_map(pairs))
             }
             View::Tuple(u) => self.call(t, u.elements(), d),
             View::Atom(a) => self.atom(t, a),
@@ -376,7 +374,14 @@ impl<'h> Compiler<'h> {
         if matches!(action, Action::GetTcw | Action::SetTcw) && !arities.contains(&n) {
             return self.bad(format!("Function {f}/{n} does_not_exist."));
         }
-        if self.dialect != Dialect::Trace {
+        use Action::*;
+        let fits = match self.dialect {
+            Dialect::Table => false,
+            Dialect::Trace => true,
+            Dialect::Sent => !matches!(action, ReturnTrace | ExceptionTrace | Caller | CallerLine),
+            Dialect::Received => matches!(action, Message | Display | GetTcw | SetTcw),
+        };
+        if !fits {
             return self.bad(match action {
                 Action::GetTcw | Action::SetTcw => {
                     format!("Function {f}/{n} cannot be called in this context.")
@@ -404,9 +409,14 @@ fn call_text(f: Atom, args: &[Term<'_>]) -> String {
 fn is_const(p: &Pat) -> bool {
     matches!(p, Pat::Const(_))
 }
-fn is_plain(e: &Expr) -> bool {
-    // A constant written as `{const, _}` or `{{_}}` is not what stands in the source.
-    matches!(e, Expr::Const(t) if t.term().as_tuple().is_none() && t.term().as_cons().is_none())
+fn fold_map(pairs: Vec<(Expr, Expr)>) -> Expr {
+    let heap = Heap::detached();
+    let copied = |e| as_const(e).map(|t| heap.copy(t));
+    let consts: Option<Vec<_>> = pairs.iter().map(|(k, v)| copied(k).zip(copied(v))).collect();
+    match consts {
+        Some(consts) => Expr::Const(OwnedTerm::new(order::make_map(&heap, &consts))),
+        None => Expr::Map(pairs),
+    }
 }
 fn as_const(e: &Expr) -> Option<Term<'_>> {
     match e {

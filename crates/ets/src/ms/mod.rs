@@ -17,6 +17,10 @@ pub enum Dialect {
     Table,
     /// Matches argument lists; functions with effects are allowed.
     Trace,
+    /// Matches `[To, Message]`: no call is there to be asked about.
+    Sent,
+    /// Matches `[Node, From, Message]`: and whoever receives does not run.
+    Received,
 }
 
 pub struct Program {

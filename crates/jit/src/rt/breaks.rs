@@ -3,7 +3,7 @@
 use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
-use kvik_term::{Export, Term};
+use kvik_term::{am, Export, Term};
 
 use super::trace::is_continuation;
 use super::{set_scratch, set_x, x_terms};
@@ -27,14 +27,27 @@ pub extern "sysv64" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u
         set_scratch(regs, 1, f.arity as u64);
         return 0;
     }
-    if breaks::is_entry(at as usize) {
-        called(
-            p,
-            regs,
-            Called { module: i.name, function: f.function, arity: f.arity, through_export: false },
-        );
+    let f = Called { module: i.name, function: f.function, arity: f.arity, through_export: false };
+    let mut to = at + FIRST;
+    let mut export = 0;
+    if let Some(divert) = breaks::entry(at as usize) {
+        called(p, regs, f);
+        if divert {
+            let e = error_handler(p, regs, f);
+            (to, export) = (e.address() as u64, e as *const Export as u64);
+        }
     }
-    at + FIRST
+    set_scratch(regs, 0, export);
+    to
+}
+
+/// A function's error handler is called with its name and arguments.
+fn error_handler<'h>(p: &'h Proc, regs: &Regs, f: Called) -> &'static Export {
+    let args = p.heap.list(x_terms(p, regs, f.arity as usize));
+    for (i, t) in [f.module.into(), f.function.into(), args].into_iter().enumerate() {
+        set_x(regs, i, Term::word(t));
+    }
+    kvik_code::export(super::call::error_handler(p), am::breakpoint, 3)
 }
 
 /// A call through an export. Answers where it leads; the export is in the first scratch word.

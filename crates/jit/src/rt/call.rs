@@ -140,9 +140,11 @@ fn put_list(regs: &Regs, args: Term<'_>) -> Option<usize> {
     it.rest.is_nil().then_some(n)
 }
 
-/// The function of that name. `None`: module or function is no atom.
-fn find(m: Term<'_>, f: Term<'_>, arity: usize) -> Option<u64> {
+/// The function of that name. `None`: module or function is no atom. Whether it does nothing but
+/// raise goes to the first scratch word.
+fn find(regs: &Regs, m: Term<'_>, f: Term<'_>, arity: usize) -> Option<u64> {
     let e = kvik_code::export(m.as_atom()?, f.as_atom()?, arity as u32);
+    set_scratch(regs, 0, is_raiser(e) as u64);
     Some(e as *const Export as u64)
 }
 
@@ -157,7 +159,7 @@ pub fn badarg_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) 
 /// `apply` with arguments in place: the export to call.
 pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, arity: u64) -> u64 {
     let (m, f) = (arg(p, args, 0), arg(p, args, 1));
-    find(m, f, arity as usize).unwrap_or_else(|| {
+    find(regs, m, f, arity as usize).unwrap_or_else(|| {
         let args = p.heap.list(x_terms(p, regs, arity as usize));
         badarg_in(p, am::apply, &[m, f, args])
     })
@@ -166,7 +168,7 @@ pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, arit
 /// `erlang:apply(M, F, Args)`: the export to call, its arguments in place.
 pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
-    let e = put_list(regs, args).and_then(|n| find(m, f, n));
+    let e = put_list(regs, args).and_then(|n| find(regs, m, f, n));
     e.unwrap_or_else(|| badarg_in(p, am::apply, &[m, f, args]))
 }
 
@@ -225,7 +227,7 @@ pub extern "sysv64" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64
 }
 
 /// The module that a process asks where there is no code.
-fn error_handler(p: &Proc) -> kvik_term::Atom {
+pub fn error_handler(p: &Proc) -> kvik_term::Atom {
     p.extra(|x| x.error_handler).unwrap_or(am::error_handler)
 }
 

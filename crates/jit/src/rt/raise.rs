@@ -18,7 +18,7 @@ pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u
         super::stop::hibernate(p);
         return 0;
     }
-    let ip = breaks_passed(p, ip);
+    let (ip, passed) = breaks_passed(p, ip);
     let given = p.heap.exc_class() >= Class::ErrorWithTrace as u8;
     let trace = if given {
         trace::given(p, p.heap.root(Root::ExcTrace))
@@ -35,8 +35,12 @@ pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u
     p.heap.set_root(Root::Spare, Term::NIL);
     let found = find_handler(p);
     if crate::breaks::active() {
-        let left = found.map_or(0, |f| f.1);
-        crate::breaks::unwound(p, left, class.1, p.heap.root(Root::ExcValue));
+        let left = found.map(|f| f.1);
+        let mut end = (class.1, p.heap.root(Root::ExcValue));
+        if left.is_none() && end.0 == am::throw {
+            end = (am::error, p.heap.tuple(&[am::nocatch.into(), end.1]));
+        }
+        crate::breaks::unwound(p, (&passed, ip), left, end.0, end.1);
     }
     let Some((handler, left)) = found else { return 0 };
     p.heap.cut_stack(left);
@@ -50,22 +54,19 @@ pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u
 }
 
 /// A BIF that was watched has failed: its frame's address is where it was to come back to. Answers
-/// the place that called it.
-fn breaks_passed(p: &Proc, mut ip: u64) -> u64 {
+/// the place that called it, and the frames on the way.
+fn breaks_passed(p: &Proc, mut ip: u64) -> (u64, Vec<Term<'_>>) {
+    let mut frames = Vec::new();
     while crate::breaks::active() && crate::breaks::is_return(ip) {
         // SAFETY: native code waits for our answer.
         let stack = unsafe { p.heap.stack() };
         let &[frame, next, ..] = stack else { break };
-        let class = [am::error, am::exit, am::throw][(p.heap.exc_class() % 4).min(2) as usize];
         // SAFETY: below that address lies a term.
-        let frame = unsafe { Term::from_word(frame) };
-        if let Some(h) = crate::breaks::hooks() {
-            (h.raised)(p, frame, class, p.heap.root(Root::ExcValue));
-        }
+        frames.push(unsafe { Term::from_word(frame) });
         p.heap.cut_stack(stack.len() - 2);
         ip = next;
     }
-    ip
+    (ip, frames)
 }
 
 /// The innermost handler, and how many words of the stack remain from its frame on.

@@ -100,6 +100,9 @@ impl<'m> Compiler<'m> {
         self.none_fails(None);
         let back = match frame {
             Some(k) => {
+                if !fun {
+                    self.keep_caller_of_raiser(k);
+                }
                 self.pop_frame(k);
                 None
             }
@@ -135,6 +138,7 @@ impl<'m> Compiler<'m> {
         self.none_fails(None);
         match frame {
             Some(k) => {
+                self.keep_caller_of_raiser(k);
                 self.pop_frame(k);
                 self.a.jmp_m(RAX, 0);
             }
@@ -145,6 +149,26 @@ impl<'m> Compiler<'m> {
             }
         }
         Ok(())
+    }
+
+    /// A tail call of the export in `rax` that does nothing but raise (the first scratch word says
+    /// so) is a call: a stack trace shows its caller.
+    fn keep_caller_of_raiser(&mut self, frame: u64) {
+        let raiser = self.a.label();
+        self.a.alu_mi(Alu::Cmp, REGS, Regs::SCRATCH as i32, 0);
+        self.a.jcc(Cc::Ne, raiser);
+        self.later(move |c| {
+            c.a.place(raiser);
+            c.a.mov_rr(RDX, RAX);
+            let back = c.push_continuation();
+            c.a.mov_rr(RAX, RDX);
+            c.a.jmp_m(RAX, 0);
+            c.come_back(back);
+            // `erlang:raise/3` gives a value where its arguments are bad.
+            c.pop_frame(frame);
+            c.return_();
+            Ok(())
+        });
     }
 
     /// A call of a fun before `deallocate` and `return` is a tail call: there is no instruction for

@@ -163,6 +163,9 @@ impl Loop<'_> {
     fn make_ready(&mut self, mut t: Ticket) -> Option<Ticket> {
         let p = t.private();
         if p.is_exiting() {
+            if trace::on() {
+                p.trace_turn("in");
+            }
             self.end(t);
             return None;
         }

@@ -1,0 +1,121 @@
+//! What match specifications of tracing do besides matching.
+
+use std::cell::Cell;
+
+use kvik_ets::ms::{Action, Effects};
+use kvik_jit::breaks;
+use kvik_proc::trace::{self, bit, Tracee};
+use kvik_proc::Proc;
+use kvik_term::{am, Term};
+
+use super::calls::end;
+
+/// What specifications do besides matching.
+#[derive(Default)]
+pub struct Acts {
+    /// What is asked for at the end of a call: `calls::end`.
+    pub ends: Cell<i64>,
+}
+
+/// Flags off, flags on. Without a tracer, named here or the process's own, all are off.
+fn set(pid: u32, off: u32, on: u32, tracer: Option<u32>) -> Option<()> {
+    let who = Tracee::Process(pid);
+    let (old, _) = trace::of(who)?;
+    trace::set(who, old & !off | on, tracer);
+    Some(())
+}
+/// Flags, and a tracer where one is named.
+fn flags(list: Term<'_>, tracer: &mut Option<u32>) -> Option<u32> {
+    let mut bits = 0;
+    for t in list.list_to_vec()? {
+        if let Some(a) = t.as_atom() {
+            bits |= trace::bit_of(a)?;
+        } else {
+            let [k, by] = t.as_tuple_n::<2>().filter(|[k, _]| super::named(*k, "tracer"))?;
+            let _ = k;
+            *tracer = Some(by.as_local_pid()?);
+        }
+    }
+    Some(bits)
+}
+
+impl Effects for Acts {
+    fn act<'h>(&self, p: &'h Proc, action: Action, args: &[Term<'h>]) -> Option<Term<'h>> {
+        let add = |bits| {
+            self.ends.set(self.ends.get() | bits);
+            Some(Term::bool(true))
+        };
+        let whom = |t: Term<'_>| match t.as_atom() {
+            Some(name) => kvik_proc::registry::whereis_process(name),
+            None => t.as_local_pid(),
+        };
+        match (action, args) {
+            (Action::ReturnTrace, _) => add(end::RETURN),
+            (Action::ExceptionTrace, _) => add(end::RETURN | end::EXCEPTION),
+            (Action::Caller, _) => Some(caller(p, false)),
+            (Action::CallerLine, _) => Some(caller(p, true)),
+            (Action::Display, [t]) => {
+                let mut text = kvik_term::print::display(*t);
+                text.push(b'\n');
+                crate::names::show(&text);
+                Some(Term::bool(true))
+            }
+            (Action::ProcessDump, _) => Some(p.heap.binary(&crate::process::dump(p, true))),
+            (Action::EnableTrace | Action::DisableTrace, [.., flag]) => {
+                let pid = if args.len() == 2 { whom(args[0])? } else { p.pid() };
+                let bits = trace::bit_of(flag.as_atom()?)?;
+                let (off, on) = if action == Action::EnableTrace { (0, bits) } else { (bits, 0) };
+                set(pid, off, on, own_tracer(p))?;
+                Some(Term::bool(true))
+            }
+            (Action::Trace, [.., off, on]) => {
+                let pid = if args.len() == 3 { whom(args[0])? } else { p.pid() };
+                let mut tracer = own_tracer(p);
+                let off = flags(*off, &mut tracer)?;
+                let on = flags(*on, &mut tracer)?;
+                if tracer.is_some_and(|t| !trace::is_alive(t)) {
+                    return None;
+                }
+                set(pid, off, on, tracer)?;
+                Some(Term::bool(true))
+            }
+            (Action::Silent, [b]) => {
+                // It has no effect on processes that are not traced.
+                if let (Some(b), Some((old, by))) = (b.as_bool(), trace::of(p.tracee())) {
+                    let new = if b { old | bit::SILENT } else { old & !bit::SILENT };
+                    trace::set(p.tracee(), new, by);
+                }
+                Some(Term::bool(true))
+            }
+            (Action::IsSeqTrace, _) => Some(Term::bool(seq_token(p).as_tuple().is_some())),
+            (Action::GetSeqToken, _) => Some(seq_token(p)),
+            (Action::GetTcw, _) => Some(p.heap.integer(crate::system::trace_control_word())),
+            (Action::SetTcw, [n]) => {
+                let n = n.as_i64().filter(|n| (0..=u32::MAX as i64).contains(n))?;
+                Some(p.heap.integer(crate::system::set_trace_control_word(n)))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn own_tracer(p: &Proc) -> Option<u32> {
+    trace::of(p.tracee()).and_then(|s| s.1)
+}
+fn seq_token(p: &Proc) -> Term<'_> {
+    p.heap.root(kvik_heap::roots::Root::SeqToken)
+}
+
+/// `{M, F, A}`, with `{File, Line}` where that is asked for.
+fn caller(p: &Proc, with_line: bool) -> Term<'_> {
+    let h = &p.heap;
+    let Some(l) = breaks::caller(p) else { return am::undefined.into() };
+    let mut parts = vec![l.module.into(), l.function.into(), Term::int(l.arity as i32)];
+    if with_line {
+        parts.push(match l.line {
+            Some((file, line)) => h.tuple(&[h.string(&file), h.integer(line as i64)]),
+            None => am::undefined.into(),
+        });
+    }
+    h.tuple(&parts)
+}

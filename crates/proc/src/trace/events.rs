@@ -1,0 +1,187 @@
+//! What processes tell their tracers.
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_term::{am, Atom, Term};
+
+use super::{bit, is_alive, judge, of, of_new, on, set, tell, Setting, Tracee, Verdict};
+use crate::process::flag;
+use crate::signal::{deliver, Control};
+use crate::{node, registry, Proc};
+
+impl Proc {
+    pub fn trace_flags(&self) -> u32 {
+        self.me.as_ref().map_or(0, |m| m.trace())
+    }
+    /// Is it traced for that?
+    #[inline]
+    pub fn is_traced(&self, flags: u32) -> bool {
+        on() && self.trace_flags() & flags != 0 && !self.flag(flag::SENSITIVE)
+    }
+    pub fn tracee(&self) -> Tracee {
+        Tracee::Process(self.pid())
+    }
+    /// Tells of an event, where the process is traced at all.
+    pub fn trace(&self, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
+        tell(self.tracee(), tag, parts)
+    }
+    /// What is left to do of a send while somebody is traced. `Ok`: it is done.
+    #[cold]
+    pub(crate) fn trace_send(&self, to: Term<'_>, m: Term<'_>) -> bool {
+        if self.is_traced(bit::SEND) {
+            self.tell_send(to, m);
+        }
+        // Patterns for what is received look at the sender too.
+        let pid = match to.as_atom() {
+            Some(name) => registry::whereis_process(name),
+            None => to.as_local_pid(),
+        };
+        let is_receiver = |pid: &u32| {
+            let guard = kvik_sync::pin();
+            let task = crate::process::table().get(*pid, &guard);
+            task.is_some_and(|t| t.trace() & bit::RECEIVE != 0)
+        };
+        let Some(pid) = pid.filter(is_receiver) else { return false };
+        deliver(pid, Control::MessageFrom { from: self.pid(), message: OwnedTerm::new(m) });
+        true
+    }
+    fn tell_send<'h>(&'h self, to: Term<'h>, m: Term<'h>) {
+        let more = match judge(self, true, &[to, m]) {
+            Verdict::Ignore => return,
+            Verdict::Tell => None,
+            Verdict::With(t) => Some(t),
+        };
+        let there = to.as_local_pid().is_none_or(is_alive);
+        let (to, m) = (OwnedTerm::new(to), OwnedTerm::new(m));
+        self.trace(if there { "send" } else { "send_to_non_existing_process" }, |h| {
+            let parts = [&m, &to].into_iter().chain(&more);
+            parts.map(|t| h.copy(t.term())).collect()
+        });
+    }
+    /// A message comes, from a process where that is known; or a `receive` has waited long enough.
+    #[cold]
+    pub fn trace_receive(&self, from: Option<u32>, m: Term<'_>) {
+        // A copy that is not touched while the judge builds terms.
+        let m = OwnedTerm::new(m);
+        let args = [
+            from.map_or(am::undefined.into(), |_| node::name().into()),
+            from.map_or(am::undefined.into(), Term::local_pid),
+            m.term(),
+        ];
+        let more = match judge(self, false, &args) {
+            Verdict::Ignore => return,
+            Verdict::Tell => None,
+            Verdict::With(t) => Some(t),
+        };
+        self.trace("receive", |h| {
+            std::iter::once(&m).chain(&more).map(|t| h.copy(t.term())).collect()
+        });
+    }
+    /// An event of a process's life, with one term.
+    #[inline]
+    pub fn trace_procs(&self, tag: &str, what: Term<'_>) {
+        if self.is_traced(bit::PROCS) {
+            self.tell_one(tag, what);
+        }
+    }
+    #[cold]
+    fn tell_one(&self, tag: &str, what: Term<'_>) {
+        let what = OwnedTerm::new(what);
+        self.trace(tag, |h| vec![h.copy(what.term())]);
+    }
+    /// A turn begins or ends, at a function.
+    #[cold]
+    pub(crate) fn trace_turn(&self, tag: &str) {
+        if let Some(turn) = super::TURN.get().filter(|_| self.is_traced(bit::CALL)) {
+            turn(self, tag == "in");
+        }
+        if !self.is_traced(bit::RUNNING | bit::RUNNING_PROCS) {
+            return;
+        }
+        let at = OwnedTerm::new((crate::hooks::hooks().stacktrace)(self, &self.heap, false, 1));
+        let (m, f, a) = self.initial_call();
+        self.trace(tag, |h| {
+            let line = at.term().as_cons().and_then(|c| c.head().as_tuple_n::<4>());
+            vec![match line {
+                Some([m, f, a, _]) => h.tuple(&[h.copy(m), h.copy(f), h.copy(a)]),
+                None => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
+            }]
+        });
+    }
+    /// This process has just made another: tells of it, and hands on what is to be handed on.
+    #[cold]
+    pub(crate) fn trace_spawn(&self, child: &Proc, m: Atom, f: Atom, args: Term<'_>, link: bool) {
+        let (new, new_tracer) = of_new(false);
+        if new_tracer.is_some() {
+            set(child.tracee(), new, new_tracer);
+        }
+        if let Some((flags, Some(tracer))) = of(self.tracee()) {
+            let by = (flags, tracer);
+            self.hand_on(by, child, bit::SET_ON_SPAWN, bit::SET_ON_FIRST_SPAWN);
+            if link {
+                self.hand_on(by, child, bit::SET_ON_LINK, bit::SET_ON_FIRST_LINK);
+            }
+        }
+        let args = OwnedTerm::new(args);
+        let tell = |p: &Proc, tags: [&str; 2], other: Term<'static>| {
+            if !p.is_traced(bit::PROCS) {
+                return;
+            }
+            p.trace(tags[0], |h| vec![other, h.tuple(&[m.into(), f.into(), h.copy(args.term())])]);
+            if link {
+                p.trace(tags[1], |_| vec![other]);
+            }
+        };
+        tell(self, ["spawn", "link"], child.self_pid());
+        tell(child, ["spawned", "getting_linked"], self.self_pid());
+    }
+    /// A new process is traced as this one is, where a flag says so: each time, or the first.
+    fn hand_on(&self, (flags, tracer): (u32, u32), to: &Proc, each_time: u32, once: u32) {
+        if flags & (each_time | once) == 0 {
+            return;
+        }
+        let mut inherited = flags | to.trace_flags();
+        if flags & once != 0 {
+            inherited &= !(once | each_time);
+            let left = self.trace_flags() & !(once | each_time);
+            set(self.tracee(), left, Some(tracer));
+        }
+        set(to.tracee(), inherited, Some(tracer));
+    }
+    /// The process links to another. What that one is traced for from now on, and by whom.
+    #[cold]
+    pub(crate) fn trace_link(&self, to: Term<'static>) -> Option<(u32, u32)> {
+        self.trace_procs("link", to);
+        let (flags, tracer) = of(self.tracee())?;
+        let (tracer, first) = (tracer?, bit::SET_ON_FIRST_LINK | bit::SET_ON_LINK);
+        if flags & first == 0 || to.as_local_pid().is_none() {
+            return None;
+        }
+        if flags & bit::SET_ON_FIRST_LINK == 0 {
+            return Some((flags, tracer));
+        }
+        set(self.tracee(), flags & !first, Some(tracer));
+        Some((flags & !first, tracer))
+    }
+    /// A traced process has linked to this one, and hands its flags on.
+    #[cold]
+    pub(crate) fn inherit_trace(&self, (flags, tracer): (u32, u32)) {
+        let (own, by): Setting = of(self.tracee()).unwrap_or_default();
+        if by.is_none_or(|t| t == tracer) {
+            set(self.tracee(), own | flags, Some(tracer));
+        }
+    }
+    /// The process is at its end.
+    #[cold]
+    pub(crate) fn trace_exit(&self, reason: &OwnedTerm) {
+        self.trace_procs("exit", reason.term());
+        if self.is_traced(bit::PROCS) {
+            if let Some(name) = self.name() {
+                self.trace_procs("unregister", name.into());
+            }
+        }
+        if self.is_traced(bit::EXITING) {
+            self.tell_one("out_exited", Term::int(0));
+        }
+        super::forget(self.tracee());
+    }
+}
