@@ -2,8 +2,9 @@
 %%
 %%   1> ipctest:oneway().      messages per second, one direction
 %%   2> ipctest:pingpong().    round trips per second
+%%   3> ipctest:pingpong(N).   the same, of N instead of ten million
 -module(ipctest).
--export([oneway/0, pingpong/0, consumer/0]).
+-export([oneway/0, pingpong/0, pingpong/1, consumer/0]).
 -compile(nowarn_deprecated_function).
 
 -define(COUNT, 10000000).
@@ -17,21 +18,24 @@ oneway() ->
     times(?COUNT - 1, Send),
     Consumer ! {done, self()},
     receive ok -> ok end,
-    per_second(Start, erlang:now()).
+    per_second(?COUNT, Start, erlang:now()).
 
 %% Each message waits for its answer: two switches between processes a round.
 pingpong() ->
+    pingpong(?COUNT).
+
+pingpong(Count) ->
     Consumer = spawn(?MODULE, consumer, []),
     Round = fun() ->
                     Consumer ! {ping, self()},
                     receive pong -> ok end
             end,
     Start = erlang:now(),
-    times(?COUNT, Round),
+    times(Count, Round),
     Stop = erlang:now(),
     Consumer ! {done, self()},
     receive ok -> ok end,
-    per_second(Start, Stop).
+    per_second(Count, Start, Stop).
 
 %% The other side of both.
 consumer() ->
@@ -51,5 +55,5 @@ times(N, Fun) ->
     Fun(),
     times(N - 1, Fun).
 
-per_second(Start, Stop) ->
-    ?COUNT * 1000000 / timer:now_diff(Stop, Start).
+per_second(Count, Start, Stop) ->
+    Count * 1000000 / timer:now_diff(Stop, Start).

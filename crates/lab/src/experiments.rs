@@ -21,8 +21,10 @@ pub struct Job {
     pub args: Vec<String>,
     pub read: Reader,
     pub limit_seconds: u64,
-    /// Only the peers that run by default take part (files: schedulers do not matter much).
-    pub default_only: bool,
+    /// The program in C that does the same, and its arguments.
+    pub in_c: Option<(&'static str, Vec<String>)>,
+    /// How often it is run in each round: more than once where a run is short and its rows many.
+    pub times: usize,
 }
 
 impl Job {
@@ -151,9 +153,10 @@ pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
 }
 
 fn all(quick: bool) -> Vec<Job> {
+    let rounds = if quick { "3000000" } else { "" };
     let mut jobs = vec![
         eval("oneway", "io:format(\"~p~n\", [ipctest:oneway()]), halt()."),
-        eval("pingpong", "io:format(\"~p~n\", [ipctest:pingpong()]), halt()."),
+        eval("pingpong", &format!("io:format(\"~p~n\", [ipctest:pingpong({rounds})]), halt().")),
     ];
     let sizes: &[usize] = if quick {
         &[1, 1_000, 100_000, 1_000_000]
@@ -177,7 +180,8 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         args: ["-noshell", "-noinput", "-eval", code].map(str::to_owned).to_vec(),
         read: read_number,
         limit_seconds: 120,
-        default_only: false,
+        in_c: None,
+        times: 1,
     }
 }
 
@@ -191,7 +195,8 @@ fn start(experiment: &'static str, detail: &str, what: &[&str], read: Reader) ->
         args,
         read,
         limit_seconds: 180,
-        default_only: false,
+        in_c: None,
+        times: 1,
     }
 }
 
@@ -206,11 +211,13 @@ fn ring(n: usize) -> Job {
 
 fn files(quick: bool) -> Job {
     let dir = std::env::temp_dir().display().to_string();
-    let mut what = vec!["file_matrix", "start", dir.as_str()];
-    what.extend(if quick { ["16", "1", "8", "64", "1024"].iter() } else { ["100"].iter() });
-    let mut job = start("files", "", &what, read_files);
-    job.default_only = true;
+    let sizes: &[&str] = if quick { &["16", "1", "8", "64", "1024"] } else { &["100"] };
+    let matrix = [&[dir.as_str()], sizes].concat();
+    let mut job =
+        start("files", "", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
+    job.in_c = Some(("files", matrix.iter().map(|a| (*a).to_owned()).collect()));
     job.limit_seconds = 400;
+    job.times = if quick { 2 } else { 1 };
     job
 }
 

@@ -12,7 +12,9 @@ usage: kvik bench [EXPERIMENT...] [options]
   --json         print the JSON too
   --vm PATH      the kvik to measure (default: this one)
   --erl PATH     the erl to measure beside it (default: the one found)
-  --peers LIST   of kvik1,kvik,otp1,otp (default: all that are found)
+  --peers LIST   of kvik1,otp1,kvik,otp,c (default: all that are found)
+
+Files are written in $TMPDIR.
 
 experiments: oneway pingpong ring spawn memory pipes files scheduling start";
 

@@ -1,7 +1,7 @@
-//! Who takes part: kvik and OTP, each on one scheduler and by default.
+//! Who takes part: kvik and OTP, each on one scheduler and by default, and programs in C.
 //!
-//! A peer that runs the Erlang programs is a command with flags; peers in other languages will be
-//! further `Kind`s with programs of their own under `lab/peers/`.
+//! A peer that runs the Erlang programs is a command with flags; a peer in another language is a
+//! `Kind` of its own, with its programs under `lab/`.
 
 use crate::options::Options;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,8 @@ use std::process::Command;
 pub enum Kind {
     Kvik,
     Otp,
+    /// What the experiment's program in C does.
+    C,
 }
 
 #[derive(Debug, Clone)]
@@ -20,6 +22,7 @@ pub struct Peer {
     pub kind: Kind,
     /// On one scheduler: compared with the other machine on one scheduler.
     pub single: bool,
+    /// What runs the programs; in C what compiles them.
     pub program: PathBuf,
     pub flags: Vec<String>,
     pub env: Vec<(String, String)>,
@@ -31,6 +34,7 @@ const TABLE: &[(&str, &str, Kind, bool, &[&str])] = &[
     ("otp1", "OTP +S 1", Kind::Otp, true, &["+S", "1"]),
     ("kvik", "kvik", Kind::Kvik, false, &[]),
     ("otp", "OTP", Kind::Otp, false, &[]),
+    ("c", "C", Kind::C, false, &[]),
 ];
 
 pub struct LineUp {
@@ -42,9 +46,9 @@ impl LineUp {
     pub fn kvik(&self) -> Option<&Peer> {
         self.peers.iter().find(|p| p.kind == Kind::Kvik)
     }
-    /// The peer of another kind that runs in the same way.
-    pub fn opposite(&self, peer: &Peer) -> Option<usize> {
-        self.peers.iter().position(|p| p.kind != peer.kind && p.single == peer.single)
+    /// The peer of that kind on one scheduler or by default.
+    pub fn position(&self, kind: Kind, single: bool) -> Option<usize> {
+        self.peers.iter().position(|p| p.kind == kind && p.single == single)
     }
 }
 
@@ -77,13 +81,14 @@ pub fn find(options: &Options) -> Result<LineUp, String> {
     let wanted = |id: &str| options.peers.is_empty() || options.peers.iter().any(|p| p == id);
     let mut line_up = LineUp { peers: Vec::new(), missing: Vec::new() };
     for &(id, label, kind, single, flags) in TABLE.iter().filter(|row| wanted(row.0)) {
-        let (program, env) = match (kind, &erl) {
-            (Kind::Kvik, _) => (kvik.clone(), Vec::new()),
-            (Kind::Otp, Some((program, env))) => (program.clone(), env.clone()),
-            (Kind::Otp, None) => {
-                line_up.missing.push(format!("{label} (no erl: apt-get install erlang-base)"));
-                continue;
-            }
+        let (found, package) = match kind {
+            Kind::Kvik => (Some((kvik.clone(), Vec::new())), ""),
+            Kind::Otp => (erl.clone(), "erlang-base"),
+            Kind::C => (on_path("cc").map(|cc| (cc, Vec::new())), "gcc"),
+        };
+        let Some((program, env)) = found else {
+            line_up.missing.push(format!("{label} (apt-get install {package})"));
+            continue;
         };
         let flags = flags.iter().map(|f| (*f).to_owned()).collect();
         line_up.peers.push(Peer { id, label, kind, single, program, flags, env });

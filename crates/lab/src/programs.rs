@@ -1,8 +1,8 @@
-//! The Erlang programs, carried inside the lab, compiled once for all peers.
+//! The programs, carried inside the lab; the Erlang ones are compiled once for all peers.
 
-use crate::peers::{on_path, LineUp};
+use crate::peers::{on_path, Kind, LineUp};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 const SOURCES: &[(&str, &str)] = &[
     ("ipctest.erl", include_str!("../../../experiments/ipctest.erl")),
@@ -12,6 +12,9 @@ const SOURCES: &[(&str, &str)] = &[
     ("waiting.erl", include_str!("../../../lab/erlang/waiting.erl")),
     ("switches.erl", include_str!("../../../lab/erlang/switches.erl")),
 ];
+
+/// Experiment 4 for the peer in C.
+const FILES_IN_C: &str = include_str!("../../../lab/c/files.c");
 
 /// A folder that goes when the lab is done.
 pub struct Folder(PathBuf);
@@ -39,14 +42,23 @@ pub fn prepare(line_up: &LineUp) -> Result<Folder, String> {
     }
     let mut compile = compiler(line_up)?;
     compile.arg("-W0").args(SOURCES.iter().map(|(name, _)| name)).current_dir(folder.path());
-    let output = compile.output().map_err(|e| format!("erlc: {e}"))?;
-    if output.status.success() {
-        Ok(folder)
-    } else {
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
-        Err(format!("the programs do not compile:\n{said}"))
+    said_well(compile.output())?;
+    if let Some(c) = line_up.peers.iter().find(|p| p.kind == Kind::C) {
+        std::fs::write(folder.path().join("files.c"), FILES_IN_C).map_err(fault)?;
+        let mut compile = Command::new(&c.program);
+        compile.args(["-O2", "-o", "files", "files.c"]).current_dir(folder.path());
+        said_well(compile.output())?;
     }
+    Ok(folder)
+}
+
+fn said_well(compiler: std::io::Result<Output>) -> Result<(), String> {
+    let output = compiler.map_err(|e| format!("the compiler does not start: {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [&output.stdout, &output.stderr].map(|s| String::from_utf8_lossy(s).into_owned());
+    Err(format!("the programs do not compile:\n{}", said.concat()))
 }
 
 /// OTP's compiler where it is installed, so that all peers run the same files whatever the state

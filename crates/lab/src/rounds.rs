@@ -1,12 +1,14 @@
-//! Rounds: every job on every peer in turn, A B C D A B C D, each in a fresh process.
+//! Rounds: every job on every peer in turn, A B C D B C D A, each in a fresh process. Each time
+//! another peer begins, so that nobody always has the same one before it (and its dirty pages).
 
 use crate::experiments::Job;
 use crate::options::Options;
-use crate::peers::{LineUp, Peer};
+use crate::peers::{Kind, LineUp, Peer};
 use crate::run::{run, Outcome};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A peer that failed this often at a job is not asked again.
@@ -14,7 +16,7 @@ const PATIENCE: usize = 2;
 
 #[derive(Default)]
 pub struct Results {
-    /// row, then peer (index in the line-up), then a value for each round.
+    /// row, then peer (index in the line-up), then a value for each time it was run.
     pub values: BTreeMap<String, BTreeMap<usize, Vec<Option<f64>>>>,
     /// job and peer, and why it failed.
     pub faults: BTreeMap<(String, usize), Vec<String>>,
@@ -29,10 +31,13 @@ pub fn measure(line_up: &LineUp, jobs: &[Job], folder: &Path, options: &Options)
     let mut results = Results::default();
     for round in 0..options.rounds {
         let round_begin = Instant::now();
-        for job in jobs {
-            for (index, peer) in line_up.peers.iter().enumerate() {
+        for (job, time) in jobs.iter().flat_map(|j| (0..j.times).map(move |t| (j, t))) {
+            let time = round * job.times + time;
+            let mut order: Vec<_> = line_up.peers.iter().enumerate().collect();
+            order.rotate_left(time % line_up.peers.len());
+            for (index, peer) in order {
                 progress(round, options.rounds, &job.name(), peer, begin);
-                one(&mut results, round, job, index, peer, folder);
+                one(&mut results, time, job, index, peer, folder);
             }
         }
         results.rounds = round + 1;
@@ -49,20 +54,30 @@ fn out_of_time(options: &Options, done: usize, spent: Duration, last: Duration) 
     options.budget.is_some_and(|budget| done >= 3 && (spent + last).as_secs() >= budget)
 }
 
-fn one(results: &mut Results, round: usize, job: &Job, index: usize, peer: &Peer, folder: &Path) {
-    let key = (job.name(), index);
-    let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE);
-    if tired || (job.default_only && peer.single) {
-        return;
+/// How that peer does that job, if it does.
+fn command(job: &Job, peer: &Peer, folder: &Path) -> Option<Command> {
+    if peer.kind == Kind::C {
+        let (program, args) = job.in_c.as_ref()?;
+        let mut command = Command::new(folder.join(program));
+        command.args(args);
+        return Some(command);
     }
     let mut command = peer.command();
     command.args(&job.args);
+    Some(command)
+}
+
+/// The `time`-th run of a job by a peer.
+fn one(results: &mut Results, time: usize, job: &Job, index: usize, peer: &Peer, folder: &Path) {
+    let key = (job.name(), index);
+    let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE);
+    let Some(mut command) = command(job, peer, folder).filter(|_| !tired) else { return };
     let outcome = run(&mut command, folder, Duration::from_secs(job.limit_seconds));
     match outcome.and_then(|o| rows(job, &o).map(|rows| (o, rows))) {
         Ok((outcome, rows)) => {
             for (row, value) in rows {
                 let cells = results.values.entry(row).or_default().entry(index).or_default();
-                cells.resize(round, None);
+                cells.resize(time, None);
                 cells.push(Some(value));
             }
             let peak = results.peak_kb.entry(key.clone()).or_default();

@@ -1,4 +1,4 @@
-//! Medians with their spread, and ratios computed pair by pair within rounds.
+//! Medians with their spread, and ratios computed pair by pair, of runs made one after the other.
 
 use crate::experiments::{self, Better, Job, Subject};
 use crate::peers::{Kind, LineUp};
@@ -86,6 +86,8 @@ pub struct Row {
     /// kvik's ratio to OTP on one scheduler, and by default.
     pub single: Option<Ratio>,
     pub default: Option<Ratio>,
+    /// By default to the program in C, where there is one.
+    pub c: Option<Ratio>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +117,10 @@ impl Summary {
         rows.sort_by_key(|r| order(&r.id));
         let peers = line_up.peers.iter().map(|p| (p.id, p.label, p.kind)).collect();
         Summary { peers, rows, rounds: results.rounds, seconds: results.seconds }
+    }
+    /// Is there anything to compare with C?
+    pub fn beside_c(&self) -> bool {
+        self.rows.iter().any(|row| row.c.is_some())
     }
     pub fn kvik_failed(&self) -> bool {
         self.rows.iter().any(|row| {
@@ -163,9 +169,9 @@ fn row(
             }
         })
         .collect();
-    let ratio = |single: bool| {
-        let ours = line_up.peers.iter().position(|p| p.kind == Kind::Kvik && p.single == single)?;
-        let theirs = line_up.opposite(&line_up.peers[ours])?;
+    let ratio = |kind: Kind, single: bool| {
+        let ours = line_up.position(Kind::Kvik, single)?;
+        let theirs = line_up.position(kind, single)?;
         Ratio::of(values.get(&ours)?, values.get(&theirs)?, subject.better)
     };
     let label = experiments::label(id);
@@ -174,8 +180,9 @@ fn row(
         label,
         subject,
         cells,
-        single: ratio(true),
-        default: ratio(false),
+        single: ratio(Kind::Otp, true),
+        default: ratio(Kind::Otp, false),
+        c: ratio(Kind::C, false),
     })
 }
 

@@ -5,12 +5,12 @@ use crate::stats::{Cell, Ratio, Row, Summary};
 pub fn text(summary: &Summary) -> String {
     let mut lines = vec![heading(summary)];
     for row in &summary.rows {
-        lines.push(line(row));
+        lines.push(line(summary, row));
     }
     let mut out = align(&lines);
     out.push_str(&format!(
         "\n{} rounds in {:.0} s. Medians; × is how many times better kvik is than OTP run the \
-         same way, computed round by round.\n",
+         same way (or than C), computed run by run.\n",
         summary.rounds, summary.seconds
     ));
     for (name, fault) in faults(summary) {
@@ -23,13 +23,15 @@ fn heading(summary: &Summary) -> Vec<String> {
     let mut cells = vec![String::new(), "unit".to_owned()];
     cells.extend(summary.peers.iter().map(|p| p.1.to_owned()));
     cells.extend(["× at +S 1".to_owned(), "× default".to_owned()]);
+    cells.extend(summary.beside_c().then(|| "× C".to_owned()));
     cells
 }
 
-fn line(row: &Row) -> Vec<String> {
+fn line(summary: &Summary, row: &Row) -> Vec<String> {
     let mut cells = vec![row.label.clone(), row.subject.unit.to_owned()];
     cells.extend(row.cells.iter().map(cell));
     cells.extend([ratio(row.single), ratio(row.default)]);
+    cells.extend(summary.beside_c().then(|| ratio(row.c)));
     cells
 }
 

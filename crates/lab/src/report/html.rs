@@ -4,7 +4,7 @@ use super::svg::{bars, lines, Bar, Line};
 use crate::experiments::{Better, Chart, Subject, SUBJECTS};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::peers::{Kind, LineUp};
+use crate::peers::{Kind, LineUp, Peer};
 use crate::stats::{Cell, Ratio, Row, Spread, Summary};
 use crate::table::{faults, number};
 use std::fmt::Write;
@@ -35,7 +35,7 @@ pub fn page(options: &Options, machine: &Machine, line_up: &LineUp, summary: &Su
     for subject in SUBJECTS {
         let rows: Vec<&Row> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
         if !rows.is_empty() {
-            section(&mut out, summary, subject, &rows);
+            section(&mut out, line_up, summary, subject, &rows);
         }
     }
     failures(&mut out, summary);
@@ -86,7 +86,13 @@ fn ratio(ratio: Option<Ratio>) -> String {
     }
 }
 
-fn section(out: &mut String, summary: &Summary, subject: &Subject, rows: &[&Row]) {
+fn section(
+    out: &mut String,
+    line_up: &LineUp,
+    summary: &Summary,
+    subject: &Subject,
+    rows: &[&Row],
+) {
     let _ = write!(
         out,
         "<section id='{}'><h2>{}</h2><p class='question'>{}</p><p>{}</p>",
@@ -98,7 +104,7 @@ fn section(out: &mut String, summary: &Summary, subject: &Subject, rows: &[&Row]
     match subject.chart {
         Chart::Bars => rows.iter().for_each(|row| out.push_str(&bar_chart(summary, subject, row))),
         Chart::Lines => out.push_str(&line_chart(summary, subject, rows)),
-        Chart::Files => file_charts(out, summary, rows),
+        Chart::Files => file_charts(out, line_up, summary, rows),
     }
     table(out, summary, rows);
     out.push_str("</section>");
@@ -178,11 +184,13 @@ const PATTERNS: &[(&str, &str)] = &[
 ];
 
 /// The lines of a file chart: a colour for the peer, a pattern for the handle.
-fn file_charts(out: &mut String, summary: &Summary, rows: &[&Row]) {
+fn file_charts(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&Row]) {
     out.push_str("<div class='four'>");
     for (pattern, title) in PATTERNS {
         let mut labels = Vec::new();
-        for (peer, (id, label, _)) in summary.peers.iter().enumerate() {
+        // Four handles for each: those on one scheduler stand in the table.
+        let many = line_up.peers.iter().enumerate().filter(|(_, p)| !p.single);
+        for (peer, Peer { id, label, .. }) in many {
             for handle in ["ordinary", "raw", "read_ahead", "delayed_write"] {
                 let prefix = format!("files/{pattern}/{handle}/");
                 let some: Vec<&Row> =
@@ -216,13 +224,19 @@ fn table(out: &mut String, summary: &Summary, rows: &[&Row]) {
     for (_, label, _) in &summary.peers {
         let _ = write!(out, "<th>{}", escape(label));
     }
-    out.push_str("<th>× at +S 1<th>× default</thead><tbody>");
+    out.push_str("<th>× at +S 1<th>× default");
+    let beside_c = rows.iter().any(|r| r.c.is_some());
+    out.push_str(if beside_c { "<th>× C" } else { "" });
+    out.push_str("</thead><tbody>");
     for row in rows {
         let _ = write!(out, "<tr><th>{}", escape(&row.label));
         for cell in &row.cells {
             out.push_str(&table_cell(cell));
         }
         let _ = write!(out, "<td>{}<td>{}", ratio(row.single), ratio(row.default));
+        if beside_c {
+            let _ = write!(out, "<td>{}", ratio(row.c));
+        }
     }
     out.push_str("</tbody></table></div>");
     out.push_str(if long { "</details>" } else { "" });

@@ -35,6 +35,7 @@ pub fn data(
             json!({
                 "id": row.id, "label": row.label, "unit": row.subject.unit, "peers": cells,
                 "ratio_single": ratio(row.single), "ratio_default": ratio(row.default),
+                "ratio_c": ratio(row.c),
             })
         })
         .collect();
