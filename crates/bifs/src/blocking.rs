@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use kvik_heap::Heap;
 use kvik_proc::signal::post;
-use kvik_proc::{Proc, Raised};
+use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -88,6 +88,19 @@ pub fn hand_off<T: Send + 'static>(
     }));
     let wait = kvik_code::export(am::erts_internal, am::await_result, 1);
     p.trap(wait, &[p.heap.ref_of_numbers(n)])
+}
+
+/// The same, but at once on this scheduler if it does not wait.
+pub fn answer<'h, T: Send + 'static>(
+    p: &'h Proc,
+    waits: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+    answer: impl for<'a> FnOnce(&'a Heap, T) -> Term<'a> + Send + 'static,
+) -> BifResult<'h> {
+    if waits {
+        return Err(hand_off(p, work, answer));
+    }
+    Ok(answer(&p.heap, work()))
 }
 
 #[cfg(test)]

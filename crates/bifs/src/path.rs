@@ -5,7 +5,7 @@ use kvik_sys::file::{self as sys, Info, Kind};
 use kvik_sys::{path, Errno};
 use kvik_term::{am, Term};
 
-use crate::file::{ok_or_error, ok_value, path_of, posix_error, with_file};
+use crate::file::{ok_or_error, ok_value, path_of, posix_error, with_fd};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "read_info_nif", 2, read_info_2),
@@ -81,7 +81,7 @@ fn access_by_mode(i: &Info) -> u32 {
 }
 
 pub(crate) fn read_handle_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(match with_file(p, a[0], |_, fd| sys::fstat(fd))? {
+    Ok(match with_fd(p, a[0], sys::fstat)? {
         Ok(i) => file_info(p, &i, access_by_mode(&i)),
         Err(e) => posix_error(p, e),
     })

@@ -16,6 +16,17 @@ fn read(clock: libc::clockid_t) -> i64 {
 pub fn monotonic_nanos() -> i64 {
     read(libc::CLOCK_MONOTONIC)
 }
+/// The same, at a third of the cost, as of the last tick.
+pub fn coarse_nanos() -> i64 {
+    read(libc::CLOCK_MONOTONIC_COARSE)
+}
+/// Nanoseconds from tick to tick.
+pub fn tick_nanos() -> i64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+    // SAFETY: the structure is ours to write.
+    unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &mut t) };
+    t.tv_nsec
+}
 /// Nanoseconds of processor time that this process (all its threads) has used.
 pub fn cpu_nanos() -> i64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
@@ -23,4 +34,13 @@ pub fn cpu_nanos() -> i64 {
 /// Nanoseconds of processor time that this thread has used.
 pub fn thread_cpu_nanos() -> i64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+/// How often this thread has gone to sleep in a system call (being interrupted does not count).
+pub fn thread_sleeps() -> i64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure; all zeros is a value of it too.
+    unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init().ru_nvcsw
+    }
 }

@@ -20,6 +20,7 @@ impl Errno {
     pub const ISDIR: Errno = Errno(EISDIR);
     pub const PERM: Errno = Errno(EPERM);
     pub const NXIO: Errno = Errno(ENXIO);
+    pub const NOSYS: Errno = Errno(ENOSYS);
     pub const NOTSUP: Errno = Errno(ENOTSUP);
     pub const ACCES: Errno = Errno(EACCES);
     pub const NOEXEC: Errno = Errno(ENOEXEC);

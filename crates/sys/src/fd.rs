@@ -1,10 +1,16 @@
 //! Reading and writing descriptors, pipes and their flags.
+//!
+//! The calls that are made most go round the C library's wrappers: where there are threads those
+//! make each a point at which the thread may be cancelled, which costs some 5% of a small read.
 
 use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+use libc::syscall;
+
 use crate::errno::{check, check_size, retry, Errno, Result};
+use crate::file::{seek, Whence};
 
 /// The most slices one `writev` takes.
 const IOV_MAX: usize = 1024;
@@ -19,11 +25,15 @@ pub fn read(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
     Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), n) })
 }
 
-/// Reads until the buffer is full or the file ends.
-pub fn read_full(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
+/// Fills a buffer by calls of `some`, which answers how much it has read behind so many bytes;
+/// nothing is the end.
+fn fill(
+    buf: &mut [MaybeUninit<u8>],
+    mut some: impl FnMut(&mut [MaybeUninit<u8>], usize) -> Result<usize>,
+) -> Result<&mut [u8]> {
     let mut done = 0;
     while done < buf.len() {
-        match read(fd, &mut buf[done..])?.len() {
+        match retry(|| some(&mut buf[done..], done))? {
             0 => break,
             n => done += n,
         }
@@ -32,23 +42,68 @@ pub fn read_full(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
     Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), done) })
 }
 
-/// The same from a position, without moving the file's own.
-pub fn pread_full(fd: RawFd, buf: &mut [MaybeUninit<u8>], offset: i64) -> Result<&mut [u8]> {
-    let mut done = 0;
-    while done < buf.len() {
-        let rest = &mut buf[done..];
-        let at = offset.checked_add(done as i64).ok_or(Errno::INVAL)?;
-        let n = retry(|| {
-            // SAFETY: the buffer is ours to write, for its length.
-            check_size(unsafe { libc::pread(fd, rest.as_mut_ptr().cast(), rest.len(), at) })
-        })?;
-        match n {
-            0 => break,
-            n => done += n,
+/// Reads until the buffer is full or the file ends: from `offset` on, or from where the file
+/// stands, which moves.
+pub fn read_full(fd: RawFd, buf: &mut [MaybeUninit<u8>], offset: Option<i64>) -> Result<&mut [u8]> {
+    fill(buf, |room, done| read_some(fd, room, offset, done))
+}
+
+/// One read, of what stands `done` bytes behind `offset`.
+fn read_some(
+    fd: RawFd,
+    room: &mut [MaybeUninit<u8>],
+    offset: Option<i64>,
+    done: usize,
+) -> Result<usize> {
+    let (at, n) = (room.as_mut_ptr(), room.len());
+    check_size(match offset {
+        // SAFETY: the buffer is ours to write, for its length.
+        None => unsafe { syscall(libc::SYS_read, fd, at, n) as isize },
+        // SAFETY: the same.
+        Some(o) => unsafe { syscall(libc::SYS_pread64, fd, at, n, behind(o, done)?) as isize },
+    })
+}
+
+fn read_flags(
+    fd: RawFd,
+    room: &mut [MaybeUninit<u8>],
+    offset: Option<i64>,
+    done: usize,
+    flags: i32,
+) -> Result<usize> {
+    let io = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+    let at = offset.map_or(Ok(-1), |o| behind(o, done))?;
+    // SAFETY: one iovec of memory that is ours to write.
+    check_size(unsafe { libc::preadv2(fd, &io, 1, at, flags) })
+}
+
+/// The same if it need not wait. `AGAIN`: not all of it is in memory; the file stands where it
+/// stood. Where the file can't be asked, `can_ask` becomes false and the read waits all the same.
+pub fn read_cached<'a>(
+    fd: RawFd,
+    buf: &'a mut [MaybeUninit<u8>],
+    offset: Option<i64>,
+    can_ask: &mut bool,
+) -> Result<&'a mut [u8]> {
+    let mut moved = 0;
+    let r = fill(buf, |room, done| {
+        moved = done;
+        if *can_ask {
+            match read_flags(fd, room, offset, done, libc::RWF_NOWAIT) {
+                Err(Errno::NOTSUP | Errno::NOSYS) => *can_ask = false,
+                r => return r,
+            }
         }
+        read_some(fd, room, offset, done)
+    });
+    if matches!(r, Err(Errno::AGAIN)) && offset.is_none() && moved > 0 {
+        seek(fd, Whence::Current, -(moved as i64))?;
     }
-    // SAFETY: the calls above wrote the first `done` bytes.
-    Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), done) })
+    r
+}
+
+fn behind(offset: i64, done: usize) -> Result<i64> {
+    offset.checked_add(done as i64).ok_or(Errno::INVAL)
 }
 
 /// A `read` into bytes that hold something already.
@@ -59,7 +114,9 @@ pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
     // SAFETY: the bytes are readable.
-    retry(|| check_size(unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) }))
+    retry(|| {
+        check_size(unsafe { syscall(libc::SYS_write, fd, bytes.as_ptr(), bytes.len()) as isize })
+    })
 }
 
 /// One `writev`; may write less than all.
@@ -72,31 +129,29 @@ pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
     retry(|| check_size(unsafe { libc::writev(fd, slices.as_ptr().cast(), n) }))
 }
 
-/// Writes all the slices. Answers how many bytes that was.
-pub fn writev_full(fd: RawFd, mut slices: &mut [IoSlice<'_>]) -> Result<usize> {
-    let mut total = 0;
-    IoSlice::advance_slices(&mut slices, 0);
-    while !slices.is_empty() {
-        let n = writev(fd, slices)?;
-        total += n;
-        IoSlice::advance_slices(&mut slices, n);
-    }
-    Ok(total)
+/// The same at a position, without moving the file's own.
+fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
+    let n = slices.len().min(IOV_MAX) as i32;
+    retry(|| match slices {
+        // SAFETY: the bytes are readable.
+        [one] => check_size(unsafe {
+            syscall(libc::SYS_pwrite64, fd, one.as_ptr(), one.len(), at) as isize
+        }),
+        // SAFETY: an IoSlice is an iovec; its bytes are readable.
+        _ => check_size(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), n, at) }),
+    })
 }
 
-/// Writes all the slices at a position, without moving the file's own.
-pub fn pwritev_full(fd: RawFd, mut slices: &mut [IoSlice<'_>], offset: i64) -> Result<usize> {
+/// Writes all the slices: at `offset`, or where the file stands, which moves. Answers how many
+/// bytes that was.
+pub fn write_full(fd: RawFd, mut slices: &mut [IoSlice<'_>], offset: Option<i64>) -> Result<usize> {
     let mut total = 0;
     IoSlice::advance_slices(&mut slices, 0);
     while !slices.is_empty() {
-        let at = offset.checked_add(total as i64).ok_or(Errno::INVAL)?;
-        let k = slices.len().min(IOV_MAX) as i32;
-        let n = retry(|| match slices {
-            // SAFETY: the bytes are readable.
-            [one] => check_size(unsafe { libc::pwrite(fd, one.as_ptr().cast(), one.len(), at) }),
-            // SAFETY: an IoSlice is an iovec; its bytes are readable.
-            _ => check_size(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), k, at) }),
-        })?;
+        let n = match offset {
+            None => writev(fd, slices)?,
+            Some(o) => pwritev(fd, slices, behind(o, total)?)?,
+        };
         total += n;
         IoSlice::advance_slices(&mut slices, n);
     }

@@ -6,7 +6,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-use crate::errno::{check, Errno, Result};
+use crate::errno::{check, retry, Errno, Result};
+use crate::fd;
 
 extern "C" {
     fn posix_spawn_file_actions_addclosefrom_np(
@@ -36,7 +37,7 @@ pub struct Program<'a> {
 #[derive(Debug)]
 pub struct Child {
     pub pid: i32,
-    /// Readable when the program has ended.
+    /// Ready when the program has ended (see `watch` for systems without pidfds).
     pub pidfd: OwnedFd,
 }
 
@@ -140,18 +141,45 @@ pub fn spawn(p: &Program<'_>) -> Result<Child> {
             envp.as_ptr(),
         )
     })?;
+    let end = match pidfd(pid) {
+        Err(Errno::NOSYS | Errno::PERM) => watch(pid),
+        r => r,
+    };
+    match end {
+        Ok(pidfd) => Ok(Child { pid, pidfd }),
+        Err(e) => {
+            // SAFETY: no memory is involved.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+            Err(e)
+        }
+    }
+}
+
+fn pidfd(pid: i32) -> Result<OwnedFd> {
     // Nobody but us reaps the child: the number stays its own until `reap`.
     // SAFETY: the descriptor is ours.
-    let pidfd = unsafe {
-        match check(libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32) {
-            Ok(fd) => OwnedFd::from_raw_fd(fd),
-            Err(e) => {
-                libc::kill(pid, libc::SIGKILL);
-                return Err(e);
-            }
-        }
+    unsafe {
+        let fd = check(libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32)?;
+        Ok(OwnedFd::from_raw_fd(fd))
+    }
+}
+
+/// What a pidfd does where the system (older than Linux 5.3, or a sandbox) has none: the end of a
+/// pipe whose other end a thread closes when the program has ended.
+fn watch(pid: i32) -> Result<OwnedFd> {
+    let (end, open) = fd::pipe()?;
+    let wait = move || {
+        let options = libc::WEXITED | libc::WNOWAIT;
+        let mut info = MaybeUninit::uninit();
+        // SAFETY: there is room for what the call writes. It leaves the child to `reap`.
+        let call =
+            || check(unsafe { libc::waitid(libc::P_PID, pid as u32, info.as_mut_ptr(), options) });
+        // An error says that there is no such child any more: it has ended too.
+        let _ = retry(call);
+        drop(open);
     };
-    Ok(Child { pid, pidfd })
+    std::thread::Builder::new().name("child".into()).stack_size(64 << 10).spawn(wait)?;
+    Ok(end)
 }
 
 /// How a program ended: its exit status, or 128 and the signal that killed it. `None` while it
@@ -170,7 +198,6 @@ pub fn reap(pid: i32) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fd;
 
     fn c(s: &str) -> CString {
         CString::new(s).unwrap()
@@ -202,6 +229,18 @@ mod tests {
         assert_eq!(run("kill -9 $$", None), (String::new(), 137));
         // Input, output, errors, and the directory that `ls` reads: nothing else was passed on.
         assert_eq!(run("ls /proc/self/fd | wc -l", None).0.trim(), "4");
+    }
+
+    #[test]
+    fn the_end_is_seen_without_a_pidfd() {
+        let sh = c("/bin/sh");
+        let args = [c("sh"), c("-c"), c("sleep 0.2; exit 7")];
+        let p = Program { path: &sh, args: &args, env: &[], dir: None, fds: &[], close_from: 3 };
+        let pid = spawn(&p).unwrap().pid;
+        let end = watch(pid).unwrap();
+        assert!(!fd::wait_ready(end.as_raw_fd(), false, 0).unwrap());
+        assert!(fd::wait_ready(end.as_raw_fd(), false, 5000).unwrap());
+        assert_eq!(reap(pid), Some(7));
     }
 
     #[test]

@@ -1,0 +1,239 @@
+//! Reading: open files, and whole files by name.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, RawFd};
+
+use kvik_heap::{BinRef, Heap};
+use kvik_proc::{BifResult, Proc};
+use kvik_sys::file::{self as sys, Kind, Mode, Whence};
+use kvik_sys::{fd, Errno, Result};
+use kvik_term::{am, Term};
+
+use super::{elsewhere, error_on, ok_on, path_of, posix_error, size_arg, with_file, Open, LARGE};
+use crate::blocking::hand_off;
+
+/// Reads up to this size get their memory before anybody knows how much there is to read.
+const TRUSTED_SIZE: usize = 256 * 1024;
+
+impl Open {
+    /// Is a read of so many bytes for another thread?
+    fn read_waits(&self, size: usize, offset: Option<i64>) -> bool {
+        self.waits || self.pace.slow() || size > LARGE && self.bounded(size, offset) > LARGE
+    }
+
+    /// How much memory a read of `size` bytes (from `offset` on) gets. A size beyond what the file
+    /// has is cut, so that `read(F, 1 bsl 40)` costs no more than the file.
+    fn bounded(&self, size: usize, offset: Option<i64>) -> usize {
+        if size <= TRUSTED_SIZE {
+            return size;
+        }
+        let fd = self.fd.as_raw_fd();
+        let here = || sys::seek(fd, Whence::Current, 0).unwrap_or(0);
+        match sys::fstat(fd) {
+            Ok(i) if self.regular && i.size > 0 => {
+                let at = offset.map_or_else(here, |o| o as u64);
+                size.min((i.size.saturating_sub(at) as usize).max(TRUSTED_SIZE))
+            }
+            _ => size,
+        }
+    }
+
+    /// Reads what there is, from `offset` on or from where the file stands, on a scheduler.
+    /// `AGAIN`: this would have to wait.
+    fn read_now<'a>(
+        &self,
+        room: &'a mut [MaybeUninit<u8>],
+        offset: Option<i64>,
+    ) -> Result<&'a mut [u8]> {
+        let fd = self.fd.as_raw_fd();
+        if !self.pace.asks() {
+            return self.pace.timed(|| fd::read_full(fd, room, offset));
+        }
+        let mut can_ask = true;
+        let r = fd::read_cached(fd, room, offset, &mut can_ask);
+        self.pace.asked(can_ask, !matches!(r, Err(Errno::AGAIN)));
+        r
+    }
+
+    /// The same by a thread that may wait.
+    fn read_waiting(&self, size: usize, offset: Option<i64>) -> Result<BinRef> {
+        let fd = self.fd.as_raw_fd();
+        let read = || BinRef::fill(size, |room| fd::read_full(fd, room, offset));
+        self.pace.watched(read).ok_or(Errno::NOMEM)?
+    }
+}
+
+/// Reads into a new binary by `read`, which fills as much as there is.
+fn read_binary<'h>(
+    p: &'h Proc,
+    size: usize,
+    read: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]>,
+) -> Result<Option<Term<'h>>> {
+    if size <= 64 {
+        let mut room = [const { MaybeUninit::uninit() }; 64];
+        let part = read(&mut room[..size])?;
+        return Ok((!part.is_empty()).then(|| p.heap.binary(part)));
+    }
+    let b = BinRef::fill(size, read).ok_or(Errno::NOMEM)??;
+    p.heap.bump_reductions(4 + b.bytes().len() as i64 / 1024);
+    Ok(read_term(&p.heap, size, b))
+}
+
+/// What a read of so many bytes brought. `None`: nothing.
+fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
+    match b.bytes().len() {
+        0 => None,
+        // A short read must not keep a large block.
+        n if n <= size / 2 => Some(h.binary(b.bytes())),
+        _ => Some(h.whole_binary(b)),
+    }
+}
+
+/// `{ok, Binary}`, `eof` or `{error, Posix}`.
+fn read_result<'h>(h: &'h Heap, r: Result<Option<Term<'h>>>) -> Term<'h> {
+    match r {
+        Ok(Some(t)) => h.tuple(&[am::ok.into(), t]),
+        Ok(None) => am::eof.into(),
+        Err(e) => error_on(h, e),
+    }
+}
+
+/// A read at `offset`, or where the file stands.
+fn read_at<'h>(
+    p: &'h Proc,
+    file: Term<'h>,
+    offset: Result<Option<i64>>,
+    size: Result<i64>,
+) -> BifResult<'h> {
+    let now = with_file(p, file, |open| {
+        let (offset, size) = (offset?, size? as usize);
+        if open.read_waits(size, offset) {
+            return Err(Errno::AGAIN);
+        }
+        read_binary(p, open.bounded(size, offset), |room| open.read_now(room, offset))
+    })?;
+    match (now, offset, size) {
+        (Err(Errno::AGAIN), Ok(offset), Ok(size)) => {
+            let work = move |open: &Open| {
+                let size = open.bounded(size as usize, offset);
+                Ok((size, open.read_waiting(size, offset)?))
+            };
+            fn answer(h: &Heap, r: Result<(usize, BinRef)>) -> Term<'_> {
+                read_result(h, r.map(|(size, b)| read_term(h, size, b)))
+            }
+            Err(elsewhere(p, file, work, answer))
+        }
+        (now, _, _) => Ok(read_result(&p.heap, now)),
+    }
+}
+
+pub fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let size = size_arg(p, a[1])?;
+    read_at(p, a[0], Ok(None), size)
+}
+
+pub fn pread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (offset, size) = (size_arg(p, a[1])?, size_arg(p, a[2])?);
+    read_at(p, a[0], offset.map(Some), size)
+}
+
+/// A size and a position (32 bits each, big-endian) and the block that they describe. `None`:
+/// there is no such thing. `read` reads so many bytes from somewhere.
+fn described(
+    offset: i64,
+    max: i64,
+    read: impl Fn(usize, i64) -> Result<BinRef>,
+) -> Result<Option<(u32, u32, BinRef)>> {
+    if max >= 1 << 31 {
+        return Err(Errno::INVAL);
+    }
+    let head = read(8, offset)?;
+    let Ok([a, b, c, d, e, f, g, h]) = <[u8; 8]>::try_from(head.bytes()) else {
+        return Ok(None);
+    };
+    let size = u32::from_be_bytes([a, b, c, d]);
+    let at = u32::from_be_bytes([e, f, g, h]);
+    if size as i64 > max {
+        return Ok(None);
+    }
+    Ok(Some((size, at, read(size as usize, at as i64)?)))
+}
+
+fn description(h: &Heap, r: Result<Option<(u32, u32, BinRef)>>) -> Term<'_> {
+    match r {
+        Ok(Some((size, at, data))) => {
+            let (n, at) = (h.unsigned(size as u64), h.unsigned(at as u64));
+            let data = read_term(h, size as usize, data).unwrap_or(am::eof.into());
+            h.tuple(&[am::ok.into(), h.tuple(&[n, at, data])])
+        }
+        Ok(None) => am::eof.into(),
+        Err(e) => error_on(h, e),
+    }
+}
+
+pub fn ipread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (offset, max) = (size_arg(p, a[1])?, size_arg(p, a[2])?);
+    let now = with_file(p, a[0], |open| {
+        let read = |size, at| {
+            if open.read_waits(size, Some(at)) {
+                return Err(Errno::AGAIN);
+            }
+            BinRef::fill(size, |room| open.read_now(room, Some(at))).ok_or(Errno::NOMEM)?
+        };
+        described(offset?, max?, read)
+    })?;
+    match now {
+        Err(Errno::AGAIN) => {
+            let work = move |open: &Open| {
+                described(offset?, max?, |size, at| open.read_waiting(size, Some(at)))
+            };
+            Err(elsewhere(p, a[0], work, description))
+        }
+        now => Ok(description(&p.heap, now)),
+    }
+}
+
+/// A whole file. Where the size is not known (`/proc`) or was wrong, as far as it goes. `AGAIN`: it
+/// would have to wait and must not.
+fn read_file(path: &CStr, may_wait: bool) -> Result<BinRef> {
+    let file = sys::open(path, Mode { read: true, ..Mode::default() })?;
+    let fd: RawFd = file.as_raw_fd();
+    let info = sys::fstat(fd)?;
+    if info.kind == Kind::Directory {
+        return Err(Errno::ISDIR);
+    }
+    let size = info.size as usize;
+    if info.kind == Kind::Regular && size > 0 {
+        return BinRef::fill(size, |room| match may_wait {
+            true => fd::read_full(fd, room, None),
+            false => fd::read_cached(fd, room, None, &mut true),
+        })
+        .ok_or(Errno::NOMEM)?;
+    }
+    let mut all = Vec::new();
+    std::io::Read::read_to_end(&mut std::fs::File::from(file), &mut all)?;
+    Ok(BinRef::from_bytes(&all))
+}
+
+pub fn read_file_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    p.heap.bump_reductions(60);
+    let path = match path_of(a[0]) {
+        Ok(path) => path,
+        Err(e) => return Ok(posix_error(p, e)),
+    };
+    fn whole(h: &Heap, r: Result<BinRef>) -> Term<'_> {
+        ok_on(h, r.map(|b| h.whole_binary(b)))
+    }
+    let waits = match sys::stat(&path, true) {
+        Ok(i) if i.kind == Kind::Regular => i.size as usize > LARGE,
+        Ok(i) => i.kind != Kind::Directory,
+        Err(_) => false,
+    };
+    let now = if waits { Err(Errno::AGAIN) } else { read_file(&path, false) };
+    if !matches!(now, Err(Errno::AGAIN)) {
+        return Ok(whole(&p.heap, now));
+    }
+    let path = path.into_owned();
+    Err(hand_off(p, move || read_file(&path, true), whole))
+}

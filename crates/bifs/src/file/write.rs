@@ -1,0 +1,103 @@
+//! Writing open files.
+
+use std::borrow::Cow;
+use std::io::IoSlice;
+use std::os::fd::AsRawFd;
+
+use kvik_proc::{BifResult, Proc, Raised};
+use kvik_sys::{fd, Result};
+use kvik_term::{am, Term};
+
+use super::{done_on, elsewhere, posix_error, size_arg, with_file, Open, LARGE};
+use crate::buffer::Queue;
+
+/// Binaries that one call writes.
+const MAX_SLICES: usize = 1024;
+
+/// The bytes of the first binaries of a list, how many those are, and the rest of the list.
+type Slices<'h> = (Vec<(Term<'h>, Cow<'h, [u8]>)>, usize, Term<'h>);
+
+fn slices<'h>(p: &'h Proc, list: Term<'h>) -> std::result::Result<Slices<'h>, Raised> {
+    let mut it = list.list();
+    let mut all = Vec::with_capacity(2);
+    let mut total = 0;
+    while all.len() < MAX_SLICES {
+        let Some(t) = it.next() else { break };
+        let b = t.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())?.to_bytes();
+        total += b.len();
+        all.push((t, b));
+    }
+    if !it.rest.is_list() {
+        return Err(p.badarg());
+    }
+    p.heap.bump_reductions(4 + total as i64 / 1024);
+    Ok((all, total, it.rest))
+}
+
+impl Open {
+    /// Is a write of so many bytes for another thread?
+    fn write_waits(&self, size: usize) -> bool {
+        self.waits || self.sync || size > LARGE || self.pace.slow()
+    }
+    /// Writes binaries at `offset`, or where the file stands: how many bytes that was.
+    fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
+        self.pace.timed(|| fd::write_full(self.fd.as_raw_fd(), s, offset))
+    }
+}
+
+/// A write, which goes to a thread that may wait where it may take long.
+fn write_binaries<'h>(
+    p: &'h Proc,
+    file: Term<'h>,
+    offset: Option<i64>,
+    list: Term<'h>,
+) -> std::result::Result<(Result<usize>, Term<'h>), Raised> {
+    let (all, total, rest) = slices(p, list)?;
+    let now = with_file(p, file, |open| {
+        if rest.is_nil() && open.write_waits(total) {
+            return Ok(None);
+        }
+        match &all[..] {
+            [(_, b)] => open.write(offset, &mut [IoSlice::new(b)]),
+            _ => {
+                let mut s: Vec<_> = all.iter().map(|(_, b)| IoSlice::new(b)).collect();
+                open.write(offset, &mut s)
+            }
+        }
+        .map(Some)
+    })?;
+    if let Some(now) = now.transpose() {
+        return Ok((now, rest));
+    }
+    let mut queue = Queue::default();
+    all.iter().for_each(|(t, b)| queue.push(p, *t, b, false));
+    let work = move |open: &Open| {
+        let mut s: Vec<_> = queue.pieces().map(IoSlice::new).collect();
+        open.pace.watched(|| fd::write_full(open.fd.as_raw_fd(), &mut s, offset)).map(drop)
+    };
+    Err(elsewhere(p, file, work, done_on))
+}
+
+pub fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match write_binaries(p, a[0], None, a[1])? {
+        (Err(e), _) => Ok(posix_error(p, e)),
+        (Ok(_), rest) if !rest.is_nil() => Ok(p.heap.tuple(&[am::continue_.into(), rest])),
+        _ => Ok(am::ok.into()),
+    }
+}
+
+pub fn pwrite_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let offset = match size_arg(p, a[1])? {
+        Ok(n) => n,
+        // What is to be written counts all the same.
+        Err(e) => return slices(p, a[2]).map(|_| posix_error(p, e)),
+    };
+    match write_binaries(p, a[0], Some(offset), a[2])? {
+        (Err(e), _) => Ok(posix_error(p, e)),
+        (Ok(n), rest) if !rest.is_nil() => {
+            let n = p.heap.unsigned(n as u64);
+            Ok(p.heap.tuple(&[am::continue_.into(), n, rest]))
+        }
+        _ => Ok(am::ok.into()),
+    }
+}
