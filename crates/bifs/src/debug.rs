@@ -125,6 +125,11 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             p.heap.set_reductions(n);
             Ok(Term::bool(true))
         }
+        "test_long_gc_sleep" => {
+            let ms = value.as_u64().ok_or_else(|| p.badarg())?;
+            kvik_proc::sysmon::TEST_LONG_GC_MS.store(ms, Ordering::Relaxed);
+            Ok(Term::bool(true))
+        }
         "block" | "sleep" => {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;
             std::thread::sleep(std::time::Duration::from_millis(ms));

@@ -214,7 +214,10 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.heap.bump_reductions(20 + bytes.len() as i64 / 1024);
     Ok(match port.command(me, &bytes, nosuspend) {
         Command::Done => Term::bool(true),
-        Command::Wait(n) => p.heap.ref_of_numbers(n),
+        Command::Wait(n) => {
+            kvik_proc::sysmon::busy_port(p.pid(), port.id);
+            p.heap.ref_of_numbers(n)
+        }
         Command::Busy => Term::bool(false),
         Command::Closed => am::badarg.into(),
     })

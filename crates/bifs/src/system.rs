@@ -8,6 +8,7 @@ mod halt;
 mod info;
 mod internal;
 mod memory;
+mod monitor;
 mod seq_trace;
 
 pub use flags::{backtrace_depth, logger, wall_time_on};
@@ -20,8 +21,15 @@ use std::sync::OnceLock;
 
 use kvik_proc::BifEntry;
 
-pub const BIFS: &[&[BifEntry]] =
-    &[flags::BIFS, halt::BIFS, info::BIFS, internal::BIFS, memory::BIFS, seq_trace::BIFS];
+pub const BIFS: &[&[BifEntry]] = &[
+    flags::BIFS,
+    halt::BIFS,
+    info::BIFS,
+    internal::BIFS,
+    memory::BIFS,
+    monitor::BIFS,
+    seq_trace::BIFS,
+];
 
 /// What the command line decided.
 #[derive(Clone, Debug)]

@@ -34,7 +34,7 @@ fn tracer_of(p: &Proc, t: Term<'_>) -> Result<u32, Raised> {
         // A port program would need the driver that takes such events.
         return Err(if kvik_port::table::get(port).is_some() { p.notsup() } else { p.badarg() });
     }
-    t.as_local_pid().filter(|pid| trace::is_alive(*pid)).ok_or_else(|| p.badarg())
+    t.as_local_pid().ok_or_else(|| p.badarg())
 }
 
 /// What a list of flags says: bits, and a tracer where one is named.

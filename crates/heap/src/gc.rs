@@ -214,12 +214,18 @@ impl Heap {
     pub unsafe fn collect(&self, x: *mut u64, live: usize, need: usize, full: bool) -> GcStats {
         self.keep_lent();
         let need = need + crate::alloc::STACK_SLACK;
-        let mature = distance(self.start.get(), self.high_water.get());
-        let has_old = !self.old_start.get().is_null();
-        let fits = !has_old || distance(self.old_top.get(), self.old_end.get()) >= mature;
-        let minor = !full && fits && self.minor_count.get() < self.fullsweep_after.get();
+        let minor = self.would_be_minor(full);
         // SAFETY: as the caller says.
-        unsafe { self.run(x, live, need, minor, mature) }
+        unsafe { self.run(x, live, need, minor, self.mature()) }
+    }
+    /// Would a collection leave the old heap alone?
+    pub fn would_be_minor(&self, full: bool) -> bool {
+        let has_old = !self.old_start.get().is_null();
+        let fits = !has_old || distance(self.old_top.get(), self.old_end.get()) >= self.mature();
+        !full && fits && self.minor_count.get() < self.fullsweep_after.get()
+    }
+    fn mature(&self) -> usize {
+        distance(self.start.get(), self.high_water.get())
     }
 
     unsafe fn run(

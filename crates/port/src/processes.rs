@@ -23,7 +23,7 @@ impl Host for Processes {
         deliver(pid, Control::Down { id: RefId(monitor), reason });
     }
     fn link(&self, pid: u32, port: Term<'static>) -> bool {
-        deliver(pid, Control::Link { from: port, traced: None })
+        deliver(pid, Control::Link { from: port })
     }
     fn name_of(&self, port: u32) -> Option<Atom> {
         registry::name_of(Term::local_port(port))

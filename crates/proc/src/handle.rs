@@ -55,12 +55,7 @@ impl Proc {
                 self.last_from.set(from);
                 self.mailbox.borrow_mut().push(message)
             }
-            Control::Link { from, traced } => {
-                if let Some(traced) = traced {
-                    self.inherit_trace(traced);
-                }
-                self.linked_from(from)
-            }
+            Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
                 self.trace_procs("getting_unlinked", from);
                 self.with_links(|x| {
@@ -139,21 +134,24 @@ impl Proc {
             if !counts {
                 return;
             }
-            self.trace_procs("getting_unlinked", from.term());
         }
         let kill = !linked && reason.term().is_atom(am::kill);
         if kill {
             return self.begin_exit(OwnedTerm::immediate(Term::atom(am::killed)));
         }
         if self.flag(flag::TRAP_EXIT) {
-            return self.put_message(|h| {
+            self.put_message(|h| {
                 let (from, reason) = (h.copy(from.term()), h.copy(reason.term()));
                 h.tuple(&[am::UP_EXIT.into(), from, reason])
             });
+        } else {
+            let own = from.term().same(self.self_pid());
+            if !reason.term().is_atom(am::normal) || (own && !linked) {
+                return self.begin_exit(reason);
+            }
         }
-        let own = from.term().same(self.self_pid());
-        if !reason.term().is_atom(am::normal) || (own && !linked) {
-            self.begin_exit(reason);
+        if linked {
+            self.trace_procs("getting_unlinked", from.term());
         }
     }
     /// The process must end; it does when its turn is over, or when it would be run next.
@@ -230,10 +228,11 @@ impl Proc {
         if !new {
             return true;
         }
-        let traced = if self.is_traced(!0) { self.trace_link(to) } else { None };
+        // `set_on_link` counts for `spawn_link` only, as in OTP 25.
+        self.trace_procs("link", to);
         let sent = match (to.as_local_pid(), to.as_local_port()) {
             (Some(pid), _) => {
-                let link = Control::Link { from: self.self_pid(), traced };
+                let link = Control::Link { from: self.self_pid() };
                 crate::signal::try_deliver(pid, link.into()).is_ok()
             }
             (_, Some(port)) => (crate::hooks::hooks().port.link)(port, self.pid()),

@@ -24,6 +24,7 @@ pub mod sched;
 pub mod send;
 pub mod signal;
 pub mod spawn;
+pub mod sysmon;
 pub mod timer;
 pub mod trace;
 

@@ -56,8 +56,6 @@ pub enum Control {
     /// `from`, here and below: a local pid or port.
     Link {
         from: Term<'static>,
-        /// Flags and tracer that the other process gets with it.
-        traced: Option<(u32, u32)>,
     },
     Unlink {
         from: Term<'static>,
@@ -189,7 +187,7 @@ pub fn undeliverable(pid: u32, s: Signal) {
     let me = Term::local_pid(pid);
     let noproc = || OwnedTerm::immediate(Term::atom(am::noproc));
     match c {
-        Control::Link { from, .. } => {
+        Control::Link { from } => {
             let from_me = OwnedTerm::immediate(me);
             let exit = Control::Exit { from: from_me, linked: true, reason: noproc() };
             send_to_peer(from, pid, exit);

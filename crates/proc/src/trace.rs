@@ -3,6 +3,7 @@
 //! themselves in `kvik_port`.
 
 mod events;
+mod gc;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -80,12 +81,17 @@ pub fn bit_of(flag: Atom) -> Option<u32> {
     }
 }
 
-/// Is anything traced? One word that all schedulers read.
+/// Is anything traced or monitored? One word that all schedulers read.
 static ON: AtomicBool = AtomicBool::new(false);
 
 #[inline]
 pub fn on() -> bool {
     ON.load(Relaxed)
+}
+
+/// To be called when that may have changed.
+pub(crate) fn settle() {
+    with(|_| {});
 }
 
 /// Who may be traced.
@@ -113,7 +119,7 @@ impl State {
             && self.ports.is_empty()
             && self.new.1.is_none()
             && self.new_ports.1.is_none();
-        ON.store(!idle, Relaxed);
+        ON.store(!idle || crate::sysmon::on(), Relaxed);
     }
 }
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -259,7 +265,14 @@ pub fn tell(who: Tracee, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<
         set(who, 0, None);
     }
 }
-fn atom(name: &str) -> Term<'static> {
+/// Tells of a name that a process gets or loses.
+pub fn tell_procs(pid: u32, tag: &str, what: Atom) {
+    let who = Tracee::Process(pid);
+    if on() && of(who).is_some_and(|(flags, _)| flags & bit::PROCS != 0) {
+        tell(who, tag, |_| vec![what.into()]);
+    }
+}
+pub(crate) fn atom(name: &str) -> Term<'static> {
     Atom::intern(name).map_or(Term::NIL, Term::from)
 }
 

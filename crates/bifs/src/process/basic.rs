@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use kvik_heap::roots::Root;
-use kvik_proc::{bif, registry, BifEntry, BifResult, Proc};
+use kvik_proc::{bif, registry, trace, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -81,8 +81,8 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !registry::register(name, to) {
         return Err(none());
     }
+    trace::tell_procs(pid, "register", name);
     if pid == p.pid() {
-        p.trace_procs("register", name.into());
         p.set_name(Some(name));
     } else {
         set_name_there(pid, name);
@@ -104,8 +104,10 @@ fn set_name_there(pid: u32, name: kvik_term::Atom) {
 fn unregister_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
     let old = registry::unregister(name).ok_or_else(|| p.badarg())?;
+    if let Some(pid) = old.as_local_pid() {
+        trace::tell_procs(pid, "unregister", name);
+    }
     if old.same(p.self_pid()) {
-        p.trace_procs("unregister", name.into());
         p.set_name(None);
     } else if let Some(pid) = old.as_local_pid() {
         let f = move |p: Option<&Proc>| {

@@ -105,7 +105,7 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
         }
         am::reductions => h.integer(p.reductions_now(own) as i64),
         am::garbage_collection => gc_settings(p, h),
-        am::garbage_collection_info => gc_info(p, h),
+        am::garbage_collection_info => p.gc_info(h),
         am::suspending => suspending(p, h),
         am::trace => Term::int(0),
         am::sequential_trace_token => h.copy(p.heap.root(Root::SeqToken)),
@@ -209,25 +209,6 @@ fn gc_settings<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     all.push(h.tuple(&[am::minor_gcs.into(), minor]));
     h.list(&all)
 }
-fn gc_info<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
-    let s = p.heap.sizes();
-    let pairs = [
-        (am::old_heap_block_size, s.old_block),
-        (am::heap_block_size, s.block),
-        (am::mbuf_size, s.fragments),
-        (am::recent_size, 0),
-        (am::stack_size, s.stack),
-        (am::old_heap_size, s.old_used),
-        (am::heap_size, s.used),
-        (am::bin_vheap_size, s.off_heap_bytes / 8),
-        (am::bin_vheap_block_size, 46_422),
-        (am::bin_old_vheap_size, 0),
-        (am::bin_old_vheap_block_size, 46_422),
-    ];
-    let all: Vec<Term<'h>> = pairs.map(|(k, n)| h.tuple(&[k.into(), h.integer(n as i64)])).to_vec();
-    h.list(&all)
-}
-
 /// A process as a crash dump shows it: its name, how it began, its sizes, where it is.
 pub fn dump(p: &Proc, own: bool) -> Vec<u8> {
     let h = Heap::detached();

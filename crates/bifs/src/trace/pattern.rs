@@ -192,7 +192,9 @@ impl Orders {
 
 fn with_watch(mfa: Mfa, entry: Option<usize>, export: Option<&'static Export>, o: &Orders) {
     let mut all = watches().write().unwrap_or_else(|e| e.into_inner());
-    if !all.contains_key(&mfa) && o.on != On::Yes {
+    let meters_only = !o.local && o.meta.is_none() && !o.is_global() && !o.debug;
+    let begins = o.on == On::Yes || o.on != On::No && !meters_only;
+    if !all.contains_key(&mfa) && !begins {
         return;
     }
     let w = all.entry(mfa).or_insert_with(|| {
@@ -236,7 +238,7 @@ fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> u
         }
         // Global tracing ends the other kinds also where there is no export.
         let inside_only = export.is_none() && o.is_global();
-        if !inside_only || o.on == On::Yes && find((i.name, r.function, r.arity)).is_some() {
+        if !inside_only || o.on != On::No && find((i.name, r.function, r.arity)).is_some() {
             let o = if inside_only { &everything_off() } else { o };
             with_watch((i.name, r.function, r.arity), entry, export, o);
         }

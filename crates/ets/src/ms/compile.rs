@@ -378,8 +378,10 @@ impl<'h> Compiler<'h> {
         let fits = match self.dialect {
             Dialect::Table => false,
             Dialect::Trace => true,
-            Dialect::Sent => !matches!(action, ReturnTrace | ExceptionTrace | Caller | CallerLine),
-            Dialect::Received => matches!(action, Message | Display | GetTcw | SetTcw),
+            Dialect::Sent => !matches!(action, Caller | CallerLine),
+            Dialect::Received => {
+                matches!(action, Message | Display | GetTcw | SetTcw | ReturnTrace | ExceptionTrace)
+            }
         };
         if !fits {
             return self.bad(match action {

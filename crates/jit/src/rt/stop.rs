@@ -24,7 +24,15 @@ pub extern "sysv64" fn collect(p: &Proc, regs: &Regs, _: *const u64, extra: u64)
 /// As for `Heap::collect`.
 pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize) -> bool {
     // SAFETY: as the caller says.
-    let stats = unsafe { p.heap.collect(x, live, need, p.take_full_gc()) };
+    let stats = unsafe {
+        let full = p.take_full_gc();
+        let heard = p.gc_begins(full, need);
+        let stats = p.heap.collect(x, live, need, full);
+        if let Some(c) = heard {
+            p.gc_ended(c, &stats);
+        }
+        stats
+    };
     !stats.too_large || p.heap_too_large().is_ok()
 }
 

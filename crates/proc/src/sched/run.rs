@@ -25,6 +25,15 @@ const PATIENCE_NS: u64 = 200_000;
 /// each message between them would cost more than waiting does.
 const PARTNERS: usize = 8;
 
+/// A full collection between turns.
+fn collect(t: &mut Ticket) {
+    let heard = t.private().gc_begins(true, 0);
+    let stats = t.private_mut().heap.collect_parked(true);
+    if let Some(c) = heard {
+        t.private().gc_ended(c, &stats);
+    }
+}
+
 struct Loop<'a> {
     me: &'static Scheduler,
     l: &'a Local,
@@ -120,12 +129,17 @@ impl Loop<'_> {
         let given = self.slice;
         p.heap.set_reductions(given);
         self.l.alone.set(true);
+        let mut watched = None;
         if trace::on() {
             p.trace_turn("in");
+            watched = p.turn_begins();
         }
         let outcome = (hooks().run)(p, &self.regs);
         if trace::on() && outcome != Outcome::Exit {
             p.trace_turn("out");
+        }
+        if let Some(began) = watched {
+            p.turn_ends(began);
         }
         self.l.alone.set(false);
         self.account(&t, given);
@@ -170,7 +184,7 @@ impl Loop<'_> {
             return None;
         }
         if p.take_full_gc() {
-            t.private_mut().heap.collect_parked(true);
+            collect(&mut t);
         }
         let p = t.private();
         if p.flag(flag::WAITING) && p.can_go_on() {

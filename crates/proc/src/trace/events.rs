@@ -3,7 +3,7 @@
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term};
 
-use super::{bit, is_alive, judge, of, of_new, on, set, tell, Setting, Tracee, Verdict};
+use super::{bit, is_alive, judge, of, of_new, on, set, tell, Tracee, Verdict};
 use crate::process::flag;
 use crate::signal::{deliver, Control};
 use crate::{node, registry, Proc};
@@ -97,15 +97,16 @@ impl Proc {
         if !self.is_traced(bit::RUNNING | bit::RUNNING_PROCS) {
             return;
         }
-        let at = OwnedTerm::new((crate::hooks::hooks().stacktrace)(self, &self.heap, false, 1));
+        self.trace(tag, |h| vec![self.place(h)]);
+    }
+    /// The function that a process is in that does not run right now.
+    pub(crate) fn place<'h>(&self, h: &'h Heap) -> Term<'h> {
+        let stack = (crate::hooks::hooks().stacktrace)(self, h, false, 1);
         let (m, f, a) = self.initial_call();
-        self.trace(tag, |h| {
-            let line = at.term().as_cons().and_then(|c| c.head().as_tuple_n::<4>());
-            vec![match line {
-                Some([m, f, a, _]) => h.tuple(&[h.copy(m), h.copy(f), h.copy(a)]),
-                None => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
-            }]
-        });
+        match stack.as_cons().and_then(|c| c.head().as_tuple_n::<4>()) {
+            Some([m, f, a, _]) => h.tuple(&[m, f, a]),
+            None => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
+        }
     }
     /// This process has just made another: tells of it, and hands on what is to be handed on.
     #[cold]
@@ -146,29 +147,6 @@ impl Proc {
             set(self.tracee(), left, Some(tracer));
         }
         set(to.tracee(), inherited, Some(tracer));
-    }
-    /// The process links to another. What that one is traced for from now on, and by whom.
-    #[cold]
-    pub(crate) fn trace_link(&self, to: Term<'static>) -> Option<(u32, u32)> {
-        self.trace_procs("link", to);
-        let (flags, tracer) = of(self.tracee())?;
-        let (tracer, first) = (tracer?, bit::SET_ON_FIRST_LINK | bit::SET_ON_LINK);
-        if flags & first == 0 || to.as_local_pid().is_none() {
-            return None;
-        }
-        if flags & bit::SET_ON_FIRST_LINK == 0 {
-            return Some((flags, tracer));
-        }
-        set(self.tracee(), flags & !first, Some(tracer));
-        Some((flags & !first, tracer))
-    }
-    /// A traced process has linked to this one, and hands its flags on.
-    #[cold]
-    pub(crate) fn inherit_trace(&self, (flags, tracer): (u32, u32)) {
-        let (own, by): Setting = of(self.tracee()).unwrap_or_default();
-        if by.is_none_or(|t| t == tracer) {
-            set(self.tracee(), own | flags, Some(tracer));
-        }
     }
     /// The process is at its end.
     #[cold]

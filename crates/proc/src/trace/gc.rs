@@ -1,0 +1,67 @@
+//! Collections that somebody hears of.
+
+use kvik_heap::gc::GcStats;
+use kvik_heap::Heap;
+use kvik_term::{am, Term};
+
+use super::{bit, on};
+use crate::{clock, sysmon, Proc};
+
+/// A collection that is under way, and when it began.
+pub struct Collection {
+    began: u64,
+    traced: bool,
+}
+
+impl Proc {
+    /// To be called before each collection: `None` where nobody hears of it.
+    #[inline]
+    pub fn gc_begins(&self, full: bool, need: usize) -> Option<Collection> {
+        if on() {
+            return self.gc_is_heard(full, need);
+        }
+        None
+    }
+    #[cold]
+    fn gc_is_heard(&self, full: bool, need: usize) -> Option<Collection> {
+        let traced = self.is_traced(bit::GC);
+        if traced {
+            let tag =
+                if self.heap.would_be_minor(full) { "gc_minor_start" } else { "gc_major_start" };
+            self.tell_gc(tag, need);
+        }
+        (traced || sysmon::on()).then(|| Collection { began: clock::now(), traced })
+    }
+    #[cold]
+    pub fn gc_ended(&self, c: Collection, stats: &GcStats) {
+        if c.traced {
+            self.tell_gc(if stats.full { "gc_major_end" } else { "gc_minor_end" }, stats.reclaimed);
+        }
+        self.monitor_collection(c.began);
+    }
+    fn tell_gc(&self, tag: &str, words: usize) {
+        self.trace(tag, |h| {
+            let size = h.tuple(&[am::wordsize.into(), h.integer(words as i64)]);
+            vec![h.cons(size, self.gc_info(h))]
+        });
+    }
+    /// What a collection finds, or leaves: `garbage_collection_info`.
+    pub fn gc_info<'h>(&self, h: &'h Heap) -> Term<'h> {
+        let s = self.heap.sizes();
+        let pairs = [
+            (am::old_heap_block_size, s.old_block),
+            (am::heap_block_size, s.block),
+            (am::mbuf_size, s.fragments),
+            (am::recent_size, 0),
+            (am::stack_size, s.stack),
+            (am::old_heap_size, s.old_used),
+            (am::heap_size, s.used),
+            (am::bin_vheap_size, s.off_heap_bytes / 8),
+            (am::bin_vheap_block_size, 46_422),
+            (am::bin_old_vheap_size, 0),
+            (am::bin_old_vheap_block_size, 46_422),
+        ];
+        let all = pairs.map(|(k, n)| h.tuple(&[k.into(), h.integer(n as i64)]));
+        h.list(&all)
+    }
+}
