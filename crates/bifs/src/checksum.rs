@@ -1,9 +1,11 @@
 //! `erlang`: `md5`, `crc32`, `adler32` and their kin.
 
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use crc32fast::Hasher;
+use kvik_heap::Pins;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::Term;
 
-use crate::iolist::{bytes_of, charge};
+use crate::iolist::bytes_in_turns;
 use crate::md5::Md5;
 
 pub const BIFS: &[BifEntry] = &[
@@ -19,29 +21,56 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "adler32_combine", 3, adler32_combine_3),
 ];
 
-fn data<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<u8>, kvik_proc::Raised> {
-    let bytes = bytes_of(t).map_err(|_| p.badarg())?;
-    charge(p, bytes.len() * 4);
-    Ok(bytes)
+/// A sum under way: the bytes, and how many of them are in it.
+struct Summing<S> {
+    bytes: Vec<u8>,
+    done: usize,
+    sum: S,
 }
-fn word<'h>(p: &'h Proc, t: Term<'h>) -> Result<u32, kvik_proc::Raised> {
+impl<S: Send + 'static> Pins for Summing<S> {
+    type In<'h> = Summing<S>;
+}
+
+/// Bytes summed for one reduction.
+const BYTES: usize = 256;
+
+/// Has all bytes of an I/O list added, in as many turns as that takes.
+fn sum<'h, S: Send + 'static>(
+    p: &'h Proc,
+    t: Term<'h>,
+    start: S,
+    add: fn(&mut S, &[u8]),
+) -> Result<S, Raised> {
+    let mut s = match p.resumed::<Summing<S>>() {
+        Some(s) => s,
+        None => Summing { bytes: bytes_in_turns(p, t)?, done: 0, sum: start },
+    };
+    let room = p.steps(BYTES);
+    let to = s.bytes.len().min(s.done.saturating_add(room));
+    add(&mut s.sum, &s.bytes[s.done..to]);
+    p.steps_left(room - (to - s.done), BYTES);
+    s.done = to;
+    if s.done < s.bytes.len() {
+        return Err(p.again::<Summing<S>>(s, None));
+    }
+    Ok(s.sum)
+}
+fn word<'h>(p: &'h Proc, t: Term<'h>) -> Result<u32, Raised> {
     t.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| p.badarg())
 }
-fn context<'h>(p: &'h Proc, t: Term<'h>) -> Result<Md5, kvik_proc::Raised> {
+fn context<'h>(p: &'h Proc, t: Term<'h>) -> Result<Md5, Raised> {
     t.as_bits().and_then(|b| Md5::from_bytes(&b.to_bytes())).ok_or_else(|| p.badarg())
 }
 
 fn md5_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let mut m = Md5::new();
-    m.update(&data(p, a[0])?);
+    let m = sum(p, a[0], Md5::new(), Md5::update)?;
     Ok(p.heap.binary(&m.finish()))
 }
 fn md5_init_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.binary(&Md5::new().to_bytes()))
 }
 fn md5_update_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let mut m = context(p, a[0])?;
-    m.update(&data(p, a[1])?);
+    let m = sum(p, a[1], context(p, a[0])?, Md5::update)?;
     Ok(p.heap.binary(&m.to_bytes()))
 }
 fn md5_final_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -50,8 +79,7 @@ fn md5_final_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn crc32<'h>(p: &'h Proc, start: u32, t: Term<'h>) -> BifResult<'h> {
-    let mut h = crc32fast::Hasher::new_with_initial(start);
-    h.update(&data(p, t)?);
+    let h = sum(p, t, Hasher::new_with_initial(start), Hasher::update)?;
     Ok(p.heap.unsigned(h.finalize() as u64))
 }
 fn crc32_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -63,24 +91,27 @@ fn crc32_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn crc32_combine_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (first, second) = (word(p, a[0])?, word(p, a[1])?);
     let len = a[2].as_u64().ok_or_else(|| p.badarg())?;
-    let mut h = crc32fast::Hasher::new_with_initial(first);
-    h.combine(&crc32fast::Hasher::new_with_initial_len(second, len));
+    let mut h = Hasher::new_with_initial(first);
+    h.combine(&Hasher::new_with_initial_len(second, len));
     Ok(p.heap.unsigned(h.finalize() as u64))
 }
 
 const ADLER: u64 = 65_521;
 
-fn adler32<'h>(p: &'h Proc, start: u32, t: Term<'h>) -> BifResult<'h> {
-    let (mut lo, mut hi) = ((start & 0xFFFF) as u64, (start >> 16) as u64);
+fn add_adler((lo, hi): &mut (u64, u64), bytes: &[u8]) {
     // So many bytes that the sums cannot overflow before they are reduced.
-    for chunk in data(p, t)?.chunks(1 << 20) {
+    for chunk in bytes.chunks(1 << 20) {
         for b in chunk {
-            lo += *b as u64;
-            hi += lo;
+            *lo += *b as u64;
+            *hi += *lo;
         }
-        lo %= ADLER;
-        hi %= ADLER;
+        *lo %= ADLER;
+        *hi %= ADLER;
     }
+}
+fn adler32<'h>(p: &'h Proc, start: u32, t: Term<'h>) -> BifResult<'h> {
+    let start = ((start & 0xFFFF) as u64, (start >> 16) as u64);
+    let (lo, hi) = sum(p, t, start, add_adler)?;
     Ok(p.heap.unsigned(hi << 16 | lo))
 }
 fn adler32_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

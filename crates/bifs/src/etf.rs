@@ -1,8 +1,9 @@
 //! `erlang`: terms to and from the external format.
 
-use kvik_etf::{encode, DecodeOpts, EncodeOpts, Error};
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, Term};
+use kvik_etf::{DecodeOpts, Decoding, EncodeOpts, Encoding, Error};
+use kvik_heap::Pins;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, Atom, Export, Term};
 
 use crate::iolist::charge;
 
@@ -46,22 +47,48 @@ fn options(t: Term<'_>) -> Option<(EncodeOpts<'static>, u32)> {
     Some((o, level))
 }
 
-fn bytes<'h>(
-    p: &'h Proc,
-    t: Term<'h>,
-    opts: Option<Term<'h>>,
-) -> Result<Vec<u8>, kvik_proc::Raised> {
-    let (o, level) = options(opts.unwrap_or(Term::NIL)).ok_or_else(|| p.badarg())?;
-    let b = encode(t, o, level);
-    charge(p, b.len() * if level > 0 { 32 } else { 4 });
-    Ok(b)
+/// Terms, or 256 bytes, for one reduction.
+const STEPS: usize = 32;
+
+/// A term being written, and how it is to be compressed.
+struct Writing<'h> {
+    encoding: Encoding<'static, 'h>,
+    level: u32,
+}
+impl Pins for Writing<'static> {
+    type In<'h> = Writing<'h>;
+}
+
+/// What OTP calls the functions that a process is in while such a BIF of its is stopped.
+fn shown(name: Atom) -> Option<&'static Export> {
+    Some(kvik_code::export(am::erts_internal, name, 1))
+}
+
+fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> Result<Vec<u8>, Raised> {
+    let mut w = match p.resumed::<Writing<'static>>() {
+        Some(w) => w,
+        None => {
+            let (o, level) = options(opts).ok_or_else(|| p.badarg())?;
+            Writing { encoding: Encoding::new(t, o), level }
+        }
+    };
+    let mut left = p.steps(STEPS);
+    let done = w.encoding.run(&mut left);
+    p.steps_left(left, STEPS);
+    if !done {
+        return Err(p.again::<Writing<'static>>(w, shown(am::term_to_binary_trap)));
+    }
+    if w.level > 0 {
+        charge(p, w.encoding.len() * 32);
+    }
+    Ok(w.encoding.finish(w.level))
 }
 
 fn term_to_binary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.binary(&bytes(p, a[0], None)?))
+    Ok(p.heap.binary(&written(p, a[0], Term::NIL)?))
 }
 fn term_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.binary(&bytes(p, a[0], Some(a[1]))?))
+    Ok(p.heap.binary(&written(p, a[0], a[1])?))
 }
 fn term_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list(&[term_to_binary_1(p, a)?]))
@@ -70,27 +97,37 @@ fn term_to_iovec_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list(&[term_to_binary_2(p, a)?]))
 }
 fn external_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let n = bytes(p, a[0], None)?.len();
+    let n = written(p, a[0], Term::NIL)?.len();
     Ok(p.heap.unsigned(n as u64))
 }
 fn external_size_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let n = bytes(p, a[0], Some(a[1]))?.len();
+    let n = written(p, a[0], a[1])?.len();
     Ok(p.heap.unsigned(n as u64))
 }
 
-fn decode<'h>(
-    p: &'h Proc,
-    bin: Term<'h>,
-    safe: bool,
-) -> Result<(Term<'h>, usize), kvik_proc::Raised> {
+struct Reading;
+impl Pins for Reading {
+    type In<'h> = Decoding<'static, 'h>;
+}
+
+fn decode<'h>(p: &'h Proc, bin: Term<'h>, safe: bool) -> Result<(Term<'h>, usize), Raised> {
     let b = bin.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())?;
-    let opts = DecodeOpts { safe, atoms: &[] };
-    let r = kvik_etf::decode(&b.to_bytes(), &p.heap, opts);
-    charge(p, b.byte_size() * 4);
-    r.map_err(|e| match e {
+    let bytes = b.to_bytes();
+    let failed = |e| match e {
         Error::SystemLimit => p.system_limit(),
         _ => p.badarg(),
-    })
+    };
+    let mut d = match p.resumed::<Reading>() {
+        Some(d) => d,
+        None => Decoding::new(&bytes, DecodeOpts { safe, atoms: &[] }).map_err(failed)?,
+    };
+    let mut left = p.steps(STEPS);
+    let done = d.run(&bytes, &p.heap, &mut left);
+    p.steps_left(left, STEPS);
+    match done.map_err(failed)? {
+        Some(done) => Ok(done),
+        None => Err(p.again::<Reading>(d, shown(am::binary_to_term_trap))),
+    }
 }
 
 fn binary_to_term_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,8 +1,8 @@
 //! `erlang`: binaries, bit strings and I/O lists made into each other.
 
-use kvik_heap::Heap;
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{Bits, Term, View};
+use kvik_heap::{Heap, Pins};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, Bits, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "list_to_binary", 1, list_to_binary_1),
@@ -33,97 +33,182 @@ pub enum Piece<'h> {
     Bits(Bits<'h>, Term<'h>),
 }
 
-/// Visits the pieces of an I/O list (or a lone binary) in order.
-pub fn pieces<'h>(
-    t: Term<'h>,
-    mut visit: impl FnMut(Piece<'h>) -> Result<(), BadList>,
-) -> Result<(), BadList> {
-    let mut later = Vec::new();
-    let mut t = t;
-    loop {
-        match t.view() {
-            View::Cons(c) => {
-                let (head, tail) = (c.head(), c.tail());
-                match head.view() {
-                    View::Small(i) => visit(Piece::Byte(u8::try_from(i).map_err(|_| BadList)?))?,
-                    View::Bits(b) => visit(Piece::Bits(b, head))?,
-                    View::Nil => {}
-                    View::Cons(_) => {
-                        if !tail.is_nil() {
-                            later.push(tail);
+/// The pieces of an I/O list (or a lone binary) in order; the first thing that is none ends it.
+pub struct Pieces<'h> {
+    at: Term<'h>,
+    later: Vec<Term<'h>>,
+}
+
+impl<'h> Pieces<'h> {
+    pub fn of(t: Term<'h>) -> Pieces<'h> {
+        Pieces { at: t, later: Vec::new() }
+    }
+}
+
+impl<'h> Iterator for Pieces<'h> {
+    type Item = Result<Piece<'h>, BadList>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.at.view() {
+                View::Cons(c) => {
+                    let (head, tail) = (c.head(), c.tail());
+                    self.at = tail;
+                    match head.view() {
+                        View::Small(i) => {
+                            return Some(u8::try_from(i).map(Piece::Byte).map_err(|_| BadList))
                         }
-                        t = head;
-                        continue;
+                        View::Bits(b) => return Some(Ok(Piece::Bits(b, head))),
+                        View::Nil => {}
+                        View::Cons(_) => {
+                            if !tail.is_nil() {
+                                self.later.push(tail);
+                            }
+                            self.at = head;
+                        }
+                        _ => return Some(Err(BadList)),
                     }
-                    _ => return Err(BadList),
                 }
-                t = tail;
-                continue;
+                View::Bits(b) => {
+                    let t = std::mem::replace(&mut self.at, Term::NIL);
+                    return Some(Ok(Piece::Bits(b, t)));
+                }
+                View::Nil => self.at = self.later.pop()?,
+                _ => return Some(Err(BadList)),
             }
-            View::Bits(b) => visit(Piece::Bits(b, t))?,
-            View::Nil => {}
-            _ => return Err(BadList),
-        }
-        match later.pop() {
-            Some(next) => t = next,
-            None => return Ok(()),
         }
     }
+}
+
+/// Pieces, or bytes of binaries, for one reduction.
+const PIECES: usize = 64;
+const BYTES_A_STEP: usize = 256;
+
+/// An I/O list being read, and what was made of it so far.
+struct Reading<'h> {
+    pieces: Pieces<'h>,
+    bytes: Vec<u8>,
+    /// Bytes or bits.
+    len: usize,
+    terms: Vec<Term<'h>>,
+}
+impl Pins for Reading<'static> {
+    type In<'h> = Reading<'h>;
+}
+
+/// Has each piece visited; stops the BIF where that takes more than a turn.
+fn read<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    resumed: Option<Reading<'h>>,
+    mut visit: impl FnMut(&mut Reading<'h>, Piece<'h>) -> Result<(), BadList>,
+) -> Result<Reading<'h>, Raised> {
+    let mut r = resumed.unwrap_or_else(|| Reading {
+        pieces: Pieces::of(t),
+        bytes: Vec::new(),
+        len: 0,
+        terms: Vec::new(),
+    });
+    let mut left = p.steps(PIECES);
+    while left > 0 {
+        let Some(piece) = r.pieces.next() else {
+            p.steps_left(left, PIECES);
+            return Ok(r);
+        };
+        let before = r.bytes.len();
+        piece.and_then(|piece| visit(&mut r, piece)).map_err(|_| p.badarg())?;
+        left = left.saturating_sub(1 + r.bytes.len().saturating_sub(before) / BYTES_A_STEP);
+    }
+    p.steps_left(0, PIECES);
+    let shown = kvik_code::export(am::erts_internal, am::list_to_binary_continue, 1);
+    Err(p.again::<Reading<'static>>(r, Some(shown)))
+}
+fn resumed(p: &Proc) -> Option<Reading<'_>> {
+    p.resumed::<Reading<'static>>()
 }
 
 /// The bytes of an I/O list. Bit strings that are not whole bytes are refused.
 pub fn bytes_of(t: Term<'_>) -> Result<Vec<u8>, BadList> {
     let mut out = Vec::new();
-    pieces(t, |p| {
-        match p {
-            Piece::Byte(b) => out.push(b),
-            Piece::Bits(b, _) if b.is_binary() => out.extend_from_slice(&b.to_bytes()),
-            Piece::Bits(..) => return Err(BadList),
-        }
-        Ok(())
-    })?;
+    for piece in Pieces::of(t) {
+        push(&mut out, piece?)?;
+    }
     Ok(out)
+}
+
+fn push(out: &mut Vec<u8>, piece: Piece<'_>) -> Result<(), BadList> {
+    match piece {
+        Piece::Byte(b) => out.push(b),
+        Piece::Bits(b, _) if b.is_binary() => out.extend_from_slice(&b.to_bytes()),
+        Piece::Bits(..) => return Err(BadList),
+    }
+    Ok(())
 }
 
 /// The bytes of an I/O list that has been looked through, part by part.
 fn each_part(t: Term<'_>, mut part: impl FnMut(&[u8])) {
-    let _ = pieces(t, |piece| {
+    for piece in Pieces::of(t).flatten() {
         match piece {
             Piece::Byte(b) => part(&[b]),
             Piece::Bits(b, _) => part(&b.to_bytes()),
         }
-        Ok(())
-    });
+    }
 }
 
 /// A lone binary of at least so many bytes in a list is not copied where it is at least half of
 /// what it would keep alive.
 const SHARED: usize = 512;
 
+/// The bytes of an I/O list, in as many turns as that takes.
+pub(crate) fn bytes_in_turns<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<u8>, Raised> {
+    Ok(read(p, t, resumed(p), |r, piece| push(&mut r.bytes, piece))?.bytes)
+}
+
+/// The bytes of a piece that has to be made of whole ones.
+fn byte_len(piece: &Piece<'_>) -> Result<usize, BadList> {
+    match piece {
+        Piece::Byte(_) => Ok(1),
+        Piece::Bits(b, _) if b.is_binary() => Ok(b.byte_size()),
+        Piece::Bits(..) => Err(BadList),
+    }
+}
+
 /// The same as a binary, charged to the process.
 pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
+    let resumed = resumed(p);
+    if resumed.is_none() {
+        if let Some(whole) = at_once(p, t)? {
+            return Ok(whole);
+        }
+    }
+    let r = read(p, t, resumed, |r, piece| push(&mut r.bytes, piece))?;
+    Ok(p.heap.binary(&r.bytes))
+}
+
+/// The binary where it is made of few enough pieces to be looked at twice in this turn.
+fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Option<Term<'h>>, Raised> {
     let (mut size, mut lone, mut n) = (0usize, None, 0usize);
-    pieces(t, |piece| {
-        let bytes = match piece {
-            Piece::Byte(_) => 1,
-            Piece::Bits(b, _) if b.is_binary() => b.byte_size(),
-            Piece::Bits(..) => return Err(BadList),
-        };
+    let mut left = p.steps(PIECES / 2);
+    for piece in Pieces::of(t) {
+        let piece = piece.map_err(|_| p.badarg())?;
+        let bytes = byte_len(&piece).map_err(|_| p.badarg())?;
         if bytes > 0 {
             n += 1;
             size += bytes;
             lone = if let Piece::Bits(_, t) = piece { Some(t) } else { None };
         }
-        Ok(())
-    })
-    .map_err(|_| p.badarg())?;
+        left -= 1;
+        if left == 0 {
+            return Ok(None);
+        }
+    }
     if let (Some(t), 1, SHARED..) = (lone, n, size) {
         if p.heap.off_heap_of(t).is_some_and(|(b, _, _)| b.capacity() / 2 <= size) {
-            return Ok(t);
+            return Ok(Some(t));
         }
     }
     charge(p, size);
-    Ok(p.heap.gathered(size, |g| each_part(t, |bytes| g.push(bytes))))
+    Ok(Some(p.heap.gathered(size, |g| each_part(t, |bytes| g.push(bytes)))))
 }
 pub(crate) fn charge(p: &Proc, bytes: usize) {
     p.heap.bump_reductions((bytes / BYTES_PER_REDUCTION) as i64);
@@ -145,20 +230,11 @@ fn iolist_to_binary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn iolist_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let mut n = 0usize;
-    let mut seen = 0usize;
-    pieces(a[0], |piece| {
-        seen += 1;
-        n += match piece {
-            Piece::Byte(_) => 1,
-            Piece::Bits(b, _) if b.is_binary() => b.byte_size(),
-            Piece::Bits(..) => return Err(BadList),
-        };
+    let r = read(p, a[0], resumed(p), |r, piece| {
+        r.len += byte_len(&piece)?;
         Ok(())
-    })
-    .map_err(|_| p.badarg())?;
-    p.heap.bump_reductions((seen / 64) as i64);
-    Ok(p.heap.unsigned(n as u64))
+    })?;
+    Ok(p.heap.unsigned(r.len as u64))
 }
 
 /// Large binaries stay as they are; what lies between them is gathered.
@@ -166,27 +242,22 @@ fn iolist_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[0].as_bits().is_some_and(|b| b.is_binary() && b.bit_len() > 0) {
         return Ok(p.heap.cons(a[0], Term::NIL));
     }
-    let (mut out, mut small) = (Vec::new(), Vec::new());
-    pieces(a[0], |piece| {
-        match piece {
-            Piece::Byte(b) => small.push(b),
-            Piece::Bits(b, _) if !b.is_binary() => return Err(BadList),
-            Piece::Bits(b, t) if b.byte_size() >= VECTOR_LIMIT => {
-                if !small.is_empty() {
-                    out.push(p.heap.binary(&small));
-                    small.clear();
-                }
-                out.push(t);
-            }
-            Piece::Bits(b, _) => small.extend_from_slice(&b.to_bytes()),
+    let close = |r: &mut Reading<'h>| {
+        if !r.bytes.is_empty() {
+            r.terms.push(p.heap.binary(&r.bytes));
+            r.bytes.clear();
         }
-        Ok(())
-    })
-    .map_err(|_| p.badarg())?;
-    if !small.is_empty() {
-        out.push(p.heap.binary(&small));
-    }
-    Ok(p.heap.list(&out))
+    };
+    let mut r = read(p, a[0], resumed(p), |r, piece| match piece {
+        Piece::Bits(b, t) if b.is_binary() && b.byte_size() >= VECTOR_LIMIT => {
+            close(r);
+            r.terms.push(t);
+            Ok(())
+        }
+        piece => push(&mut r.bytes, piece),
+    })?;
+    close(&mut r);
+    Ok(p.heap.list(&r.terms))
 }
 
 /// Appends bits behind `len` bits.
@@ -211,17 +282,14 @@ fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !a[0].is_list() {
         return Err(p.badarg());
     }
-    let (mut out, mut len) = (Vec::new(), 0);
-    pieces(a[0], |piece| {
+    let r = read(p, a[0], resumed(p), |r, piece| {
         match piece {
-            Piece::Byte(b) => push_bits(&mut out, &mut len, Bits::of_bytes(&[b])),
-            Piece::Bits(b, _) => push_bits(&mut out, &mut len, b),
+            Piece::Byte(b) => push_bits(&mut r.bytes, &mut r.len, Bits::of_bytes(&[b])),
+            Piece::Bits(b, _) => push_bits(&mut r.bytes, &mut r.len, b),
         }
         Ok(())
-    })
-    .map_err(|_| p.badarg())?;
-    charge(p, out.len());
-    Ok(p.heap.bitstring(&out, len))
+    })?;
+    Ok(p.heap.bitstring(&r.bytes, r.len))
 }
 
 fn byte_list<'h>(h: &'h Heap, bytes: &[u8], tail: Term<'h>) -> Term<'h> {

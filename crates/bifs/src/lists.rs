@@ -1,7 +1,11 @@
 //! Lists: `++`, `--`, and what `lists` does natively.
 
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, cmp, Term};
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+
+use kvik_heap::Pins;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, cmp, hash, Term};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "++", 2, append),
@@ -15,108 +19,179 @@ pub const BIFS: &[BifEntry] = &[
     bif!("lists", "keysearch", 3, keysearch),
 ];
 
+/// Elements handled for one reduction, by how much work they are.
+const COPIED: usize = 16;
+const COUNTED: usize = 8;
+const CONSED: usize = 32;
+const COMPARED: usize = 16;
+
+/// A list with another tail, under way: what is still to be read, and to be written.
+struct Append<'h> {
+    rest: Term<'h>,
+    items: Vec<Term<'h>>,
+    tail: Term<'h>,
+}
+impl Pins for Append<'static> {
+    type In<'h> = Append<'h>;
+}
+
 fn append<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    if a[0].is_nil() {
-        return Ok(a[1]);
+    let started = p.resumed::<Append<'static>>();
+    let mut s = started.unwrap_or_else(|| Append { rest: a[0], items: Vec::new(), tail: a[1] });
+    let mut left = p.steps(COPIED);
+    while let (Some(c), 1..) = (s.rest.as_cons(), left) {
+        s.items.push(c.head());
+        s.rest = c.tail();
+        left -= 1;
     }
-    let Some(items) = a[0].list_to_vec() else { return Err(p.badarg()) };
-    p.heap.bump_reductions(items.len() as i64 / 16);
-    Ok(p.heap.list_with_tail(&items, a[1]))
+    if left > 0 && !s.rest.is_nil() {
+        return Err(p.badarg());
+    }
+    let keep = s.items.len().saturating_sub(left);
+    left -= s.items.len() - keep;
+    p.steps_left(left, COPIED);
+    s.tail = p.heap.list_with_tail(&s.items[keep..], s.tail);
+    s.items.truncate(keep);
+    if left == 0 && !(s.rest.is_nil() && s.items.is_empty()) {
+        return Err(p.again::<Append<'static>>(s, None));
+    }
+    Ok(s.tail)
+}
+
+/// A term among those that are to be left out.
+struct Exact<'h>(Term<'h>);
+impl PartialEq for Exact<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        cmp::eq_exact(self.0, other.0)
+    }
+}
+impl Eq for Exact<'_> {}
+impl Hash for Exact<'_> {
+    fn hash<H: Hasher>(&self, h: &mut H) {
+        match self.0.is_immediate() {
+            true => h.write_u64(self.0.word()),
+            false => h.write_u32(hash::internal(self.0, 0)),
+        }
+    }
+}
+
+/// `--` under way: both lists are counted, then the first is read again without what is counted.
+struct Subtract<'h> {
+    /// How often each term is still to be left out.
+    counts: HashMap<Exact<'h>, usize>,
+    what: Term<'h>,
+    /// Whether the first list is known to be one.
+    proper: bool,
+    from: Term<'h>,
+    kept: Vec<Term<'h>>,
+}
+impl Pins for Subtract<'static> {
+    type In<'h> = Subtract<'h>;
 }
 
 /// Each element of the second list takes its first equal one out of the first list.
 fn subtract<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (Some(from), Some(what)) = (a[0].list_to_vec(), a[1].list_to_vec()) else {
+    let mut s = p.resumed::<Subtract<'static>>().unwrap_or_else(|| Subtract {
+        counts: HashMap::new(),
+        what: a[1],
+        proper: false,
+        from: a[0],
+        kept: Vec::new(),
+    });
+    let mut left = p.steps(COUNTED);
+    while let (Some(c), 1.., false) = (s.from.as_cons(), left, s.proper) {
+        s.from = c.tail();
+        left -= 1;
+    }
+    if left > 0 && !s.proper {
+        if !s.from.is_nil() {
+            return Err(p.badarg());
+        }
+        (s.proper, s.from) = (true, a[0]);
+    }
+    while let (Some(c), 1..) = (s.what.as_cons(), left) {
+        *s.counts.entry(Exact(c.head())).or_default() += 1;
+        s.what = c.tail();
+        left -= 1;
+    }
+    if left > 0 && !s.what.is_nil() {
         return Err(p.badarg());
-    };
-    p.heap.bump_reductions((from.len() + what.len()) as i64 / 8);
-    if what.is_empty() {
-        return Ok(a[0]);
     }
-    let kept = if what.iter().all(|t| t.is_immediate()) {
-        subtract_words(&from, &what)
+    while let (Some(c), 1..) = (s.from.as_cons(), left) {
+        match s.counts.get_mut(&Exact(c.head())) {
+            Some(n) if *n > 0 => *n -= 1,
+            _ => s.kept.push(c.head()),
+        }
+        s.from = c.tail();
+        left -= 1;
+    }
+    p.steps_left(left, COUNTED);
+    if left == 0 && !(s.proper && s.what.is_nil() && s.from.is_nil()) {
+        return Err(p.again::<Subtract<'static>>(s, None));
+    }
+    Ok(if a[1].is_nil() { a[0] } else { p.heap.list(&s.kept) })
+}
+
+/// A list under way: what is still to be read, and what was made of the rest.
+struct Walk<'h> {
+    rest: Term<'h>,
+    made: Term<'h>,
+}
+impl Pins for Walk<'static> {
+    type In<'h> = Walk<'h>;
+}
+
+/// Goes through a list until `done` says so. True where it did, false at the list's end.
+fn walk<'h>(
+    p: &'h Proc,
+    list: Term<'h>,
+    made: Term<'h>,
+    a_reduction: usize,
+    mut done: impl FnMut(Term<'h>, &mut Term<'h>) -> bool,
+) -> Result<(bool, Term<'h>), Raised> {
+    let mut s = p.resumed::<Walk<'static>>().unwrap_or(Walk { rest: list, made });
+    let mut left = p.steps(a_reduction);
+    while let Some(c) = s.rest.as_cons() {
+        if left == 0 {
+            p.steps_left(0, a_reduction);
+            return Err(p.again::<Walk<'static>>(s, None));
+        }
+        left -= 1;
+        if done(c.head(), &mut s.made) {
+            p.steps_left(left, a_reduction);
+            return Ok((true, s.made));
+        }
+        s.rest = c.tail();
+    }
+    p.steps_left(left, a_reduction);
+    if s.rest.is_nil() {
+        Ok((false, s.made))
     } else {
-        subtract_sorted(&from, &what)
-    };
-    Ok(p.heap.list(&kept))
-}
-
-fn subtract_words<'h>(from: &[Term<'h>], what: &[Term<'h>]) -> Vec<Term<'h>> {
-    let mut counts = std::collections::HashMap::new();
-    for t in what {
-        *counts.entry(t.word()).or_insert(0usize) += 1;
+        Err(p.badarg())
     }
-    let stays = |t: &&Term<'h>| match counts.get_mut(&t.word()) {
-        Some(n) if *n > 0 => {
-            *n -= 1;
-            false
-        }
-        _ => true,
-    };
-    from.iter().filter(stays).copied().collect()
-}
-
-fn subtract_sorted<'h>(from: &[Term<'h>], what: &[Term<'h>]) -> Vec<Term<'h>> {
-    let mut sorted = what.to_vec();
-    sorted.sort_by(|a, b| cmp::compare_exact(*a, *b));
-    let mut used = vec![false; sorted.len()];
-    let mut kept = Vec::new();
-    for t in from {
-        let at = sorted.partition_point(|s| cmp::compare_exact(*s, *t).is_lt());
-        let free =
-            (at..sorted.len()).take_while(|i| cmp::eq_exact(sorted[*i], *t)).find(|i| !used[*i]);
-        match free {
-            Some(i) => used[i] = true,
-            None => kept.push(*t),
-        }
-    }
-    kept
 }
 
 fn reverse<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let mut it = a[0].list();
-    let mut n = 0;
-    let reversed = it.by_ref().fold(a[1], |tail, head| {
-        n += 1;
-        p.heap.cons(head, tail)
-    });
-    p.heap.bump_reductions(n / 32);
-    if it.rest.is_nil() {
-        Ok(reversed)
-    } else {
-        Err(p.badarg())
-    }
+    let made = walk(p, a[0], a[1], CONSED, |t, made| {
+        *made = p.heap.cons(t, *made);
+        false
+    })?;
+    Ok(made.1)
 }
 
 fn member<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let mut it = a[1].list();
-    let mut n = 0;
-    let found = it.by_ref().any(|t| {
-        n += 1;
-        cmp::eq_exact(t, a[0])
-    });
-    p.heap.bump_reductions(n / 16);
-    if found || it.rest.is_nil() {
-        Ok(Term::bool(found))
-    } else {
-        Err(p.badarg())
-    }
+    let found = walk(p, a[1], Term::NIL, COMPARED, |t, _| cmp::eq_exact(t, a[0]))?;
+    Ok(Term::bool(found.0))
 }
 
 /// The first tuple whose element is equal (`==`) to the key.
-fn find_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> Result<Option<Term<'h>>, kvik_proc::Raised> {
+fn find_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> Result<Option<Term<'h>>, Raised> {
     let Some(at) = a[1].as_usize().and_then(|n| n.checked_sub(1)) else { return Err(p.badarg()) };
-    let mut it = a[2].list();
-    let mut n = 0;
-    let found = it.by_ref().find(|t| {
-        n += 1;
+    let (found, t) = walk(p, a[2], Term::NIL, COUNTED, |t, found| {
+        *found = t;
         t.as_tuple().and_then(|t| t.get(at)).is_some_and(|k| cmp::eq(k, a[0]))
-    });
-    p.heap.bump_reductions(n / 8);
-    if found.is_none() && !it.rest.is_nil() {
-        return Err(p.badarg());
-    }
-    Ok(found)
+    })?;
+    Ok(found.then_some(t))
 }
 fn keyfind<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(find_key(p, a)?.unwrap_or(am::false_.into()))

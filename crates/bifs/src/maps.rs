@@ -1,5 +1,7 @@
 //! Natives of `maps`, and what `maps` and `erts_debug` call in `erts_internal`.
 
+use kvik_heap::map_build::MapBuilder;
+use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::map::{child, Child, Node};
 use kvik_term::word::FLAT_MAP_LIMIT;
@@ -45,33 +47,81 @@ fn is_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(map::contains(want(p, a[1])?, a[0])))
 }
 
+/// A map being made from a list.
+struct Making<'h> {
+    rest: Term<'h>,
+    map: MapBuilder<'h>,
+}
+impl Pins for Making<'static> {
+    type In<'h> = Making<'h>;
+}
+
+fn from<'h>(
+    p: &'h Proc,
+    list: Term<'h>,
+    pair: impl Fn(Term<'h>) -> Option<(Term<'h>, Term<'h>)>,
+) -> BifResult<'h> {
+    let resumed = p.resumed::<Making<'static>>();
+    let mut m = resumed.unwrap_or_else(|| Making { rest: list, map: MapBuilder::default() });
+    let mut left = p.steps(PAIRS_PER_REDUCTION);
+    while let (Some(c), 1..) = (m.rest.as_cons(), left) {
+        let (k, v) = pair(c.head()).ok_or_else(|| p.badarg())?;
+        m.map.add(k, v);
+        m.rest = c.tail();
+        left -= 1;
+    }
+    if left > 0 && !m.rest.is_nil() {
+        return Err(p.badarg());
+    }
+    let made = if left > 0 { m.map.finish(&p.heap, &mut left) } else { None };
+    p.steps_left(left, PAIRS_PER_REDUCTION);
+    made.ok_or_else(|| p.again::<Making<'static>>(m, None))
+}
 fn from_keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let keys = a[0].list_to_vec().ok_or_else(|| p.badarg())?;
-    bump(p, keys.len());
-    Ok(p.heap.map(&keys.into_iter().map(|k| (k, a[1])).collect::<Vec<_>>()))
+    let value = a[1];
+    from(p, a[0], |k| Some((k, value)))
 }
 fn from_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let items = a[0].list_to_vec().ok_or_else(|| p.badarg())?;
-    bump(p, items.len());
-    let pairs: Option<Vec<_>> =
-        items.into_iter().map(|t| t.as_tuple_n().map(|[k, v]| (k, v))).collect();
-    Ok(p.heap.map(&pairs.ok_or_else(|| p.badarg())?))
+    from(p, a[0], |t| t.as_tuple_n().map(|[k, v]| (k, v)))
+}
+
+/// A map being made a list.
+struct Listing<'h> {
+    pairs: map::Iter<'h>,
+    list: Term<'h>,
+}
+impl Pins for Listing<'static> {
+    type In<'h> = Listing<'h>;
 }
 
 /// A list in the order that OTP gives it: a large map's associations are put before one another.
-fn list_of<'h>(p: &'h Proc, m: Map<'h>, part: fn((Term<'h>, Term<'h>)) -> Term<'h>) -> Term<'h> {
-    let mut items: Vec<_> = map::iter(m).map(part).collect();
-    bump(p, items.len());
-    if !m.is_flat() {
-        items.reverse();
+fn list_of<'h>(
+    p: &'h Proc,
+    m: Map<'h>,
+    part: fn((Term<'h>, Term<'h>)) -> Term<'h>,
+) -> BifResult<'h> {
+    if m.is_flat() {
+        return Ok(p.heap.list(&map::iter(m).map(part).collect::<Vec<_>>()));
     }
-    p.heap.list(&items)
+    let resumed = p.resumed::<Listing<'static>>();
+    let mut l = resumed.unwrap_or_else(|| Listing { pairs: map::iter(m), list: Term::NIL });
+    let mut left = p.steps(PAIRS_PER_REDUCTION);
+    while left > 0 {
+        let Some(pair) = l.pairs.next() else {
+            p.steps_left(left, PAIRS_PER_REDUCTION);
+            return Ok(l.list);
+        };
+        l.list = p.heap.cons(part(pair), l.list);
+        left -= 1;
+    }
+    p.steps_left(0, PAIRS_PER_REDUCTION);
+    Err(p.again::<Listing<'static>>(l, None))
 }
 fn keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(list_of(p, want(p, a[0])?, |(k, _)| k))
+    list_of(p, want(p, a[0])?, |(k, _)| k)
 }
 fn values<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(list_of(p, want(p, a[0])?, |(_, v)| v))
+    list_of(p, want(p, a[0])?, |(_, v)| v)
 }
 
 fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

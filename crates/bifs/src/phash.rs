@@ -1,7 +1,9 @@
 //! `erlang:phash/2` and `erlang:phash2/1,2`.
 
+use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::{phash, Term};
+use kvik_term::phash::{self, Phash2};
+use kvik_term::Term;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "phash", 2, phash_2),
@@ -18,10 +20,28 @@ fn phash_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let range = range(p, a[1])?;
     Ok(p.heap.unsigned(1 + phash::phash(a[0]) as u64 % range))
 }
+
+struct Hashing;
+impl Pins for Hashing {
+    type In<'h> = Phash2<'h>;
+}
+/// Terms hashed for one reduction.
+const STEPS: usize = 32;
+
+fn phash2<'h>(p: &'h Proc, t: Term<'h>) -> Result<u64, Raised> {
+    let mut h = p.resumed::<Hashing>().unwrap_or_else(|| Phash2::new(t));
+    let mut left = p.steps(STEPS);
+    let hash = h.run(&mut left);
+    p.steps_left(left, STEPS);
+    match hash {
+        Some(hash) => Ok(hash as u64),
+        None => Err(p.again::<Hashing>(h, None)),
+    }
+}
 fn phash2_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.unsigned((phash::phash2(a[0]) & ((1 << 27) - 1)) as u64))
+    Ok(p.heap.unsigned(phash2(p, a[0])? & ((1 << 27) - 1)))
 }
 fn phash2_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let range = range(p, a[1])?;
-    Ok(p.heap.unsigned(phash::phash2(a[0]) as u64 % range))
+    Ok(p.heap.unsigned(phash2(p, a[0])? % range))
 }

@@ -1,8 +1,8 @@
 //! `unicode`: the natives that turn character data into UTF-8 and lists, with what is left over
 //! when the data is wrong or ends too soon. Encodings other than Latin-1 and UTF-8 go on in Erlang.
 
-use kvik_heap::Heap;
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_heap::{Heap, Pins};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term, View};
 
 use crate::iolist::charge;
@@ -26,11 +26,25 @@ struct Converted<'h> {
 /// Not character data at all.
 struct BadData;
 
+/// A conversion under way.
 struct Converter<'h> {
-    heap: &'h Heap,
     latin1: bool,
     out: Converted<'h>,
+    at: Term<'h>,
+    /// What follows the lists that are being gone through.
+    later: Vec<Term<'h>>,
+    /// Is it at its end?
+    done: bool,
+    /// The list that is made of the last characters.
+    list: Term<'h>,
 }
+impl Pins for Converter<'static> {
+    type In<'h> = Converter<'h>;
+}
+
+/// Characters, or bytes of binaries, for one reduction.
+const CHARACTERS: usize = 64;
+const BYTES_A_STEP: usize = 16;
 
 /// Bytes of the character that this byte starts; `None` for one that starts none.
 fn char_len(first: u8) -> Option<usize> {
@@ -54,7 +68,7 @@ fn may_go_on(bytes: &[u8]) -> bool {
 
 impl<'h> Converter<'h> {
     /// Checks that there is nothing but numbers, binaries and lists.
-    fn check(&self, t: Term<'h>) -> Result<(), BadData> {
+    fn check(t: Term<'h>) -> Result<(), BadData> {
         let mut later = vec![t];
         while let Some(mut t) = later.pop() {
             loop {
@@ -83,52 +97,61 @@ impl<'h> Converter<'h> {
         Ok(())
     }
 
-    /// Converts; `rest` is set where it stops.
-    fn run(&mut self, t: Term<'h>) {
-        let mut later = Vec::new();
-        let mut t = t;
-        loop {
-            match t.view() {
-                View::Nil => {}
-                View::Cons(c) => {
-                    let (head, tail) = (c.head(), c.tail());
-                    let ok = match head.view() {
-                        View::Cons(_) => {
-                            later.push(tail);
-                            t = head;
-                            continue;
-                        }
-                        View::Nil => true,
-                        View::Bits(_) => match self.binary(head) {
-                            Ok(()) => true,
-                            Err(rest) => {
-                                t = self.heap.cons(rest, tail);
-                                false
-                            }
-                        },
-                        _ => self.number(head),
-                    };
-                    if !ok {
-                        return self.stop(t, later);
-                    }
-                    t = tail;
-                    continue;
-                }
-                _ => {
-                    if let Err(rest) = self.binary(t) {
-                        return self.stop(rest, later);
-                    }
-                }
-            }
-            match later.pop() {
-                Some(next) => t = next,
-                None => return,
-            }
+    /// Converts for so many steps, and takes those it did from them; `rest` is set where it cannot
+    /// go on.
+    fn run(&mut self, h: &'h Heap, steps: &mut usize) {
+        while *steps > 0 && !self.done {
+            let before = self.out.text.len();
+            self.step(h);
+            let made = self.out.text.len() - before;
+            *steps = steps.saturating_sub(1 + made / BYTES_A_STEP);
         }
     }
-    fn stop(&mut self, at: Term<'h>, later: Vec<Term<'h>>) {
-        let rest = later.into_iter().rev().fold(at, |rest, tail| self.heap.cons(rest, tail));
-        self.out.rest = Some(rest);
+    fn step(&mut self, h: &'h Heap) {
+        match self.at.view() {
+            View::Nil => match self.later.pop() {
+                Some(next) => self.at = next,
+                None => self.done = true,
+            },
+            View::Cons(c) => {
+                let (head, tail) = (c.head(), c.tail());
+                match head.view() {
+                    View::Cons(_) => {
+                        self.later.push(tail);
+                        self.at = head;
+                    }
+                    View::Nil => self.at = tail,
+                    View::Bits(_) => match self.binary(h, head) {
+                        Ok(()) => self.at = tail,
+                        Err(rest) => self.stop(h, h.cons(rest, tail)),
+                    },
+                    _ if self.number(head) => self.at = tail,
+                    _ => self.stop(h, self.at),
+                }
+            }
+            _ => match self.binary(h, self.at) {
+                Ok(()) => self.at = Term::NIL,
+                Err(rest) => self.stop(h, rest),
+            },
+        }
+    }
+    /// Makes the text a list, from its end.
+    fn make_list(&mut self, h: &'h Heap, steps: &mut usize) {
+        let text = &mut self.out.text;
+        let mut from = text.len().saturating_sub(*steps);
+        while text.get(from).is_some_and(|b| b & 0xC0 == 0x80) {
+            from += 1;
+        }
+        *steps = steps.saturating_sub(text.len() - from);
+        let part = String::from_utf8_lossy(&text[from..]);
+        let items: Vec<Term<'h>> = part.chars().map(|c| Term::int(c as i32)).collect();
+        self.list = h.list_with_tail(&items, self.list);
+        text.truncate(from);
+    }
+    fn stop(&mut self, h: &'h Heap, at: Term<'h>) {
+        let later = std::mem::take(&mut self.later);
+        self.out.rest = Some(later.into_iter().rev().fold(at, |rest, tail| h.cons(rest, tail)));
+        self.done = true;
     }
     fn number(&mut self, t: Term<'h>) -> bool {
         let c = t.as_small().and_then(|i| u32::try_from(i).ok());
@@ -143,7 +166,7 @@ impl<'h> Converter<'h> {
         true
     }
     /// Converts a binary; an error is what is left of it.
-    fn binary(&mut self, t: Term<'h>) -> Result<(), Term<'h>> {
+    fn binary(&mut self, h: &'h Heap, t: Term<'h>) -> Result<(), Term<'h>> {
         let Some(bits) = t.as_bits() else {
             return Err(t);
         };
@@ -160,7 +183,7 @@ impl<'h> Converter<'h> {
         }
         let rest = |from: usize| {
             let n = bytes.len() - from;
-            self.heap.sub_binary(t, from * 8, n * 8).unwrap_or(t)
+            h.sub_binary(t, from * 8, n * 8).unwrap_or(t)
         };
         let mut from = 0;
         if let Some(first) = self.out.leftover.first() {
@@ -193,26 +216,38 @@ impl<'h> Converter<'h> {
     }
 }
 
+/// Converts all of the data, in as many turns as that takes. With `list` the text is made one, too.
 fn convert<'h>(
     p: &'h Proc,
     data: Term<'h>,
     latin1: bool,
-) -> Result<Converted<'h>, kvik_proc::Raised> {
-    let mut c = Converter {
-        heap: &p.heap,
-        latin1,
-        out: Converted { text: Vec::new(), rest: None, leftover: Vec::new() },
+    list: bool,
+) -> Result<Converter<'h>, Raised> {
+    let resumed = p.resumed::<Converter<'static>>();
+    let mut c = match resumed {
+        Some(c) => c,
+        None if !(data.is_list() || data.as_bits().is_some()) => return Err(p.badarg()),
+        None => {
+            Converter::check(data).map_err(|_| p.badarg())?;
+            let out = Converted { text: Vec::new(), rest: None, leftover: Vec::new() };
+            let (at, later, list) = (data, Vec::new(), Term::NIL);
+            Converter { latin1, out, at, later, done: false, list }
+        }
     };
-    if !(data.is_list() || data.as_bits().is_some()) || c.check(data).is_err() {
-        return Err(p.badarg());
+    let mut left = p.steps(CHARACTERS);
+    c.run(&p.heap, &mut left);
+    if list && left > 0 {
+        c.make_list(&p.heap, &mut left);
     }
-    c.run(data);
-    charge(p, c.out.text.len() * 4);
-    Ok(c.out)
+    p.steps_left(left, CHARACTERS);
+    if !c.done || list && !c.out.text.is_empty() {
+        return Err(p.again::<Converter<'static>>(c, None));
+    }
+    Ok(c)
 }
 
 /// What the BIFs answer, with `made` from the text.
-fn answer<'h>(p: &'h Proc, c: Converted<'h>, made: Term<'h>) -> BifResult<'h> {
+fn answer<'h>(p: &'h Proc, c: &Converted<'h>, made: Term<'h>) -> BifResult<'h> {
     let h = &p.heap;
     let left = || h.binary(&c.leftover);
     Ok(match c.rest {
@@ -247,7 +282,8 @@ fn characters_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // A binary that is right already is its own answer.
     let lone = a[0].as_cons().filter(|c| c.tail().is_nil());
     let data = lone.map(|c| c.head()).filter(|t| t.as_bits().is_some()).unwrap_or(a[0]);
-    if let Some(b) = data.as_bits().filter(|b| b.is_binary()) {
+    let first_turn = !p.heap.is_pinned();
+    if let Some(b) = data.as_bits().filter(|b| first_turn && b.is_binary()) {
         let bytes = b.to_bytes();
         let same = if latin1 { bytes.is_ascii() } else { std::str::from_utf8(&bytes).is_ok() };
         if same {
@@ -255,25 +291,16 @@ fn characters_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             return Ok(data);
         }
     }
-    let c = convert(p, data, latin1)?;
-    let made = p.heap.binary(&c.text);
-    answer(p, c, made)
+    let c = convert(p, data, latin1, false)?;
+    answer(p, &c.out, p.heap.binary(&c.out.text))
 }
 
 fn characters_to_list_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(latin1) = encoding(a[1]) else {
         return in_erlang(p, am::characters_to_list_int, a);
     };
-    let c = convert(p, a[0], latin1)?;
-    let made = char_list(&p.heap, &c.text);
-    answer(p, c, made)
-}
-
-/// The characters of UTF-8 text as a list.
-pub(crate) fn char_list<'h>(h: &'h Heap, text: &[u8]) -> Term<'h> {
-    let items: Vec<Term<'h>> =
-        String::from_utf8_lossy(text).chars().map(|c| Term::int(c as i32)).collect();
-    h.list(&items)
+    let c = convert(p, a[0], latin1, true)?;
+    answer(p, &c.out, c.list)
 }
 
 fn bin_is_7bit_1<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

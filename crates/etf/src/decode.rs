@@ -30,20 +30,11 @@ pub fn decode<'h>(
     heap: &'h Heap,
     opts: DecodeOpts<'_>,
 ) -> Result<(Term<'h>, usize), Error> {
-    match bytes {
-        [tag::VERSION, tag::COMPRESSED, rest @ ..] => {
-            let (plain, used) = inflate(rest)?;
-            let (t, n) = decode_term(&plain, heap, opts)?;
-            if n != plain.len() {
-                return Err(Error::Malformed);
-            }
-            Ok((t, used + 2))
+    let mut d = Decoding::new(bytes, opts)?;
+    loop {
+        if let Some(done) = d.run(bytes, heap, &mut { usize::MAX })? {
+            return Ok(done);
         }
-        [tag::VERSION, rest @ ..] => {
-            let (t, n) = decode_term(rest, heap, opts)?;
-            Ok((t, n + 1))
-        }
-        _ => Err(Error::Malformed),
     }
 }
 
@@ -58,17 +49,6 @@ pub fn inflate(bytes: &[u8]) -> Result<(Vec<u8>, usize), Error> {
         return Err(Error::Malformed);
     }
     Ok((plain, 4 + z.total_in() as usize))
-}
-
-/// Decodes a term without a version byte.
-pub fn decode_term<'h>(
-    bytes: &[u8],
-    heap: &'h Heap,
-    opts: DecodeOpts<'_>,
-) -> Result<(Term<'h>, usize), Error> {
-    let mut d = Decoder { r: Reader::new(bytes), heap, opts, values: Vec::new(), open: Vec::new() };
-    let t = d.run()?;
-    Ok((t, d.r.pos()))
 }
 
 /// What waits for terms that follow.
@@ -89,6 +69,57 @@ struct Frame {
     need: usize,
 }
 
+/// A term being read.
+pub struct Decoding<'a, 'h> {
+    opts: DecodeOpts<'a>,
+    /// What a compressed term was, and the bytes it took.
+    plain: Option<(Vec<u8>, usize)>,
+    /// How far the bytes (the plain ones) are read.
+    pos: usize,
+    values: Vec<Term<'h>>,
+    open: Vec<Frame>,
+}
+
+/// Bytes read in one step besides what each term takes.
+const BYTES_A_STEP: usize = 256;
+
+impl<'a, 'h> Decoding<'a, 'h> {
+    /// A term after its version byte, compressed or not.
+    pub fn new(bytes: &[u8], opts: DecodeOpts<'a>) -> Result<Decoding<'a, 'h>, Error> {
+        let (plain, pos) = match bytes {
+            [tag::VERSION, tag::COMPRESSED, rest @ ..] => (Some(inflate(rest)?), 0),
+            [tag::VERSION, ..] => (None, 1),
+            _ => return Err(Error::Malformed),
+        };
+        Ok(Decoding { opts, plain, pos, values: Vec::new(), open: Vec::new() })
+    }
+    /// Reads on in the same bytes, for the same heap, until that many steps are done, and takes those it did from them.
+    /// The term, and how many bytes it took, where it is whole.
+    pub fn run(
+        &mut self,
+        bytes: &[u8],
+        heap: &'h Heap,
+        steps: &mut usize,
+    ) -> Result<Option<(Term<'h>, usize)>, Error> {
+        let plain = self.plain.take();
+        let from = plain.as_ref().map_or(bytes, |p| &p.0);
+        let r = Reader::at(from, self.pos).ok_or(Error::Malformed)?;
+        let (values, open) = (std::mem::take(&mut self.values), std::mem::take(&mut self.open));
+        let mut d = Decoder { r, heap, opts: self.opts, values, open };
+        let term = d.run(steps)?;
+        (self.pos, self.values, self.open) = (d.r.pos(), d.values, d.open);
+        let Some(t) = term else {
+            self.plain = plain;
+            return Ok(None);
+        };
+        match plain {
+            Some((plain, _)) if self.pos != plain.len() => Err(Error::Malformed),
+            Some((_, used)) => Ok(Some((t, used + 2))),
+            None => Ok(Some((t, self.pos))),
+        }
+    }
+}
+
 struct Decoder<'b, 'h> {
     r: Reader<'b>,
     heap: &'h Heap,
@@ -98,12 +129,16 @@ struct Decoder<'b, 'h> {
 }
 
 impl<'h> Decoder<'_, 'h> {
-    fn run(&mut self) -> Result<Term<'h>, Error> {
-        loop {
-            let Some(mut t) = self.one()? else { continue };
+    /// `None` where the steps are done and the term is not.
+    fn run(&mut self, steps: &mut usize) -> Result<Option<Term<'h>>, Error> {
+        while *steps > 0 {
+            let before = self.r.pos();
+            let next = self.one()?;
+            *steps = steps.saturating_sub(1 + (self.r.pos() - before) / BYTES_A_STEP);
+            let Some(mut t) = next else { continue };
             loop {
                 let Some(f) = self.open.last() else {
-                    return Ok(t);
+                    return Ok(Some(t));
                 };
                 self.values.push(t);
                 if self.values.len() - f.base < f.need {
@@ -112,6 +147,7 @@ impl<'h> Decoder<'_, 'h> {
                 t = self.close()?;
             }
         }
+        Ok(None)
     }
 
     /// The next term where it is whole; else a frame was opened for its parts.

@@ -17,7 +17,7 @@ pub struct EncodeOpts<'a> {
     /// Maps in the order of their keys.
     pub deterministic: bool,
     /// References into a distribution message's atom cache.
-    pub cache: Option<&'a dyn Fn(Atom) -> Option<u8>>,
+    pub cache: Option<&'a (dyn Fn(Atom) -> Option<u8> + Sync)>,
 }
 
 /// The most bytes a list may have to be written as a string.
@@ -25,14 +25,9 @@ const MAX_STRING: usize = 0xFFFF;
 
 /// A term after a version byte, compressed at that level (0 to 9) where that makes it smaller.
 pub fn encode(t: Term<'_>, opts: EncodeOpts<'_>, level: u32) -> Vec<u8> {
-    let mut out = vec![tag::VERSION];
-    encode_term(t, opts, &mut out);
-    if level > 0 && out.len() > 6 {
-        if let Some(z) = deflate(&out[1..], level) {
-            return z;
-        }
-    }
-    out
+    let mut e = Encoding::new(t, opts);
+    while !e.run(&mut { usize::MAX }) {}
+    e.finish(level)
 }
 
 /// zlib's method, window, memory and strategy as `compress2` sets them.
@@ -66,21 +61,47 @@ enum Todo<'h> {
     FunSize(usize),
 }
 
-/// Appends a term without a version byte.
-pub fn encode_term(t: Term<'_>, opts: EncodeOpts<'_>, out: &mut Vec<u8>) {
-    let mut e = Encoder { out, opts, todo: vec![Todo::Term(t)] };
-    while let Some(next) = e.todo.pop() {
-        e.step(next);
-    }
-}
+/// Bytes written in one step besides what each term takes.
+const BYTES_A_STEP: usize = 256;
 
-struct Encoder<'o, 'a, 'h> {
-    out: &'o mut Vec<u8>,
+/// A term being written.
+pub struct Encoding<'a, 'h> {
+    out: Vec<u8>,
     opts: EncodeOpts<'a>,
     todo: Vec<Todo<'h>>,
 }
 
-impl<'h> Encoder<'_, '_, 'h> {
+impl<'a, 'h> Encoding<'a, 'h> {
+    pub fn new(t: Term<'h>, opts: EncodeOpts<'a>) -> Encoding<'a, 'h> {
+        Encoding { out: vec![tag::VERSION], opts, todo: vec![Todo::Term(t)] }
+    }
+    /// Writes until that many steps are done, and takes those it did from them. Is all written?
+    pub fn run(&mut self, steps: &mut usize) -> bool {
+        while let Some(next) = self.todo.pop() {
+            let before = self.out.len();
+            self.step(next);
+            let used = 1 + self.out.len().saturating_sub(before) / BYTES_A_STEP;
+            *steps = steps.saturating_sub(used);
+            if *steps == 0 {
+                break;
+            }
+        }
+        self.todo.is_empty()
+    }
+    /// How many bytes there are so far.
+    pub fn len(&self) -> usize {
+        self.out.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+    /// What was written, compressed at that level where that makes it smaller.
+    pub fn finish(self, level: u32) -> Vec<u8> {
+        let out = self.out;
+        let z = (level > 0 && out.len() > 6).then(|| deflate(&out[1..], level));
+        z.flatten().unwrap_or(out)
+    }
+
     fn step(&mut self, next: Todo<'h>) {
         match next {
             Todo::Term(t) => self.term(t),

@@ -11,8 +11,8 @@ mod hooks;
 mod reader;
 pub mod tag;
 
-pub use decode::{decode, decode_term, inflate, DecodeOpts};
-pub use encode::{encode, encode_term, EncodeOpts};
+pub use decode::{decode, inflate, DecodeOpts, Decoding};
+pub use encode::{encode, EncodeOpts, Encoding};
 pub use hooks::{hooks, set_hooks, FunId, Hooks};
 
 /// Why bytes are no term.

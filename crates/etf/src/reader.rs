@@ -11,6 +11,10 @@ impl<'a> Reader<'a> {
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { bytes, pos: 0 }
     }
+    /// From a position on, which is among the bytes or at their end.
+    pub fn at(bytes: &'a [u8], pos: usize) -> Option<Reader<'a>> {
+        (pos <= bytes.len()).then_some(Reader { bytes, pos })
+    }
     pub fn pos(&self) -> usize {
         self.pos
     }

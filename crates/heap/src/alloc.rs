@@ -56,6 +56,8 @@ pub struct Heap {
     pub(crate) roots: [Cell<u64>; ROOTS],
     /// The process dictionary, where there is one.
     pub(crate) pairs: Cell<Option<Box<Pairs>>>,
+    /// What a BIF of the process that stopped keeps; see `pin.rs`.
+    pub(crate) pinned: Cell<Option<Box<crate::pin::Pinned>>>,
     pub(crate) min_words: Cell<u32>,
     pub(crate) fullsweep_after: Cell<u32>,
     /// `max_heap_size` in words, 0 for none.
@@ -141,6 +143,7 @@ impl Heap {
                 roots
             },
             pairs: Cell::new(None),
+            pinned: Cell::new(None),
             min_words: Cell::new(LEAST_WORDS as u32),
             fullsweep_after: Cell::new(65_535),
             max_words: Cell::new(0),
@@ -421,6 +424,7 @@ pub struct HeapSizes {
 
 impl Drop for Heap {
     fn drop(&mut self) {
+        self.pinned.take();
         self.keep_lent();
         // SAFETY: the heap goes; nobody can have a term of it.
         unsafe {

@@ -206,13 +206,17 @@ impl Heap {
         self.minor_count.get()
     }
 
-    /// Collects, so that afterwards `need` words are free in the block.
+    /// Collects, so that afterwards `need` words are free in the block; does nothing while something
+    /// is pinned.
     ///
     /// # Safety
     /// `x` points to `live` terms of this heap; no other term of it is held anywhere but on its
     /// stack and in its roots.
     pub unsafe fn collect(&self, x: *mut u64, live: usize, need: usize, full: bool) -> GcStats {
         self.keep_lent();
+        if self.is_pinned() {
+            return self.not_now();
+        }
         let need = need + crate::alloc::STACK_SLACK;
         let minor = self.would_be_minor(full);
         // SAFETY: as the caller says.

@@ -18,7 +18,9 @@ pub mod gc;
 mod lent;
 pub mod literal;
 pub mod map;
+pub mod map_build;
 pub mod pairs;
+pub mod pin;
 pub mod regs;
 pub mod roots;
 
@@ -27,4 +29,5 @@ pub use binary::{BinRef, Resource};
 pub use frag::OwnedTerm;
 pub use gc::GcStats;
 pub use literal::LiteralArea;
+pub use pin::Pins;
 pub use regs::Regs;

@@ -4,6 +4,7 @@ use kvik_term::map::{self, child, Child, Node, Path, ROOT};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{cmp, Map, Term};
 
+use crate::map_build::MapBuilder;
 use crate::Heap;
 
 type Pair<'h> = (Term<'h>, Term<'h>);
@@ -11,14 +12,15 @@ type Pair<'h> = (Term<'h>, Term<'h>);
 impl Heap {
     /// A map of any pairs; of equal keys the last one counts.
     pub fn map<'h>(&'h self, pairs: &[Pair<'h>]) -> Term<'h> {
-        if pairs.len() <= FLAT_MAP_LIMIT {
-            return self.flat_map(pairs.to_vec());
+        let mut b = MapBuilder::default();
+        for (k, v) in pairs {
+            b.add(*k, *v);
         }
-        let mut sorted: Vec<(usize, &Pair<'h>)> = pairs.iter().enumerate().collect();
-        sorted.sort_by(|a, b| cmp::compare_exact(a.1 .0, b.1 .0).then(b.0.cmp(&a.0)));
-        sorted.dedup_by(|later, kept| cmp::eq_exact(later.1 .0, kept.1 .0));
-        let unique: Vec<Pair<'h>> = sorted.iter().map(|p| *p.1).collect();
-        self.map_of_unique(unique)
+        loop {
+            if let Some(t) = b.finish(self, &mut { usize::MAX }) {
+                return t;
+            }
+        }
     }
 
     /// A map of pairs with different keys, in any order.
@@ -34,7 +36,7 @@ impl Heap {
     }
 
     /// A node's children from leaves that are all below it.
-    fn branch<'h>(&'h self, leaves: Vec<(Path<'h>, Term<'h>)>) -> (u32, Vec<Term<'h>>) {
+    pub(crate) fn branch<'h>(&'h self, leaves: Vec<(Path<'h>, Term<'h>)>) -> (u32, Vec<Term<'h>>) {
         let mut buckets: [Vec<(Path<'h>, Term<'h>)>; 16] = Default::default();
         for l in leaves {
             buckets[l.0.index() as usize].push(l);
@@ -55,7 +57,7 @@ impl Heap {
         (bitmap, words)
     }
 
-    fn flat_map<'h>(&'h self, mut pairs: Vec<Pair<'h>>) -> Term<'h> {
+    pub(crate) fn flat_map<'h>(&'h self, mut pairs: Vec<Pair<'h>>) -> Term<'h> {
         // A stable sort: of equal keys the last one is the one that counts.
         pairs.sort_by(|a, b| cmp::compare_exact(a.0, b.0));
         let mut unique: Vec<Pair<'h>> = Vec::with_capacity(pairs.len());
@@ -112,7 +114,11 @@ impl Heap {
         }
     }
 
-    fn root_of<'h>(&'h self, (bitmap, mut words): (u32, Vec<Term<'h>>), size: usize) -> Term<'h> {
+    pub(crate) fn root_of<'h>(
+        &'h self,
+        (bitmap, mut words): (u32, Vec<Term<'h>>),
+        size: usize,
+    ) -> Term<'h> {
         words.insert(0, Term::int(size as i32));
         self.hamt_node(bitmap | ROOT, &words)
     }

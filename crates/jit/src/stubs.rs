@@ -315,12 +315,23 @@ fn bif_call(m: &mut Maker) -> Label {
     m.a.jmp_r(RCX);
     m.a.place(failed);
     m.call_rt(rt::call::after_bif);
-    let exception = m.a.label();
-    m.a.test_rr(RAX, RAX);
-    m.a.jcc(Cc::E, exception);
+    let (exception, stopped) = (m.a.label(), m.a.label());
+    m.a.alu_ri(Alu::Cmp, RAX, rt::call::STOPPED as i32);
+    m.a.jcc(Cc::B, exception);
+    m.a.jcc(Cc::E, stopped);
     m.a.jmp_m(RAX, 0);
     m.a.place(exception);
     m.raise_at_caller();
+    // All that a BIF which goes on later has is kept in the process.
+    m.a.place(stopped);
+    let resumed = m.a.label();
+    m.a.lea_label(RAX, resumed);
+    m.a.mov_ri(RCX, 0);
+    m.a.jmp(m.yield_);
+    m.a.align(16);
+    m.a.place(resumed);
+    m.call_rt(rt::call::resume);
+    m.a.jmp(bif);
     bif
 }
 

@@ -2,9 +2,11 @@
 //! an exception or a trap was noted in the process.
 //!
 //! A BIF may allocate as it likes: allocation never moves a term, and nothing is collected before
-//! the BIF has returned. Long work counts reductions (`p.heap.bump_reductions`) and traps.
+//! the BIF has returned. Long work counts reductions (`p.heap.bump_reductions`); where none are left
+//! it stops ([`Proc::again`]) and goes on in the process's next turn ([`Proc::resumed`]).
 
 use kvik_heap::roots::Root;
+use kvik_heap::Pins;
 use kvik_term::{am, Export, Term};
 
 use crate::Proc;
@@ -52,6 +54,9 @@ pub enum Class {
     /// Not an exception: drop the stack, and when a message comes call the function in
     /// `Root::Trap`, `{M, F, Args}` (see [`Proc::hibernate`]).
     Hibernate = 8,
+    /// Not an exception: the turn is over, and the BIF is called again in the next one (see
+    /// [`Proc::again`]).
+    Again = 9,
 }
 
 impl Proc {
@@ -125,6 +130,32 @@ impl Proc {
         self.heap.set_exc_class(Class::Trap as u8);
         self.heap.set_root(Root::Trap, args);
         Raised(())
+    }
+    /// Stops in the middle of a BIF: it is called again with the same arguments in the process's next
+    /// turn, and [`Proc::resumed`] gives it `state` then; until then nothing is collected. To the
+    /// outside the process is in the BIF, or in `shown`, all the time, and an exception is one of the
+    /// call it began with.
+    pub fn again<'h, K: Pins>(
+        &'h self,
+        state: K::In<'h>,
+        shown: Option<&'static Export>,
+    ) -> Raised {
+        self.heap.pin::<K>(state);
+        self.trap_to.set(shown);
+        self.heap.set_exc_class(Class::Again as u8);
+        Raised(())
+    }
+    /// What this BIF stopped with; `None` in its first turn.
+    pub fn resumed<K: Pins>(&self) -> Option<K::In<'_>> {
+        self.heap.unpin::<K>()
+    }
+    /// Steps a BIF may take in this turn, so many for a reduction. There is always one.
+    pub fn steps(&self, a_reduction: usize) -> usize {
+        (self.heap.reductions_left().max(1) as usize).saturating_mul(a_reduction)
+    }
+    /// Of the steps it could take, so many are left.
+    pub fn steps_left(&self, left: usize, a_reduction: usize) {
+        self.heap.set_reductions(left.div_ceil(a_reduction) as i64);
     }
     /// Leaves native code for good when the process must end. To be asked after anything that may
     /// have sent the process an exit signal of its own.

@@ -132,7 +132,7 @@ pub mod flag {
 #[repr(C)]
 pub struct Proc {
     pub heap: Heap,
-    /// Where a BIF that trapped goes on.
+    /// Where a BIF that trapped goes on; while one is stopped, the function the process is in.
     pub trap_to: Cell<Option<&'static Export>>,
     /// Why a BIF's argument was bad, where the reason does not say so: `cause` of `error_info`.
     pub cause: Cell<Option<Atom>>,

@@ -26,6 +26,10 @@ impl<'h> Path<'h> {
     pub fn new(key: Term<'h>) -> Path<'h> {
         Path { key, hash: hash::internal(key, 0), level: 0 }
     }
+    /// What of its hash is left at this level.
+    pub fn hash(self) -> u32 {
+        self.hash
+    }
     /// The child's index at this level.
     pub fn index(self) -> u32 {
         self.hash & 15

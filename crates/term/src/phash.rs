@@ -30,6 +30,8 @@ pub fn atom_hash(a: Atom) -> u32 {
 
 enum Task<'h> {
     Term(Term<'h>),
+    /// What follows some bytes of a list.
+    Tail(Term<'h>),
     /// A key and its value are done.
     Pair,
     /// All pairs of a map are done: the state from before them.
@@ -41,32 +43,69 @@ enum Task<'h> {
 
 /// `erlang:phash2/1` before its range is applied.
 pub fn phash2(t: Term<'_>) -> u32 {
-    let (mut hash, mut pairs) = (0, 0);
-    let mut todo = vec![Task::Term(t)];
-    while let Some(task) = todo.pop() {
+    let mut h = Phash2::new(t);
+    loop {
+        if let Some(hash) = h.run(&mut { usize::MAX }) {
+            return hash;
+        }
+    }
+}
+
+/// Bytes of a list that are taken in one step, a multiple of four; and of a binary.
+const BYTES_A_STEP: usize = 64;
+
+/// `erlang:phash2/1` under way.
+pub struct Phash2<'h> {
+    hash: u32,
+    pairs: u32,
+    todo: Vec<Task<'h>>,
+}
+
+impl<'h> Phash2<'h> {
+    pub fn new(t: Term<'h>) -> Phash2<'h> {
+        Phash2 { hash: 0, pairs: 0, todo: vec![Task::Term(t)] }
+    }
+    /// Goes on until that many steps are done, and takes those it did from them. The hash, where it
+    /// is at its end.
+    pub fn run(&mut self, steps: &mut usize) -> Option<u32> {
+        while let Some(task) = self.todo.pop() {
+            if *steps == 0 {
+                self.todo.push(task);
+                return None;
+            }
+            *steps -= 1;
+            if let Task::Term(t) = task {
+                let bytes = t.as_bits().map_or(0, |b| b.byte_size());
+                *steps = steps.saturating_sub(bytes / BYTES_A_STEP);
+            }
+            self.step(task);
+        }
+        Some(self.hash)
+    }
+    fn step(&mut self, task: Task<'h>) {
         match task {
             Task::Pair => {
-                pairs ^= hash;
-                hash = 0;
+                self.pairs ^= self.hash;
+                self.hash = 0;
             }
             Task::MapEnd { hash: before, pairs: outer } => {
-                hash = two(before, pairs, 0, k(19));
-                pairs = outer;
+                self.hash = two(before, self.pairs, 0, k(19));
+                self.pairs = outer;
             }
+            Task::Tail(t) => self.hash = list(t, self.hash, &mut self.todo),
             Task::Term(t) => match t.view() {
                 View::Map(m) if m.len() > 0 => {
-                    let before = two(hash, m.len() as u32, 0, k(16));
-                    todo.push(Task::MapEnd { hash: before, pairs });
-                    (hash, pairs) = (0, 0);
+                    let before = two(self.hash, m.len() as u32, 0, k(16));
+                    self.todo.push(Task::MapEnd { hash: before, pairs: self.pairs });
+                    (self.hash, self.pairs) = (0, 0);
                     for (key, v) in map::iter(m) {
-                        todo.extend([Task::Pair, Task::Term(v), Task::Term(key)]);
+                        self.todo.extend([Task::Pair, Task::Term(v), Task::Term(key)]);
                     }
                 }
-                _ => hash = one(t, hash, &mut todo),
+                _ => self.hash = one(t, self.hash, &mut self.todo),
             },
         }
     }
-    hash
 }
 
 fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
@@ -117,9 +156,11 @@ fn small(i: i64, hash: u32) -> u32 {
 /// A list: bytes four at a time, then the first element that is none, and the rest anew.
 fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
     let (mut t, mut run, mut n) = (t, 0u32, 0);
-    while let Some(c) = t.as_cons() {
+    for _ in 0..BYTES_A_STEP {
+        let Some(c) = t.as_cons() else { break };
         let Some(byte) = c.head().as_small().and_then(|i| u8::try_from(i).ok()) else {
-            break;
+            todo.extend([Task::Term(c.tail()), Task::Term(c.head())]);
+            return if n > 0 { two(hash, run, 0, k(4)) } else { hash };
         };
         run = run << 8 | byte as u32;
         n += 1;
@@ -132,10 +173,7 @@ fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
     if n > 0 {
         hash = two(hash, run, 0, k(4));
     }
-    match t.as_cons() {
-        Some(c) => todo.extend([Task::Term(c.tail()), Task::Term(c.head())]),
-        None => todo.push(Task::Term(t)),
-    }
+    todo.push(if t.as_cons().is_some() { Task::Tail(t) } else { Task::Term(t) });
     hash
 }
 

@@ -44,6 +44,9 @@ pub extern "sysv64" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> 
             w
         }
         Some(Err(_)) => {
+            if p.heap.exc_class() == Class::Again as u8 {
+                stop(p, e, args);
+            }
             note_bif(p, e, args);
             NONE
         }
@@ -64,8 +67,9 @@ fn is_raiser(e: &Export) -> bool {
 /// Keeps the BIF's name and arguments for the first line of the stack trace.
 fn note_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) {
     let class = p.heap.exc_class();
-    let no_exception =
-        [Class::Trap, Class::Leave, Class::Hibernate].iter().any(|c| class == *c as u8);
+    let no_exception = [Class::Trap, Class::Leave, Class::Hibernate, Class::Again]
+        .iter()
+        .any(|c| class == *c as u8);
     if no_exception || is_raiser(e) {
         return;
     }
@@ -81,18 +85,46 @@ pub fn note_first<'h>(p: &'h Proc, e: &Export, args: Term<'h>, kind: kvik_term::
     p.heap.set_root(Root::Spare, first);
 }
 
-/// After a BIF that gave no term: the export to call instead, or 0 for an exception.
+/// Keeps what a BIF that stops is to be called with again.
+fn stop<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) {
+    let mut words = vec![e.module.into(), e.function.into()];
+    words.extend_from_slice(args);
+    p.heap.set_root(Root::Trap, p.heap.tuple(&words));
+    if p.trap_to.get().is_none() {
+        p.trap_to.set(Some(e));
+    }
+}
+
+/// What `after_bif` answers where the turn is over, and the BIF is not.
+pub const STOPPED: u64 = 1;
+
+/// After a BIF that gave no term: the export to call instead, 0 for an exception, or `STOPPED`.
 pub extern "sysv64" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
-    if p.heap.exc_class() != Class::Trap as u8 {
-        return 0;
+    match p.heap.exc_class() {
+        c if c == Class::Again as u8 => return STOPPED,
+        c if c != Class::Trap as u8 => return 0,
+        _ => {}
     }
     let Some(e) = p.trap_to.take() else { return 0 };
     let args = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
+    with_kept_args(p, regs, e, args)
+}
+
+fn with_kept_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term<'h>]) -> u64 {
     for (i, t) in args.iter().enumerate() {
         set_x(regs, i, t.word());
     }
     p.heap.set_root(Root::Trap, Term::NIL);
     e as *const Export as u64
+}
+
+/// The BIF that stopped, with its arguments in place.
+pub extern "sysv64" fn resume(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    p.trap_to.set(None);
+    let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
+    let [m, f, args @ ..] = kept else { std::process::abort() };
+    let (Some(m), Some(f)) = (m.as_atom(), f.as_atom()) else { std::process::abort() };
+    with_kept_args(p, regs, kvik_code::export(m, f, args.len() as u32), args)
 }
 
 /// In the word that names a guard BIF: a failure goes to a label.

@@ -1,0 +1,156 @@
+//! Making a large map of many pairs, a part at a time.
+
+use kvik_term::map::{child, Child, Path};
+use kvik_term::word::FLAT_MAP_LIMIT;
+use kvik_term::{cmp, Term};
+
+use crate::Heap;
+
+type Pair<'h> = (Term<'h>, Term<'h>);
+type Bucket<'h> = Vec<(Path<'h>, Pair<'h>)>;
+
+/// Children of a node, and of the root's children together.
+const WIDTH: usize = 16;
+const BUCKETS: usize = WIDTH * WIDTH;
+
+/// A map under way: pairs are added, then it is finished.
+#[derive(Default)]
+pub struct MapBuilder<'h> {
+    /// All pairs while they are few.
+    few: Vec<Pair<'h>>,
+    /// By where they go on the first two levels.
+    buckets: Vec<Bucket<'h>>,
+    /// How many buckets have each key once, and the keys in them.
+    checked: usize,
+    keys: usize,
+    /// What was made of the first buckets.
+    children: Vec<Option<Term<'h>>>,
+}
+
+impl<'h> MapBuilder<'h> {
+    /// Of equal keys the last one counts.
+    pub fn add(&mut self, key: Term<'h>, value: Term<'h>) {
+        if !self.buckets.is_empty() {
+            return self.put((key, value));
+        }
+        self.few.push((key, value));
+        if self.few.len() > FLAT_MAP_LIMIT {
+            self.buckets.resize_with(BUCKETS, Vec::new);
+            for pair in std::mem::take(&mut self.few) {
+                self.put(pair);
+            }
+        }
+    }
+    fn put(&mut self, pair: Pair<'h>) {
+        let path = Path::new(pair.0);
+        let at = path.index() as usize * WIDTH + path.down().index() as usize;
+        self.buckets[at].push((path, pair));
+    }
+
+    /// Goes on until about that many steps are done, one for each pair, and takes those it did from
+    /// them. The map, where it is finished.
+    pub fn finish(&mut self, h: &'h Heap, steps: &mut usize) -> Option<Term<'h>> {
+        if self.buckets.is_empty() {
+            return Some(h.flat_map(std::mem::take(&mut self.few)));
+        }
+        while self.checked < BUCKETS {
+            let b = &mut self.buckets[self.checked];
+            take(steps, b.len())?;
+            *b = unique(std::mem::take(b));
+            self.keys += b.len();
+            self.checked += 1;
+        }
+        if self.keys <= FLAT_MAP_LIMIT {
+            let all = std::mem::take(&mut self.buckets);
+            return Some(h.flat_map(all.into_iter().flatten().map(|(_, pair)| pair).collect()));
+        }
+        while let Some(b) = self.buckets.get_mut(self.children.len()) {
+            take(steps, b.len())?;
+            let leaf = |(path, (k, v)): (Path<'h>, Pair<'h>)| (path.down().down(), h.cons(k, v));
+            let leaves: Vec<_> = std::mem::take(b).into_iter().map(leaf).collect();
+            self.children.push(match leaves[..] {
+                [] => None,
+                [(_, one)] => Some(one),
+                _ => {
+                    let (bitmap, words) = h.branch(leaves);
+                    Some(h.hamt_node(bitmap, &words))
+                }
+            });
+        }
+        let nodes = self.children.chunks(WIDTH).map(|c| {
+            let (bitmap, words) = packed(c);
+            match words[..] {
+                [] => None,
+                [one] if matches!(child(one), Child::Leaf(..)) => Some(one),
+                _ => Some(h.hamt_node(bitmap, &words)),
+            }
+        });
+        let nodes: Vec<_> = nodes.collect();
+        Some(h.root_of(packed(&nodes), self.keys))
+    }
+}
+
+/// `None` where no step is left.
+fn take(steps: &mut usize, n: usize) -> Option<()> {
+    let left = steps.checked_sub(1)?;
+    *steps = left.saturating_sub(n);
+    Some(())
+}
+
+/// Children that are there: which, and they.
+fn packed<'h>(all: &[Option<Term<'h>>]) -> (u32, Vec<Term<'h>>) {
+    let bit = |(i, c): (usize, &Option<Term<'h>>)| (c.is_some() as u32) << i;
+    (all.iter().enumerate().map(bit).sum(), all.iter().flatten().copied().collect())
+}
+
+/// Each key once, with its last value.
+fn unique(mut b: Bucket<'_>) -> Bucket<'_> {
+    b.sort_by_key(|(path, _)| path.hash());
+    let mut out: Bucket<'_> = Vec::with_capacity(b.len());
+    for (path, pair) in b {
+        let same = out
+            .iter_mut()
+            .rev()
+            .take_while(|(other, _)| other.hash() == path.hash())
+            .find(|(_, (key, _))| cmp::eq_exact(*key, pair.0));
+        match same {
+            Some((_, old)) => *old = pair,
+            None => out.push((path, pair)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_term::map;
+
+    /// The same map as pairs put one by one, in steps of any size.
+    #[test]
+    fn maps_are_built_in_steps() {
+        for n in [0, 1, 31, 32, 33, 34, 100, 1000, 20_000] {
+            for (step, distinct) in [(1, n), (7, 20), (100_000, n), (300, n / 2 + 1)] {
+                let h = Heap::new(100);
+                let mut b = MapBuilder::default();
+                let mut want = h.map(&[]);
+                for i in 0..n {
+                    let (k, v) = (h.tuple(&[Term::int(i % distinct)]), Term::int(i));
+                    b.add(k, v);
+                    want = h.map_put(want.as_map().unwrap(), k, v);
+                }
+                let built = loop {
+                    if let Some(t) = b.finish(&h, &mut step.clone()) {
+                        break t;
+                    }
+                };
+                assert!(cmp::eq_exact(built, want), "{n} {distinct}");
+                let shape = |t: Term<'_>| {
+                    let m = t.as_map().unwrap();
+                    (m.len(), m.is_flat(), map::iter(m).map(|p| p.1.as_small()).collect::<Vec<_>>())
+                };
+                assert_eq!(shape(built), shape(want));
+            }
+        }
+    }
+}
