@@ -12,6 +12,8 @@ type Bucket<'h> = Vec<(Path<'h>, Pair<'h>)>;
 /// Children of a node, and of the root's children together.
 const WIDTH: usize = 16;
 const BUCKETS: usize = WIDTH * WIDTH;
+/// Pairs that are made a map at once.
+const FEW: usize = 1000;
 
 /// A map under way: pairs are added, then it is finished.
 #[derive(Default)]
@@ -34,7 +36,7 @@ impl<'h> MapBuilder<'h> {
             return self.put((key, value));
         }
         self.few.push((key, value));
-        if self.few.len() > FLAT_MAP_LIMIT {
+        if self.few.len() > FEW {
             self.buckets.resize_with(BUCKETS, Vec::new);
             for pair in std::mem::take(&mut self.few) {
                 self.put(pair);
@@ -51,7 +53,7 @@ impl<'h> MapBuilder<'h> {
     /// them. The map, where it is finished.
     pub fn finish(&mut self, h: &'h Heap, steps: &mut usize) -> Option<Term<'h>> {
         if self.buckets.is_empty() {
-            return Some(h.flat_map(std::mem::take(&mut self.few)));
+            return Some(h.small_map(std::mem::take(&mut self.few)));
         }
         while self.checked < BUCKETS {
             let b = &mut self.buckets[self.checked];
@@ -87,6 +89,21 @@ impl<'h> MapBuilder<'h> {
         });
         let nodes: Vec<_> = nodes.collect();
         Some(h.root_of(packed(&nodes), self.keys))
+    }
+}
+
+impl Heap {
+    fn small_map<'h>(&'h self, pairs: Vec<Pair<'h>>) -> Term<'h> {
+        if pairs.len() <= FLAT_MAP_LIMIT {
+            return self.flat_map(pairs);
+        }
+        let all = unique(pairs.into_iter().map(|pair| (Path::new(pair.0), pair)).collect());
+        if all.len() <= FLAT_MAP_LIMIT {
+            return self.flat_map(all.into_iter().map(|(_, pair)| pair).collect());
+        }
+        let n = all.len();
+        let leaves = all.into_iter().map(|(path, (k, v))| (path, self.cons(k, v))).collect();
+        self.root_of(self.branch(leaves), n)
     }
 }
 
@@ -129,7 +146,7 @@ mod tests {
     /// The same map as pairs put one by one, in steps of any size.
     #[test]
     fn maps_are_built_in_steps() {
-        for n in [0, 1, 31, 32, 33, 34, 100, 1000, 20_000] {
+        for n in [0, 1, 31, 32, 33, 34, 100, 1000, 1001, 20_000] {
             for (step, distinct) in [(1, n), (7, 20), (100_000, n), (300, n / 2 + 1)] {
                 let h = Heap::new(100);
                 let mut b = MapBuilder::default();
