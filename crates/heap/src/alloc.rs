@@ -19,8 +19,8 @@ use crate::roots::{Root, ROOTS};
 pub const LEAST_WORDS: usize = 48;
 /// Words kept free below the stack at all times: a call pushes its continuation without a check.
 pub const STACK_SLACK: usize = 2;
-/// Bytes of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).
-pub const MIN_VHEAP: usize = 46_422 * 8;
+/// Words of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).
+pub const MIN_VHEAP: u32 = 46_422;
 
 /// A process's memory. Native code reads and writes the first fields at the offsets below.
 #[repr(C)]
@@ -52,7 +52,6 @@ pub struct Heap {
     pub(crate) lent: Cell<*mut Frag>,
     pub(crate) off_heap: Cell<*mut u64>,
     pub(crate) vheap: Cell<usize>,
-    pub(crate) vheap_limit: Cell<usize>,
     pub(crate) roots: [Cell<u64>; ROOTS],
     /// The process dictionary, where there is one.
     pub(crate) pairs: Cell<Option<Box<Pairs>>>,
@@ -63,6 +62,8 @@ pub struct Heap {
     /// `max_heap_size` in words, 0 for none.
     pub(crate) max_words: Cell<usize>,
     pub(crate) gc_count: Cell<u32>,
+    /// Words outside the heap at which a collection is due.
+    pub(crate) vheap_limit: Cell<u32>,
 }
 
 // SAFETY: a heap is used by whoever runs its process, one at a time; handing it over synchronises.
@@ -136,7 +137,6 @@ impl Heap {
             lent: Cell::new(ptr::null_mut()),
             off_heap: Cell::new(ptr::null_mut()),
             vheap: Cell::new(0),
-            vheap_limit: Cell::new(MIN_VHEAP),
             roots: {
                 let roots = [const { Cell::new(NIL) }; ROOTS];
                 roots[Root::Message as usize].set(NONE);
@@ -148,6 +148,7 @@ impl Heap {
             fullsweep_after: Cell::new(65_535),
             max_words: Cell::new(0),
             gc_count: Cell::new(0),
+            vheap_limit: Cell::new(MIN_VHEAP),
         }
     }
 
@@ -288,7 +289,7 @@ impl Heap {
     pub(crate) fn count_off_heap(&self, bytes: usize) {
         let v = self.vheap.get() + bytes;
         self.vheap.set(v);
-        if v > self.vheap_limit.get() {
+        if v / 8 > self.vheap_limit.get() as usize {
             self.gc_due.set(true);
         }
     }

@@ -359,7 +359,8 @@ impl Heap {
             }
             self.off_heap.set(head);
             self.vheap.set(bytes);
-            self.vheap_limit.set(MIN_VHEAP.max(bytes * 2));
+            let words = u32::try_from(bytes / 8 * 2).unwrap_or(u32::MAX);
+            self.vheap_limit.set(MIN_VHEAP.max(words));
         }
     }
 

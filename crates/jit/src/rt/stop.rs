@@ -57,7 +57,7 @@ pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) 
     let live = (extra >> 48) as usize;
     // SAFETY: a safepoint, as above; the registers are terms.
     unsafe {
-        if p.heap.gc_due() || !p.heap.has_room(live) {
+        if p.heap.gc_due() && !p.heap.is_pinned() || !p.heap.has_room(live) {
             collect_now(p, regs.x_ptr(), live, live);
         }
         p.heap.save_x(regs.x_ptr(), live);
