@@ -1,13 +1,13 @@
 //! The export table: one entry for each `{M, F, A}` that anything names, never freed.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, RwLock};
 
-use kvik_term::{Atom, Export};
+use kvik_term::{Atom, Export, ExportSlot};
 
 type Key = (Atom, Atom, u32);
-type Map = HashMap<Key, (&'static Export, u32)>;
+type Map = HashMap<Key, &'static Export>;
 
 fn table() -> &'static RwLock<Map> {
     static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
@@ -34,7 +34,7 @@ pub fn export(module: Atom, function: Atom, arity: u32) -> &'static Export {
         return e;
     }
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
-    if let Some((e, _)) = t.get(&key) {
+    if let Some(e) = t.get(&key) {
         return e;
     }
     let e: &'static Export = Box::leak(Box::new(Export {
@@ -44,50 +44,30 @@ pub fn export(module: Atom, function: Atom, arity: u32) -> &'static Export {
         function,
         arity,
     }));
-    let i = t.len();
-    // Entries beyond the numbers are found in the table only.
-    let mut n = 0;
-    if let Some(chunk) = BY_NUMBER.get(i / CHUNK) {
-        let chunk = chunk.get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
-        if chunk[i % CHUNK].set(e).is_ok() {
-            n = i as u32 + 1;
-        }
-    }
-    t.insert(key, (e, n));
+    t.insert(key, e);
     e
 }
 
-/// Entries in the order they were made, so that a number stands for one.
-const CHUNK: usize = 1024;
-const CHUNKS: usize = 4096;
-type Chunk = Box<[OnceLock<&'static Export>]>;
-static BY_NUMBER: [OnceLock<Chunk>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
-
-/// What `apply` asks for again and again, by hash: the number of an entry, plus one. Read without a
-/// lock; a slot that holds another entry's number is only slower.
+/// What `apply` asks for again and again, by hash; a slot that holds another entry is only slower.
 const CACHE: usize = 8192;
-static RECENT: [AtomicU32; CACHE] = [const { AtomicU32::new(0) }; CACHE];
+static RECENT: [ExportSlot; CACHE] = [const { ExportSlot::new() }; CACHE];
 
-fn slot((m, f, a): &Key) -> &'static AtomicU32 {
+fn slot((m, f, a): &Key) -> &'static ExportSlot {
     let h = (m.index() as u64) << 32 ^ (f.index() as u64) << 8 ^ *a as u64;
     let h = h.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     &RECENT[h as usize % CACHE]
 }
-fn by_number(n: u32) -> Option<&'static Export> {
-    let i = (n as usize).checked_sub(1)?;
-    BY_NUMBER.get(i / CHUNK)?.get()?[i % CHUNK].get().copied()
-}
 
 fn find(key: &Key) -> Option<&'static Export> {
     let slot = slot(key);
-    if let Some(e) = by_number(slot.load(Ordering::Acquire)) {
+    if let Some(e) = slot.get() {
         if (e.module, e.function, e.arity) == *key {
             return Some(e);
         }
     }
     let t = table().read().unwrap_or_else(|e| e.into_inner());
-    let (e, n) = t.get(key).copied()?;
-    slot.store(n, Ordering::Release);
+    let e = t.get(key).copied()?;
+    slot.set(e);
     Some(e)
 }
 
@@ -107,7 +87,7 @@ pub fn is_defined(e: &Export) -> bool {
 /// All entries, defined or not.
 pub fn all() -> Vec<&'static Export> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
-    t.values().map(|(e, _)| *e).collect()
+    t.values().copied().collect()
 }
 
 /// The entry whose code is at an address (a linear search, for stack traces and debugging).

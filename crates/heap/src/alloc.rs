@@ -244,14 +244,20 @@ impl Heap {
         if let Some(t) = t.immediate() {
             return Some(t);
         }
-        let n = crate::copy::size(t);
-        if n > most || n > self.room() {
-            return None;
-        }
-        let mut top = self.htop.get();
-        let mut off = self.off_heap.get();
-        // SAFETY: there is room for `n` words at `top`; the copy is on this heap.
+        let start = self.htop.get();
+        let mut top = start;
+        // SAFETY: the room's words are free; the copy is on this heap.
         unsafe {
+            let end = start.wrapping_add(most.min(self.room()));
+            if let Some(w) = crate::copy::copy_up_to(t, &mut top, end, None) {
+                self.htop.set(top);
+                return Some(Term::from_word(w));
+            }
+            let n = crate::copy::size(t);
+            if n > most || n > self.room() {
+                return None;
+            }
+            let (mut top, mut off) = (start, self.off_heap.get());
             let w = crate::copy::copy(t, &mut top, &mut off);
             self.htop.set(top);
             self.off_heap.set(off);

@@ -2,9 +2,11 @@
 //! within a term is not kept (as in OTP).
 
 use std::cell::Cell;
+use std::ptr;
 
 use kvik_term::word::*;
 use kvik_term::{Bits, Term};
+use smallvec::SmallVec;
 
 use crate::binary::{BinRef, Binary, Resource};
 use crate::literal::is_literal;
@@ -27,6 +29,25 @@ pub fn size(t: Term<'_>) -> usize {
         return 0;
     }
     size_where(t, is_literal)
+}
+
+/// The object of a small tuple that points to nothing, as most messages are.
+#[inline]
+pub(crate) fn flat(t: Term<'_>) -> Option<&[u64]> {
+    const MOST: usize = 8;
+    let w = t.word();
+    if !is_boxed(w) {
+        return None;
+    }
+    // SAFETY: the term is borrowed; an object has as many words as its header says.
+    let words = unsafe {
+        let p = (w - TAG_BOXED) as *const u64;
+        if header_subtag(*p) != TUPLE || object_words(*p) > MOST || is_literal(p) {
+            return None;
+        }
+        std::slice::from_raw_parts(p, object_words(*p))
+    };
+    words[1..].iter().all(|w| is_immediate(*w)).then_some(words)
 }
 
 /// Words a copy takes in OTP, literals included: the empty tuple is nobody's, and a part of a
@@ -68,7 +89,7 @@ pub fn flat_size(t: Term<'_>) -> usize {
 /// The same with another notion of what is shared (`|_| false`: nothing).
 pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
     let mut total = 0;
-    let mut todo: Vec<u64> = Vec::new();
+    let mut todo: SmallVec<[u64; 16]> = SmallVec::new();
     let mut w = t.word();
     loop {
         // SAFETY: every pointer comes from a term that is borrowed.
@@ -111,11 +132,28 @@ pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
 /// # Safety
 /// `*top` has room for `size(t)` words that nobody else uses.
 pub(crate) unsafe fn copy(t: Term<'_>, top: &mut *mut u64, off_heap: &mut *mut u64) -> u64 {
-    // SAFETY: each object is copied once for each pointer to it, as `size` counted; the words
-    // between `scan` and `*top` are whole objects and list cells.
+    let all = ptr::without_provenance_mut(usize::MAX);
+    // SAFETY: each object is copied once for each pointer to it, as `size` counted, so the end is
+    // not reached.
+    unsafe { copy_up_to(t, top, all, Some(off_heap)) }.unwrap_or(NIL)
+}
+
+/// The same in one go, without asking for the size first. `None`: it does not fit before `end`, or
+/// there are off-heap objects and no chain for them; nothing has changed then but the words there.
+///
+/// # Safety
+/// The words from `*top` to `end` are nobody else's. With a chain, `end` is never reached.
+#[inline]
+pub(crate) unsafe fn copy_up_to(
+    t: Term<'_>,
+    top: &mut *mut u64,
+    end: *mut u64,
+    mut off_heap: Option<&mut *mut u64>,
+) -> Option<u64> {
+    // SAFETY: the words between `scan` and `*top` are whole objects and list cells.
     unsafe {
         let mut scan = *top;
-        let root = copy_one(t.word(), top, off_heap);
+        let root = copy_one(t.word(), top, end, &mut off_heap)?;
         while scan < *top {
             let w = *scan;
             if is_header(w) {
@@ -123,48 +161,55 @@ pub(crate) unsafe fn copy(t: Term<'_>, top: &mut *mut u64, off_heap: &mut *mut u
                     scan = scan.add(header_words(w));
                 }
             } else if !is_immediate(w) {
-                *scan = copy_one(w, top, off_heap);
+                *scan = copy_one(w, top, end, &mut off_heap)?;
             }
             scan = scan.add(1);
         }
-        root
+        Some(root)
     }
 }
 
 /// # Safety
-/// As for `copy`, for one object.
+/// As for `copy_up_to`, for one object.
 #[inline]
-unsafe fn copy_one(w: u64, top: &mut *mut u64, off_heap: &mut *mut u64) -> u64 {
+unsafe fn copy_one(
+    w: u64,
+    top: &mut *mut u64,
+    end: *mut u64,
+    off_heap: &mut Option<&mut *mut u64>,
+) -> Option<u64> {
     // SAFETY: as the caller says.
     unsafe {
         if is_list(w) {
             let p = (w - TAG_LIST) as *const u64;
             if is_literal(p) {
-                return w;
+                return Some(w);
             }
             let q = *top;
+            *top = fits(q, 2, end)?;
             *q = *p;
             *q.add(1) = *p.add(1);
-            *top = q.add(2);
-            q as u64 + TAG_LIST
+            Some(q as u64 + TAG_LIST)
         } else if is_boxed(w) {
             let p = (w - TAG_BOXED) as *const u64;
             if is_literal(p) {
-                return w;
+                return Some(w);
             }
             let q = *top;
             let h = *p;
             let n = object_words(h);
-            std::ptr::copy_nonoverlapping(p, q, n);
-            *top = q.add(n);
+            *top = fits(q, n, end)?;
+            copy_words(p, q, n);
             match header_subtag(h) {
                 REFC_BIN => {
+                    let off_heap = off_heap.as_deref_mut()?;
                     BinRef::retain(*p.add(3) as *mut Binary).into_raw();
                     *q.add(2) = *off_heap as u64;
                     *q.add(5) = 0;
                     *off_heap = q;
                 }
                 MAGIC_REF => {
+                    let off_heap = off_heap.as_deref_mut()?;
                     let r = &*(*p.add(4) as *const Resource);
                     *q.add(4) = Box::into_raw(Box::new(r.clone())) as u64;
                     *q.add(3) = *off_heap as u64;
@@ -174,9 +219,33 @@ unsafe fn copy_one(w: u64, top: &mut *mut u64, off_heap: &mut *mut u64) -> u64 {
                 SUB_BIN => *q.add(4) = small(0),
                 _ => {}
             }
-            q as u64 + TAG_BOXED
+            Some(q as u64 + TAG_BOXED)
         } else {
-            w
+            Some(w)
+        }
+    }
+}
+
+/// Where `n` words from `q` on end, when that is not behind `end`.
+#[inline(always)]
+fn fits(q: *mut u64, n: usize, end: *mut u64) -> Option<*mut u64> {
+    let next = q.wrapping_add(n);
+    (next <= end).then_some(next)
+}
+
+/// Objects are small mostly: a loop beats a call.
+///
+/// # Safety
+/// As for `ptr::copy_nonoverlapping`.
+#[inline(always)]
+pub(crate) unsafe fn copy_words(from: *const u64, to: *mut u64, n: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        if n > 8 {
+            return ptr::copy_nonoverlapping(from, to, n);
+        }
+        for i in 0..n {
+            *to.add(i) = *from.add(i);
         }
     }
 }

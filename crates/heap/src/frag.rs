@@ -68,11 +68,27 @@ impl OwnedTerm {
     /// A copy of a term; an immediate or a literal needs no memory.
     #[inline]
     pub fn new(t: Term<'_>) -> OwnedTerm {
-        let size = if t.is_immediate() { 0 } else { copy::size(t) };
-        if size == 0 {
+        if t.is_immediate() {
             return OwnedTerm { root: t.word(), frag: ptr::null_mut() };
         }
-        OwnedTerm::copied(t, size)
+        if let Some(words) = copy::flat(t) {
+            return OwnedTerm::of_object(words);
+        }
+        match copy::size(t) {
+            0 => OwnedTerm { root: t.word(), frag: ptr::null_mut() },
+            size => OwnedTerm::copied(t, size),
+        }
+    }
+    /// A boxed object that points to nothing.
+    fn of_object(words: &[u64]) -> OwnedTerm {
+        let f = Frag::new(words.len()).as_ptr();
+        // SAFETY: the new fragment has room for the words and is ours alone.
+        unsafe {
+            let at = Frag::words(f);
+            copy::copy_words(words.as_ptr(), at, words.len());
+            (*f).used = words.len();
+            OwnedTerm { root: at as u64 + TAG_BOXED, frag: f }
+        }
     }
     fn copied(t: Term<'_>, size: usize) -> OwnedTerm {
         let f = Frag::new(size).as_ptr();

@@ -2,7 +2,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::PortHooks;
-use kvik_proc::signal::Control;
+use kvik_proc::signal::{control, Control};
 use kvik_proc::{deliver, registry, RefId, Signal};
 use kvik_term::{am, Atom, Term};
 
@@ -17,13 +17,13 @@ impl Host for Processes {
     }
     fn exit(&self, pid: u32, port: u32, reason: OwnedTerm) {
         let from = OwnedTerm::immediate(Term::local_port(port));
-        deliver(pid, Control::Exit { from, linked: true, reason });
+        control(pid, Control::Exit { from, linked: true, reason });
     }
     fn down(&self, pid: u32, monitor: [u32; 3], _: u32, _: Option<Atom>, reason: OwnedTerm) {
-        deliver(pid, Control::Down { id: RefId(monitor), reason });
+        control(pid, Control::Down { id: RefId(monitor), reason });
     }
     fn link(&self, pid: u32, port: Term<'static>) -> bool {
-        deliver(pid, Control::Link { from: port })
+        control(pid, Control::Link { from: port })
     }
     fn name_of(&self, port: u32) -> Option<Atom> {
         registry::name_of(Term::local_port(port))
@@ -56,7 +56,7 @@ pub const HOOKS: PortHooks = PortHooks {
             let reason = OwnedTerm::immediate(am::badsig.into());
             let me = OwnedTerm::immediate(Term::local_port(port.id));
             if let Some(owner) = port.owner() {
-                deliver(owner, Control::Exit { from: me, linked: false, reason });
+                control(owner, Control::Exit { from: me, linked: false, reason });
             }
         }
         true

@@ -7,7 +7,7 @@ use kvik_term::{am, Term};
 use crate::bif::Class;
 use crate::process::{flag, table, Ticket};
 use crate::relation::LinkState;
-use crate::signal::{deliver, message, send_to_peer, undeliverable, Control, Signal};
+use crate::signal::{control, deliver, message, send_to_peer, undeliverable, Control, Signal};
 use crate::{clock, registry, Proc};
 
 /// Ends a process: whoever ran it last, in its own turn.
@@ -41,7 +41,7 @@ fn tell(p: &Proc, reason: &OwnedTerm) {
         send_to_peer(l.peer, p.pid(), Control::Exit { from, linked: true, reason: reason.clone() });
     }
     for (id, m) in x.monitored_by.iter() {
-        deliver(m.pid, Control::Down { id: *id, reason: reason.clone() });
+        control(m.pid, Control::Down { id: *id, reason: reason.clone() });
     }
     for (id, m) in x.monitoring.iter() {
         p.send_demonitor(*id, &m.target);

@@ -5,7 +5,10 @@ use kvik_term::{am, Term};
 
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
-use crate::signal::{deliver, send_to_peer, undeliverable, Control, RefId, Signal};
+use crate::signal::{
+    control, deliver, send_to_peer, try_control, undeliverable, undeliverable_control, Control,
+    RefId, Signal,
+};
 use crate::trace::bit;
 use crate::Proc;
 
@@ -37,6 +40,12 @@ impl Proc {
             Signal::Time => self.time_signal(),
             Signal::Control(c) => self.control(*c),
             Signal::Run(f) => f(Some(self)),
+        }
+    }
+    pub(crate) fn handle_control(&self, c: Control) {
+        match self.flag(flag::EXITING) {
+            true => undeliverable_control(self.pid(), c),
+            false => self.control(c),
         }
     }
     /// To the end of the mailbox.
@@ -180,7 +189,7 @@ impl Proc {
     pub(crate) fn send_demonitor(&self, id: RefId, target: &Target) {
         match target {
             Target::Process(pid) => {
-                deliver(*pid, Control::Demonitor { id });
+                control(*pid, Control::Demonitor { id });
             }
             Target::Named { pid, .. } => send_to_peer(*pid, self.pid(), Control::Demonitor { id }),
             Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
@@ -233,7 +242,7 @@ impl Proc {
         let sent = match (to.as_local_pid(), to.as_local_port()) {
             (Some(pid), _) => {
                 let link = Control::Link { from: self.self_pid() };
-                crate::signal::try_deliver(pid, link.into()).is_ok()
+                try_control(pid, link).is_ok()
             }
             (_, Some(port)) => (crate::hooks::hooks().port.link)(port, self.pid()),
             _ => false,
@@ -282,7 +291,7 @@ impl Proc {
         let remote = matches!(m.target, Target::Remote(_));
         self.with_extra(|x| x.monitoring.insert(id, m));
         let reason = if let Some(pid) = target.as_local_pid() {
-            deliver(pid, Control::Monitor { from: self.pid(), id, name });
+            control(pid, Control::Monitor { from: self.pid(), id, name });
             return;
         } else if let Some(port) = target.as_local_port() {
             if (crate::hooks::hooks().port.monitor)(port, self.pid(), id, name) {
@@ -297,7 +306,7 @@ impl Proc {
             am::noproc
         };
         let reason = OwnedTerm::immediate(Term::atom(reason));
-        deliver(self.pid(), Control::Down { id, reason });
+        control(self.pid(), Control::Down { id, reason });
     }
     /// Ends a monitor. False: there is none of that reference.
     pub fn demonitor(&self, id: RefId) -> bool {

@@ -114,14 +114,16 @@ impl Mailbox {
         }
         empty
     }
-    /// Gives the message at the save pointer if it is the first one; its position is still there for
+    /// Words of the message at the save pointer, if it is the first one and worth copying.
+    #[inline]
+    pub fn front_words(&self) -> Option<usize> {
+        let first = self.save == self.base && !self.selective;
+        self.slots.front().filter(|_| first)?.as_ref().map(|m| m.words())
+    }
+    /// Gives the first message, with the save pointer on it; its position is still there for
     /// `put_before`.
     #[inline]
-    pub fn take_front(&mut self, most: usize) -> Option<OwnedTerm> {
-        if self.save != self.base || self.selective || self.slots.front()?.as_ref()?.words() > most
-        {
-            return None;
-        }
+    pub fn take_front(&mut self) -> Option<OwnedTerm> {
         let m = self.slots.pop_front()??;
         self.base += 1;
         self.save = self.base;

@@ -2,7 +2,7 @@
 //!
 //! | instruction | call |
 //! |---|---|
-//! | `loop_rec` | [`Proc::peek`]: the message to match, or `None`: go to the wait instruction |
+//! | `loop_rec` | [`Proc::peek`]: the message to match, or nothing: go to the wait instruction |
 //! | `loop_rec_end` | [`Proc::skip`], then back to `loop_rec` |
 //! | `remove_message` | [`Proc::remove_message`] |
 //! | `wait` | [`Proc::wait`], `Heap::ip` := the `loop_rec`, end the turn with `Outcome::Wait` |
@@ -30,46 +30,65 @@ pub enum Wait {
     BadTime,
 }
 
+/// What a `loop_rec` finds.
+#[derive(Debug)]
+pub enum Peek<'h> {
+    /// No message, or the process must end (its turn then ends with `Wait` and it does).
+    Nothing,
+    Message(Term<'h>),
+    /// A collection is due, or the next message needs so many words in the block: collect, and look
+    /// again. Nothing is live in x registers here.
+    Collect(usize),
+}
+
 /// The longest time a `receive` takes, in milliseconds.
 const MAX_TIMEOUT: u64 = 0xFFFF_FFFF;
 /// A first message of more words than this is taken over instead of copied.
 const SMALL_MESSAGE: usize = 64;
 
 impl Proc {
-    /// The message at the save pointer. `None`: there is none, or the process must end (its turn
-    /// then ends with `Wait` and it does).
+    /// The message at the save pointer.
     #[inline]
-    pub fn peek(&self) -> Option<Term<'_>> {
+    pub fn peek(&self) -> Peek<'_> {
         if self.flag(flag::EXITING) {
-            return None;
+            return Peek::Nothing;
         }
         if let Some(t) = self.heap.message() {
-            return Some(t);
+            return Peek::Message(t);
         }
         let mut m = self.mailbox.get();
         if m.as_ref().is_some_and(|m| m.lent) {
-            return Some(self.heap.root(Root::Lent));
+            return Peek::Message(self.heap.root(Root::Lent));
+        }
+        if self.heap.gc_due() {
+            return Peek::Collect(0);
         }
         if m.as_mut().is_none_or(|m| m.current().is_none()) {
             drop(m);
             if !self.has_signals() {
-                return None;
+                return Peek::Nothing;
             }
             self.handle_signals();
             if self.flag(flag::EXITING) {
-                return None;
+                return Peek::Nothing;
             }
             m = self.mailbox.get();
         }
-        let mut m = m?;
-        if let Some(t) = m.take_front(SMALL_MESSAGE) {
-            let t = t.as_immediate().unwrap_or_else(|| self.heap.copy(t.term()));
+        let Some(mut m) = m else { return Peek::Nothing };
+        if let Some(words) = m.front_words().filter(|n| *n <= SMALL_MESSAGE) {
+            if words > self.heap.room() {
+                return Peek::Collect(words);
+            }
+            let Some(t) = m.take_front() else { return Peek::Nothing };
+            let Some(t) = self.heap.copy_small(t.term(), SMALL_MESSAGE) else {
+                return Peek::Nothing; // never: there is room
+            };
             self.heap.set_root(Root::Message, t);
-            return Some(t);
+            return Peek::Message(t);
         }
-        let t = std::mem::take(m.current()?);
+        let Some(t) = m.current().map(std::mem::take) else { return Peek::Nothing };
         m.lent = true;
-        Some(self.heap.lend(t))
+        Peek::Message(self.heap.lend(t))
     }
     /// Takes a message from a sender who has ended this process's wait, and may touch it so: a small
     /// one goes straight to the heap.

@@ -40,14 +40,17 @@ impl Proc {
     fn send_untraced(&self, to: Term<'_>, m: Term<'_>) -> Sent {
         if let Some(pid) = to.as_local_pid() {
             self.last_to.set(pid);
-            let words = send_message(self.pid(), pid, m);
-            // Copying takes time from the turn: who only sends must not fill the memory in one.
-            if words >= WORDS_A_REDUCTION {
-                self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
-            }
+            self.pay_for(send_message(self.pid(), pid, m));
             return Sent::Ok;
         }
         self.send_elsewhere(to, m)
+    }
+    /// Copying takes time from the turn: who only sends must not fill the memory in one.
+    #[inline]
+    fn pay_for(&self, words: usize) {
+        if words >= WORDS_A_REDUCTION {
+            self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
+        }
     }
     fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>) -> Sent {
         match to.view() {
@@ -58,7 +61,7 @@ impl Proc {
             }
             View::Ref(Ref::Local(r)) => {
                 if let Some(pid) = r.alias_pid() {
-                    send_to_alias(self.pid(), pid, RefId::of(r), m);
+                    self.pay_for(send_to_alias(self.pid(), pid, RefId::of(r), m));
                 }
                 Sent::Ok
             }

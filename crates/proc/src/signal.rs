@@ -84,23 +84,16 @@ pub enum Control {
     },
 }
 
-impl From<Control> for Signal {
-    fn from(c: Control) -> Signal {
-        Signal::Control(Box::new(c))
-    }
-}
-
 /// Sends a signal to a local process. When there is none the signal is answered in its place;
 /// false then.
 #[inline]
-pub fn deliver(pid: u32, s: impl Into<Signal>) -> bool {
-    match try_deliver(pid, s.into()) {
-        Ok(()) => true,
-        Err(s) => {
-            undeliverable(pid, s);
-            false
-        }
-    }
+pub fn deliver(pid: u32, s: Signal) -> bool {
+    try_deliver(pid, s).map_err(|s| undeliverable(pid, s)).is_ok()
+}
+/// The same for a control signal, which most waiting processes are not woken for.
+#[inline]
+pub fn control(pid: u32, c: Control) -> bool {
+    try_control(pid, c).map_err(|c| undeliverable_control(pid, c)).is_ok()
 }
 
 /// Sends a message. Who finds the receiver waiting ends its wait, and with that may put the message
@@ -108,39 +101,38 @@ pub fn deliver(pid: u32, s: impl Into<Signal>) -> bool {
 /// doesn't wait.
 #[inline]
 pub fn send_message(from: u32, pid: u32, m: Term<'_>) -> usize {
+    send_by(from, pid, None, m)
+}
+/// The same to an alias.
+#[inline]
+pub fn send_to_alias(from: u32, pid: u32, id: RefId, m: Term<'_>) -> usize {
+    send_by(from, pid, Some(id), m)
+}
+#[inline(always)]
+fn send_by(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return 0 };
     if let Some(ticket) = task.unpark() {
-        ticket.private().last_from.set(from);
-        ticket.private().accept(m);
+        let p = ticket.private();
+        if alias.is_some_and(|id| p.is_exiting() || !p.uses_alias(id)) {
+            go_on(ticket);
+            return 0;
+        }
+        p.last_from.set(from);
+        p.accept(m);
         sched::wake(ticket);
         return 0;
     }
-    let m = OwnedTerm::new(m);
-    let words = m.words();
-    if let Pushed::Woken(ticket) = task.send(Signal::Message(m)) {
+    let message = OwnedTerm::new(m);
+    let words = message.words();
+    let s = match alias {
+        None => Signal::Message(message),
+        Some(id) => Signal::Control(Box::new(Control::AliasMessage { id, message })),
+    };
+    if let Pushed::Woken(ticket) = task.send(s) {
         sched::wake(ticket);
     }
     words
-}
-
-/// The same to an alias.
-#[inline]
-pub fn send_to_alias(from: u32, pid: u32, id: RefId, m: Term<'_>) {
-    let guard = pin();
-    let Some(task) = table().get(pid, &guard) else { return };
-    if let Some(ticket) = task.unpark() {
-        let p = ticket.private();
-        if !p.is_exiting() && p.uses_alias(id) {
-            p.last_from.set(from);
-            p.accept(m);
-        }
-        return go_on(ticket);
-    }
-    let message = OwnedTerm::new(m);
-    if let Pushed::Woken(ticket) = task.send(Control::AliasMessage { id, message }.into()) {
-        sched::wake(ticket);
-    }
 }
 
 /// Lets a process whose wait was ended run, or wait on if there is nothing for it to do.
@@ -153,20 +145,11 @@ fn go_on(ticket: Ticket) {
     }
 }
 
-/// The same, but gives the signal back when there is no such process.
+/// As `deliver`, but gives the signal back when there is no such process.
 #[inline]
 pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return Err(s) };
-    if matches!(s, Signal::Control(_)) {
-        // Handled on the spot where the process waits: most such signals change nothing that it
-        // waits for.
-        if let Some(ticket) = task.unpark() {
-            ticket.private().handle(s);
-            go_on(ticket);
-            return Ok(());
-        }
-    }
     match task.send(s) {
         Pushed::Queued => Ok(()),
         Pushed::Woken(ticket) => {
@@ -176,14 +159,34 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
         Pushed::Closed(s) => Err(s),
     }
 }
+/// As `control`, but gives the signal back when there is no such process.
+#[inline]
+pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
+    {
+        let guard = pin();
+        let Some(task) = table().get(pid, &guard) else { return Err(c) };
+        if let Some(ticket) = task.unpark() {
+            // Handled on the spot: most such signals change nothing that it waits for.
+            ticket.private().handle_control(c);
+            go_on(ticket);
+            return Ok(());
+        }
+    }
+    match try_deliver(pid, Signal::Control(Box::new(c))) {
+        Err(Signal::Control(c)) => Err(*c),
+        _ => Ok(()),
+    }
+}
 
 /// Does what a process that has ended owes the senders of signals.
 pub fn undeliverable(pid: u32, s: Signal) {
-    let c = match s {
-        Signal::Run(f) => return f(None),
-        Signal::Control(c) => *c,
-        Signal::Message(_) | Signal::Time => return,
-    };
+    match s {
+        Signal::Run(f) => f(None),
+        Signal::Control(c) => undeliverable_control(pid, *c),
+        Signal::Message(_) | Signal::Time => (),
+    }
+}
+pub(crate) fn undeliverable_control(pid: u32, c: Control) {
     let me = Term::local_pid(pid);
     let noproc = || OwnedTerm::immediate(Term::atom(am::noproc));
     match c {
@@ -196,7 +199,7 @@ pub fn undeliverable(pid: u32, s: Signal) {
             send_to_peer(from, pid, Control::UnlinkAck { from: me, id })
         }
         Control::Monitor { from, id, .. } => {
-            deliver(from, Control::Down { id, reason: noproc() });
+            control(from, Control::Down { id, reason: noproc() });
         }
         _ => {}
     }
@@ -205,7 +208,7 @@ pub fn undeliverable(pid: u32, s: Signal) {
 /// A signal from a process to another, or to a port.
 pub fn send_to_peer(to: Term<'static>, from: u32, c: Control) {
     if let Some(pid) = to.as_local_pid() {
-        deliver(pid, c);
+        control(pid, c);
     } else if let Some(port) = to.as_local_port() {
         let h = &crate::hooks::hooks().port;
         match c {

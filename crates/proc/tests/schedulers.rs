@@ -12,7 +12,7 @@ use kvik_proc::process::flag;
 use kvik_proc::relation::{Monitoring, Target};
 use kvik_proc::signal::{post, RefId};
 use kvik_proc::spawn::{spawn, SpawnOptions};
-use kvik_proc::{hooks, sched, set_hooks, timer, Hooks, Outcome, Proc, Wait};
+use kvik_proc::{hooks, sched, set_hooks, timer, Hooks, Outcome, Peek, Proc, Wait};
 use kvik_term::{am, Atom, Term};
 
 static OUT: Mutex<Option<Sender<String>>> = Mutex::new(None);
@@ -37,8 +37,9 @@ fn run(p: &Proc, _: &Regs) -> Outcome {
             !m.is_atom(am::stop)
         }),
         "sleeper" => match p.peek() {
-            Some(_) => done(p),
-            None => match p.wait_timeout(Term::int(20)) {
+            Peek::Message(_) => done(p),
+            Peek::Collect(_) => collect(p),
+            Peek::Nothing => match p.wait_timeout(Term::int(20)) {
                 Wait::Wait => Outcome::Wait,
                 Wait::TimedOut => {
                     p.timeout();
@@ -63,6 +64,11 @@ fn done(p: &Proc) -> Outcome {
     p.heap.set_root(Root::ExcValue, am::normal.into());
     Outcome::Exit
 }
+/// Has the scheduler collect, and run it again.
+fn collect(p: &Proc) -> Outcome {
+    p.set_flag(flag::FULL_GC, true);
+    Outcome::Yield
+}
 fn show(m: Term<'_>) -> String {
     if let Some(a) = m.as_atom() {
         return a.name().into();
@@ -75,7 +81,12 @@ fn show(m: Term<'_>) -> String {
 }
 /// Handles messages until `f` has enough.
 fn serve(p: &Proc, f: impl for<'h> Fn(&'h Proc, Term<'h>) -> bool) -> Outcome {
-    while let Some(m) = p.peek() {
+    loop {
+        let m = match p.peek() {
+            Peek::Message(m) => m,
+            Peek::Collect(_) => return collect(p),
+            Peek::Nothing => break,
+        };
         p.heap.bump_reductions(2);
         p.remove_message();
         if !f(p, m) {
@@ -96,7 +107,12 @@ fn ping(p: &Proc) -> Outcome {
         p.dict_put(am::connect.into(), to);
         let _ = p.send(to, p.heap.tuple(&[p.self_pid(), Term::int(20_000)]));
     }
-    while let Some(m) = p.peek() {
+    loop {
+        let m = match p.peek() {
+            Peek::Message(m) => m,
+            Peek::Collect(_) => return collect(p),
+            Peek::Nothing => break,
+        };
         p.heap.bump_reductions(2);
         let n = m.as_small().unwrap();
         p.remove_message();

@@ -318,6 +318,10 @@ fn ports(x: Port<'_>, y: Port<'_>) -> Ordering {
 }
 
 fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
+    if let (Ref::Local(x), Ref::Local(y)) = (x, y) {
+        let ([a, b, c], [k, l, m]) = (x.numbers(), y.numbers());
+        return (c, b, a).cmp(&(m, l, k));
+    }
     fn numbers(r: Ref<'_>) -> (Vec<u32>, Option<Ext<'_>>) {
         match r {
             Ref::Local(l) => (l.numbers().to_vec(), None),

@@ -1,6 +1,6 @@
 //! What external and local funs point to. Entries are made by the `code` crate and never freed.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::Atom;
 
@@ -14,6 +14,29 @@ pub struct Export {
     pub module: Atom,
     pub function: Atom,
     pub arity: u32,
+}
+
+/// A place for an export that several threads read and change.
+pub struct ExportSlot(AtomicPtr<Export>);
+
+impl ExportSlot {
+    pub const fn new() -> ExportSlot {
+        ExportSlot(AtomicPtr::new(std::ptr::null_mut()))
+    }
+    #[inline]
+    pub fn get(&self) -> Option<&'static Export> {
+        // SAFETY: `set` puts in what lives for good and is changed through its atomics only.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+    pub fn set(&self, e: &'static Export) {
+        self.0.store(std::ptr::from_ref(e).cast_mut(), Ordering::Release)
+    }
+}
+
+impl Default for ExportSlot {
+    fn default() -> Self {
+        ExportSlot::new()
+    }
 }
 
 /// A fun's code. Several loads of the same module share an entry (same index and `uniq`).

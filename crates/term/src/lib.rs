@@ -19,6 +19,6 @@ pub mod word;
 
 pub use atom::Atom;
 pub use atoms::am;
-pub use entry::{Export, FunEntry};
+pub use entry::{Export, ExportSlot, FunEntry};
 pub use object::{Big, Bits, Cons, Ext, ExtKind, Fun, Map, Pid, Port, Ref, Tuple};
 pub use term::{Term, View};

@@ -1,9 +1,9 @@
 //! Sending and receiving.
 
 use kvik_heap::Regs;
-use kvik_proc::{Proc, Wait};
+use kvik_proc::{Peek, Proc, Wait};
+use kvik_term::am;
 use kvik_term::word::NONE;
-use kvik_term::{am, Term};
 
 use super::arg;
 
@@ -17,8 +17,19 @@ pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64
         Err(_) => super::call::badarg_in(p, am::send, &[to, m]),
     }
 }
-pub extern "sysv64" fn peek(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
-    p.peek().map_or(NONE, Term::word)
+pub extern "sysv64" fn peek(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    loop {
+        match p.peek() {
+            Peek::Message(t) => return t.word(),
+            Peek::Nothing => return NONE,
+            Peek::Collect(words) => {
+                // SAFETY: a safepoint, with nothing live in x registers.
+                if !unsafe { super::stop::collect_now(p, regs.x_ptr(), 0, words) } {
+                    return NONE;
+                }
+            }
+        }
+    }
 }
 pub extern "sysv64" fn next(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.skip();

@@ -5,7 +5,7 @@ use kvik_term::{am, Atom, Term};
 
 use super::{bit, is_alive, judge, of, of_new, on, set, tell, Tracee, Verdict};
 use crate::process::flag;
-use crate::signal::{deliver, Control};
+use crate::signal::{control, Control};
 use crate::{node, registry, Proc};
 
 impl Proc {
@@ -41,7 +41,7 @@ impl Proc {
             task.is_some_and(|t| t.trace() & bit::RECEIVE != 0)
         };
         let Some(pid) = pid.filter(is_receiver) else { return false };
-        deliver(pid, Control::MessageFrom { from: self.pid(), message: OwnedTerm::new(m) });
+        control(pid, Control::MessageFrom { from: self.pid(), message: OwnedTerm::new(m) });
         true
     }
     fn tell_send<'h>(&'h self, to: Term<'h>, m: Term<'h>) {
