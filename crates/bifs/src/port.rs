@@ -241,21 +241,21 @@ fn port_call_3<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(am::badarg.into())
 }
 
-fn port_close_1<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+fn port_close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(match lookup(a[0]) {
-        Some(port) if port.close() => Term::bool(true),
+        Some(port) if port.close(p.pid()) => Term::bool(true),
         _ => am::badarg.into(),
     })
 }
 
-fn port_connect_2<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+fn port_connect_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(port), Some(pid)) = (lookup(a[0]), a[1].as_local_pid()) else {
         return Ok(am::badarg.into());
     };
     let Some(h) = host::host() else {
         return Ok(am::badarg.into());
     };
-    if !h.link(pid, Term::local_port(port.id)) || !port.connect(pid) {
+    if !h.link(pid, Term::local_port(port.id)) || !port.connect(p.pid(), pid) {
         return Ok(am::badarg.into());
     }
     Ok(Term::bool(true))

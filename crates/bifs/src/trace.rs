@@ -86,6 +86,9 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         tracer = tracer.or(Some(p.pid()));
     }
     if let Some(who) = tracee_of(a[0]) {
+        if matches!(who, Tracee::Port(port) if !is_open(port)) {
+            return Err(bad());
+        }
         return if !cpu_time && one(who, on, bits, tracer) { Ok(Term::int(1)) } else { Err(bad()) };
     }
     // Which are meant of those that there are, of those to come; processes, ports.
@@ -126,6 +129,9 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         trace::set_new(of_ports, flags, tracer.or(by));
     }
     Ok(p.heap.integer(count as i64))
+}
+fn is_open(port: u32) -> bool {
+    kvik_port::table::get(port).is_some_and(|p| p.is_open())
 }
 fn tracee_of(t: Term<'_>) -> Option<Tracee> {
     t.as_local_pid().map(Tracee::Process).or(t.as_local_port().map(Tracee::Port))

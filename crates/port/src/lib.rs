@@ -22,6 +22,7 @@ pub mod queue;
 pub mod ram_file;
 pub mod signals;
 pub mod table;
+mod trace;
 pub mod tty;
 
 pub use host::Host;

@@ -10,7 +10,7 @@ use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::host::host;
 use crate::input::Piece;
 use crate::options::{Limits, Options, What};
-use crate::{poll, table};
+use crate::{poll, table, trace};
 
 pub struct Port {
     /// Its 28-bit number.
@@ -92,13 +92,17 @@ impl Core {
     pub fn tell_owner(&self, words: usize, message: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
         let Some(h) = host() else { return };
         let port = self.term();
-        h.send(self.owner, OwnedTerm::build(words + 3, |heap| heap.tuple(&[port, message(heap)])));
+        let m = OwnedTerm::build(words + 3, |heap| heap.tuple(&[port, message(heap)]));
+        trace::sent(self.id, self.owner, &m);
+        h.send(self.owner, m);
     }
 
     /// Sends any message to a process.
     pub fn send(&self, pid: u32, words: usize, m: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
         if let Some(h) = host() {
-            h.send(pid, OwnedTerm::build(words, m));
+            let m = OwnedTerm::build(words, m);
+            trace::sent(self.id, pid, &m);
+            h.send(pid, m);
         }
     }
 
@@ -217,6 +221,7 @@ impl Port {
                 _ => OpenError::Badarg,
             });
         }
+        trace::opened(port.id, owner, &core.name);
         drop(g);
         Ok(port)
     }
@@ -252,6 +257,7 @@ impl Port {
         if core.state == State::Open {
             let answer = if flush { am::true_ } else { am::badarg };
             core.wake_waiters(answer);
+            trace::closed(self.id, reason.term(), host().and_then(|h| h.name_of(self.id)));
             if let Some(h) = host() {
                 h.unregister(self.id);
             }
@@ -274,7 +280,18 @@ impl Port {
             core.state = State::Closed;
             driver.stop(core);
             table::remove(self.id);
+            trace::forget(self.id);
         }
+    }
+    /// Ends it for a process that asks for that.
+    fn end_for(&self, g: &mut MutexGuard<'_, Inner>, from: u32) {
+        trace::received(self.id, from, |_| am::close.into());
+        self.end(g, OwnedTerm::immediate(am::normal.into()), true, None);
+    }
+    /// A new owner, linked to the port like the old one.
+    fn give(&self, g: &mut MutexGuard<'_, Inner>, from: u32, pid: u32) {
+        link(&mut g.core, pid);
+        trace::received(self.id, from, |h| h.tuple(&[am::connect.into(), Term::local_pid(pid)]));
     }
 
     /// The scheduler's call: something is ready.
@@ -307,6 +324,7 @@ impl Port {
         let was_busy = g.core.busy;
         g.core.caller = from;
         g.core.count_output(bytes.len());
+        trace::received_data(self.id, from, bytes);
         self.run(&mut g, |d, c| d.output(c, bytes));
         if wait && was_busy && g.core.busy && g.core.state == State::Open {
             let n = kvik_heap::build::next_ref();
@@ -319,28 +337,33 @@ impl Port {
     pub fn control(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
         let mut g = self.open_lock()?;
         g.core.caller = from;
+        trace::received_control(self.id, from, op, data);
         let Inner { core, driver } = &mut *g;
-        driver.control(core, op, data)
+        let reply = driver.control(core, op, data)?;
+        trace::answered(self.id, from, |h| {
+            let (Reply::List(data) | Reply::Binary(data)) = &reply;
+            h.tuple(&[am::control.into(), h.binary(data)])
+        });
+        Some(reply)
     }
 
     /// `port_close/1`. `false`: it was closed already.
-    pub fn close(&self) -> bool {
+    pub fn close(&self, from: u32) -> bool {
         let Some(mut g) = self.open_lock() else {
             return false;
         };
-        self.end(&mut g, OwnedTerm::immediate(am::normal.into()), true, None);
+        self.end_for(&mut g, from);
         true
     }
 
     /// `port_connect/2`: a new owner, linked to the port like the old one.
-    pub fn connect(&self, pid: u32) -> bool {
+    pub fn connect(&self, from: u32, pid: u32) -> bool {
         let Some(mut g) = self.open_lock() else {
             return false;
         };
+        self.give(&mut g, from, pid);
+        trace::answered(self.id, from, |_| am::connected.into());
         g.core.owner = pid;
-        if !g.core.links.contains(&pid) {
-            g.core.links.push(pid);
-        }
         true
     }
 
@@ -353,7 +376,9 @@ impl Port {
         }
         if request == am::close {
             if let Some(mut g) = self.open_lock() {
-                self.end(&mut g, OwnedTerm::immediate(am::normal.into()), true, None);
+                let tracer = trace::of_sends(self.id);
+                self.end_for(&mut g, from);
+                trace::sent_closed(tracer, self.id, owner);
                 g.core.tell_owner(0, |_| am::closed.into());
             }
             return Ok(());
@@ -371,11 +396,9 @@ impl Port {
                     h.link(pid, Term::local_port(self.id));
                 }
                 if let Some(mut g) = self.open_lock() {
+                    self.give(&mut g, from, pid);
                     g.core.tell_owner(0, |_| am::connected.into());
                     g.core.owner = pid;
-                    if !g.core.links.contains(&pid) {
-                        g.core.links.push(pid);
-                    }
                 }
                 Ok(())
             }
@@ -388,13 +411,12 @@ impl Port {
         let Some(mut g) = self.open_lock() else {
             return false;
         };
-        if !g.core.links.contains(&pid) {
-            g.core.links.push(pid);
-        }
+        link(&mut g.core, pid);
         true
     }
     pub fn unlink(&self, pid: u32) {
         if let Some(mut g) = self.open_lock() {
+            trace::life(self.id, "getting_unlinked", Term::local_pid(pid));
             g.core.links.retain(|p| *p != pid);
         }
     }
@@ -473,6 +495,14 @@ impl Port {
         if g.core.state != State::Closed {
             g.driver.flush();
         }
+    }
+}
+
+/// The port's side of a link, where it is new.
+fn link(core: &mut Core, pid: u32) {
+    if !core.links.contains(&pid) {
+        trace::life(core.id, "getting_linked", Term::local_pid(pid));
+        core.links.push(pid);
     }
 }
 

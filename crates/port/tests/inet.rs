@@ -42,7 +42,7 @@ fn what_the_boot_asks_for() {
     assert!(port.len() == 2 && port != [0, 0]);
     assert!(!ok(&u, 20, 12, &[]).is_empty());
     assert_eq!(ok(&u, 20, 24, &[1]), [1, 0, 0, 0, 0]);
-    assert!(u.close());
+    assert!(u.close(1));
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn a_connection() {
     assert_eq!(get(32, 100).len(), 100);
     let replies = get(31, 100);
     assert!(replies.iter().filter(|r| *r == "{inet_reply,P,ok}").count() == 100);
-    s.close();
+    s.close(1);
     assert_eq!(get(32, 2), ["{tcp_closed,P}", "EXIT normal"]);
-    l.close();
+    l.close(1);
 }
 
 #[test]

@@ -30,8 +30,8 @@ fn lines_come_back_and_the_end_is_told_in_order() {
         "{P,eof}",
     ];
     assert_eq!(get(1, 5), want);
-    assert!(p.close());
-    assert!(!p.close());
+    assert!(p.close(1));
+    assert!(!p.close(1));
     assert_eq!(get(1, 1), ["EXIT normal"]);
 }
 
@@ -70,7 +70,7 @@ fn errors_and_owners() {
     let e = Port::open(4, &What::Driver(b"no_such".to_vec()), &o, |_, _| ());
     assert!(matches!(e, Err(OpenError::Badarg)));
     let p = Port::open(4, &What::Executable(b"/bin/cat".to_vec()), &o, |_, _| ()).unwrap();
-    assert!(p.connect(5));
+    assert!(p.connect(1, 5));
     p.monitor(6, [1, 2, 3], None);
     p.command(4, b"to five", false);
     assert_eq!(get(5, 1), ["{P,{data,\"to five\"}}"]);
@@ -92,7 +92,7 @@ fn a_descriptor_is_read_to_its_end() {
     assert_eq!(get(7, 1), ["{P,{data,\"abc\"}}"]);
     drop(w);
     assert_eq!(get(7, 1), ["{P,eof}"]);
-    p.close();
+    p.close(1);
     let f = std::fs::File::open("/proc/self/status").unwrap();
     let _p = Port::open(8, &What::Fd(f.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
     let got = get(8, 2);

@@ -265,10 +265,12 @@ pub fn tell(who: Tracee, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<
         set(who, 0, None);
     }
 }
-/// Tells of a name that a process gets or loses.
-pub fn tell_procs(pid: u32, tag: &str, what: Atom) {
-    let who = Tracee::Process(pid);
-    if on() && of(who).is_some_and(|(flags, _)| flags & bit::PROCS != 0) {
+/// Tells of a name that a process or port gets or loses.
+pub fn tell_name(whose: Term<'_>, tag: &str, what: Atom) {
+    let process = whose.as_local_pid().map(|n| (Tracee::Process(n), bit::PROCS));
+    let port = || whose.as_local_port().map(|n| (Tracee::Port(n), bit::PORTS));
+    let Some((who, flag)) = process.or_else(port).filter(|_| on()) else { return };
+    if of(who).is_some_and(|(flags, _)| flags & flag != 0) {
         tell(who, tag, |_| vec![what.into()]);
     }
 }

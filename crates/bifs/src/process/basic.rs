@@ -68,7 +68,11 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let to = a[1].immediate().ok_or_else(none)?;
     let Some(pid) = to.as_local_pid() else {
         let done = to.as_local_port().is_some() && registry::register(name, to);
-        return if done { Ok(true.into()) } else { Err(none()) };
+        if !done {
+            return Err(none());
+        }
+        trace::tell_name(to, "register", name);
+        return Ok(true.into());
     };
     let alive = pid == p.pid() || kvik_proc::process::table().get(pid, &kvik_sync::pin()).is_some();
     // A process has one name at most; its own record of it tells what to take back at its end.
@@ -81,7 +85,7 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !registry::register(name, to) {
         return Err(none());
     }
-    trace::tell_procs(pid, "register", name);
+    trace::tell_name(to, "register", name);
     if pid == p.pid() {
         p.set_name(Some(name));
     } else {
@@ -104,9 +108,7 @@ fn set_name_there(pid: u32, name: kvik_term::Atom) {
 fn unregister_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
     let old = registry::unregister(name).ok_or_else(|| p.badarg())?;
-    if let Some(pid) = old.as_local_pid() {
-        trace::tell_procs(pid, "unregister", name);
-    }
+    trace::tell_name(old, "unregister", name);
     if old.same(p.self_pid()) {
         p.set_name(None);
     } else if let Some(pid) = old.as_local_pid() {

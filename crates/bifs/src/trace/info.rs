@@ -34,9 +34,7 @@ pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => {}
     }
     let (flags, tracer) = match (tracee_of(what), kind) {
-        (Some(trace::Tracee::Port(n)), _) if kvik_port::table::get(n).is_none() => {
-            return Ok(am::undefined.into())
-        }
+        (Some(trace::Tracee::Port(n)), _) if !super::is_open(n) => return Ok(am::undefined.into()),
         (Some(who), _) => match trace::of(who) {
             Some(s) => s,
             None => return Ok(am::undefined.into()),

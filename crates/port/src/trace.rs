@@ -1,0 +1,96 @@
+//! What ports tell their tracers. Nothing is looked at, and nothing built, while nobody traces.
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::trace::{self, bit, Tracee};
+use kvik_term::{am, Atom, Term};
+
+/// Is a port traced for that?
+fn is_traced(port: u32, flags: u32) -> bool {
+    trace::on() && trace::of(Tracee::Port(port)).is_some_and(|(f, _)| f & flags != 0)
+}
+
+/// An event of a port's life.
+pub fn life(port: u32, tag: &str, what: Term<'_>) {
+    if is_traced(port, bit::PORTS) {
+        let what = OwnedTerm::new(what);
+        trace::tell(Tracee::Port(port), tag, |h| vec![h.copy(what.term())]);
+    }
+}
+/// It is open, and linked to who opened it. New ports may be traced.
+pub fn opened(port: u32, owner: u32, name: &[u8]) {
+    if !trace::on() {
+        return;
+    }
+    let (flags, tracer) = trace::of_new(true);
+    if tracer.is_some() {
+        trace::set(Tracee::Port(port), flags, tracer);
+    }
+    if is_traced(port, bit::PORTS) {
+        let name: String = name.iter().map(|b| *b as char).collect();
+        let name = Atom::intern(&name).unwrap_or(am::undefined);
+        trace::tell(Tracee::Port(port), "open", |_| vec![Term::local_pid(owner), name.into()]);
+        life(port, "getting_linked", Term::local_pid(owner));
+    }
+}
+/// It is closed, and loses its name.
+pub fn closed(port: u32, reason: Term<'_>, name: Option<Atom>) {
+    if trace::on() {
+        life(port, "closed", reason);
+        if let Some(name) = name {
+            life(port, "unregister", name.into());
+        }
+    }
+}
+/// It is gone: whatever it sends from now on is not told of.
+pub fn forget(port: u32) {
+    if trace::on() {
+        trace::forget(Tracee::Port(port));
+    }
+}
+/// A process asks something of it: `{From, What}`.
+pub fn received(port: u32, from: u32, what: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
+    if is_traced(port, bit::RECEIVE) {
+        trace::tell(Tracee::Port(port), "receive", |h| {
+            vec![h.tuple(&[Term::local_pid(from), what(h)])]
+        });
+    }
+}
+/// The same with data: `{From, {Tag, Data}}`.
+pub fn received_data(port: u32, from: u32, data: &[u8]) {
+    received(port, from, |h| h.tuple(&[am::command.into(), h.binary(data)]));
+}
+/// `control` is asked for: `{From, {control, {Number, Data}}}`.
+pub fn received_control(port: u32, from: u32, op: u32, data: &[u8]) {
+    received(port, from, |h| {
+        let request = h.tuple(&[h.integer(op as i64), h.binary(data)]);
+        h.tuple(&[am::control.into(), request])
+    });
+}
+/// It sends a message.
+pub fn sent(port: u32, to: u32, m: &OwnedTerm) {
+    if is_traced(port, bit::SEND) {
+        let tag = if trace::is_alive(to) { "send" } else { "send_to_non_existing_process" };
+        trace::tell(Tracee::Port(port), tag, |h| vec![h.copy(m.term()), Term::local_pid(to)]);
+    }
+}
+/// Who hears of what it sends.
+pub fn of_sends(port: u32) -> Option<(u32, u32)> {
+    let (flags, tracer) = trace::on().then(|| trace::of(Tracee::Port(port)))??;
+    tracer.filter(|_| flags & bit::SEND != 0).map(|t| (flags, t))
+}
+/// The last message of a port, to its owner, when the port itself is gone.
+pub fn sent_closed(heard: Option<(u32, u32)>, port: u32, to: u32) {
+    if let Some((flags, tracer)) = heard {
+        trace::post(tracer, Term::local_port(port), flags, "send", |_| {
+            vec![am::closed.into(), Term::local_pid(to)]
+        });
+    }
+}
+/// It answers a call: `{Port, Answer}`.
+pub fn answered(port: u32, to: u32, what: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
+    if is_traced(port, bit::SEND) {
+        trace::tell(Tracee::Port(port), "send", |h| {
+            vec![h.tuple(&[Term::local_port(port), what(h)]), Term::local_pid(to)]
+        });
+    }
+}
