@@ -54,6 +54,8 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Some("internal_hash") => Ok(p.heap.integer(kvik_term::hash::internal(v, 0) as i64)),
             Some("magic_ref") => magic_ref(p, v),
             Some("binary_info") => binary_info(p, v),
+            Some("link_list") => crate::debug_relations::links(p, v),
+            Some("monitor_list") => crate::debug_relations::monitors(p, v),
             Some("atom") => {
                 let i = v.as_usize().and_then(|i| u32::try_from(i).ok());
                 let a = i.and_then(kvik_term::Atom::from_index);
@@ -69,6 +71,10 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             use kvik_ets::table::{SEGMENT_TABLE, TABLE_WORDS};
             let words = [TABLE_WORDS, SEGMENT_TABLE].map(|n| p.heap.integer(n as i64));
             Ok(p.heap.tuple(&words))
+        }
+        Some("process_info_args") => {
+            let all: Vec<Term<'h>> = crate::process::items().map(Term::from).collect();
+            Ok(p.heap.list(&all))
         }
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
         Some("lc_graph") => Ok(am::notsup.into()),

@@ -12,6 +12,7 @@ pub mod code;
 pub mod convert;
 pub mod counters;
 pub mod debug;
+mod debug_relations;
 pub mod dist;
 pub mod errors;
 pub mod etf;

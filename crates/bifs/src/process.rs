@@ -11,6 +11,8 @@ mod send;
 mod spawn;
 mod timer;
 
+pub(crate) use info_items::items;
+
 use kvik_heap::OwnedTerm;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::{BifEntry, Proc, Raised};
@@ -34,7 +36,11 @@ fn reply(to: u32, r: &OwnedTerm, answer: &OwnedTerm) {
 }
 
 /// Asks another process for something and waits for the answer: traps to a receive.
-fn ask(p: &Proc, pid: u32, f: impl FnOnce(Option<&Proc>) -> OwnedTerm + Send + 'static) -> Raised {
+pub(crate) fn ask(
+    p: &Proc,
+    pid: u32,
+    f: impl FnOnce(Option<&Proc>) -> OwnedTerm + Send + 'static,
+) -> Raised {
     let r = p.heap.make_ref();
     let (own, id) = (p.pid(), OwnedTerm::new(r));
     let run = move |p: Option<&Proc>| reply(own, &id, &f(p));

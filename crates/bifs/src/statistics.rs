@@ -14,7 +14,10 @@ static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
 
 /// A total and what it grew by since the last call.
 fn since<'h>(p: &'h Proc, total: u64, last: &AtomicU64) -> Term<'h> {
-    let grown = total.saturating_sub(last.swap(total, Relaxed));
+    // What other schedulers do is seen a little later, or not at all: it never shrinks.
+    let before = last.fetch_max(total, Relaxed);
+    let total = total.max(before);
+    let grown = total - before;
     p.heap.tuple(&[p.heap.unsigned(total), p.heap.unsigned(grown)])
 }
 
@@ -27,6 +30,12 @@ fn reductions(p: &Proc) -> u64 {
 /// Runnable processes of each scheduler.
 fn queues() -> Vec<u64> {
     sched::all().iter().map(|s| s.counters.queued.load(Relaxed) as u64).collect()
+}
+
+/// Behind the schedulers' numbers those of queues for dirty work, which nothing ever waits in.
+fn with_dirty(mut q: Vec<u64>, queues: usize) -> Vec<u64> {
+    q.resize(q.len() + queues, 0);
+    q
 }
 
 fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -57,22 +66,13 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             h.tuple(&[h.unsigned(n), zero])
         }
         "run_queue" => h.unsigned(queues().iter().sum()),
-        "run_queue_lengths" => list(queues()),
-        "run_queue_lengths_all" => {
-            let mut q = queues();
-            // Blocking work has no queue of its own.
-            q.push(0);
-            list(q)
-        }
+        "run_queue_lengths" => list(with_dirty(queues(), 1)),
+        "run_queue_lengths_all" => list(with_dirty(queues(), 2)),
         "total_run_queue_lengths" | "total_run_queue_lengths_all" => {
             h.unsigned(queues().iter().sum())
         }
-        "active_tasks" => list(active()),
-        "active_tasks_all" => {
-            let mut q = active();
-            q.push(0);
-            list(q)
-        }
+        "active_tasks" => list(with_dirty(active(), 1)),
+        "active_tasks_all" => list(with_dirty(active(), 2)),
         "total_active_tasks" | "total_active_tasks_all" => h.unsigned(active().iter().sum()),
         "scheduler_wall_time" | "scheduler_wall_time_all" => wall_times(p),
         "garbage_collection" => {

@@ -79,8 +79,10 @@ impl Heap {
         }
         let Some(root) = m.root() else { return m.term() };
         let leaf = self.cons(key, value);
-        let (node, added) = self.node_put(root, Path::new(key), key, leaf);
-        self.root_of(node, m.len() + added as usize)
+        match self.node_put(root, Path::new(key), key, leaf) {
+            Some((node, added)) => self.root_of(node, m.len() + added as usize),
+            None => m.term(),
+        }
     }
 
     fn flat_put<'h>(
@@ -123,23 +125,29 @@ impl Heap {
         self.hamt_node(bitmap | ROOT, &words)
     }
 
-    /// A node with a leaf put below it, and whether its key is new.
+    /// A node with a leaf put below it, and whether its key is new; `None` where it is there.
     fn node_put<'h>(
         &'h self,
         n: Node<'h>,
         path: Path<'h>,
         key: Term<'h>,
         leaf: Term<'h>,
-    ) -> ((u32, Vec<Term<'h>>), bool) {
+    ) -> Option<((u32, Vec<Term<'h>>), bool)> {
         let index = path.index();
         let (place, there) = n.place(index);
         let mut words = n.children.to_vec();
         if !there {
             words.insert(place, leaf);
-            return ((n.bitmap | 1 << index, words), true);
+            return Some(((n.bitmap | 1 << index, words), true));
         }
+        let value = leaf.as_cons().map(|c| c.tail());
         let (new, added) = match child(words[place]) {
-            Child::Leaf(k, _) if cmp::eq_exact(k, key) => (leaf, false),
+            Child::Leaf(k, v) if cmp::eq_exact(k, key) => {
+                if value.is_some_and(|new| new.same(v)) {
+                    return None;
+                }
+                (leaf, false)
+            }
             Child::Leaf(k, _) => {
                 let down = path.down();
                 let (b, w) =
@@ -147,12 +155,12 @@ impl Heap {
                 (self.hamt_node(b, &w), true)
             }
             Child::Node(sub) => {
-                let ((b, w), added) = self.node_put(sub, path.down(), key, leaf);
+                let ((b, w), added) = self.node_put(sub, path.down(), key, leaf)?;
                 (self.hamt_node(b, &w), added)
             }
         };
         words[place] = new;
-        ((n.bitmap, words), added)
+        Some(((n.bitmap, words), added))
     }
 
     /// The map without a key.

@@ -157,6 +157,12 @@ impl Proc {
     pub fn steps_left(&self, left: usize, a_reduction: usize) {
         self.heap.set_reductions(left.div_ceil(a_reduction) as i64);
     }
+    /// Gives up what is left of the turn: nothing of that counts as used.
+    pub fn give_up_turn(&self) {
+        let left = self.heap.reductions_left().max(0);
+        self.reductions.set(self.reductions.get().wrapping_sub(left as u64));
+        self.heap.set_reductions(0);
+    }
     /// Leaves native code for good when the process must end. To be asked after anything that may
     /// have sent the process an exit signal of its own.
     pub fn check_exit(&self) -> Result<(), Raised> {

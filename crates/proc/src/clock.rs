@@ -10,8 +10,8 @@ struct Start {
     offset: i64,
 }
 
-/// Erlang's monotonic time begins far below zero, as OTP's does.
-const BEGIN: i64 = -576_460_752_303_423_488;
+/// Erlang's monotonic time begins far below zero, where OTP's does: at -2^59 in round seconds.
+const BEGIN: i64 = -576_460_752_000_000_000;
 
 fn start() -> &'static Start {
     static START: OnceLock<Start> = OnceLock::new();

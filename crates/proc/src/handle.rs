@@ -99,6 +99,12 @@ impl Proc {
         }
     }
     fn linked_from(&self, from: Term<'static>) {
+        // While the other has not answered our unlinking, a link of its is older than that, and it
+        // ends it.
+        let unlinking = |l: &Link| l.state != LinkState::Linked;
+        if self.extra(|x| x.links.get(&from.word()).is_some_and(unlinking)) == Some(true) {
+            return;
+        }
         self.trace_procs("getting_linked", from);
         self.with_extra(|x| {
             x.links.insert(from.word(), Link { peer: from, state: LinkState::Linked });
@@ -288,7 +294,11 @@ impl Proc {
             self.with_extra(|x| x.aliases.insert(id, kind == AliasKind::ReplyDemonitor));
         }
         let time_offset = matches!(m.target, Target::TimeOffset);
-        let remote = matches!(m.target, Target::Remote(_));
+        // Of this node, but from before it was started, a process is gone for certain.
+        let remote = match &m.target {
+            Target::Remote(t) => !crate::node::is_own(t.term()),
+            _ => false,
+        };
         self.with_extra(|x| x.monitoring.insert(id, m));
         let reason = if let Some(pid) = target.as_local_pid() {
             control(pid, Control::Monitor { from: self.pid(), id, name });

@@ -285,6 +285,10 @@ impl Proc {
     pub fn message_count(&self) -> usize {
         self.mailbox.count() + self.heap.message().is_some() as usize
     }
+    /// Words of the messages in its mailbox.
+    pub fn message_words(&self) -> usize {
+        self.mailbox.borrow_mut().iter().map(|m| m.words()).sum()
+    }
     pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
         let m = self.mailbox.borrow_mut();
         let mut f = f;

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use kvik_heap::roots::Root;
+use kvik_heap::Pins;
 use kvik_proc::{bif, registry, trace, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -184,9 +185,17 @@ fn bump_reductions_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.heap.bump_reductions(n.min(4000));
     Ok(true.into())
 }
+/// All that a process keeps that yields.
+struct Yielded;
+impl Pins for Yielded {
+    type In<'h> = ();
+}
 fn yield_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    p.heap.bump_reductions(p.heap.reductions_left().max(0));
-    Ok(true.into())
+    if p.resumed::<Yielded>().is_some() {
+        return Ok(true.into());
+    }
+    p.give_up_turn();
+    Err(p.again::<Yielded>((), None))
 }
 fn garbage_collect_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let full = match a[0].as_atom() {

@@ -54,7 +54,11 @@ const OTHERS: &[Atom] = &[
 ];
 
 pub(super) fn is_known(a: Atom) -> bool {
-    ITEMS_1.contains(&a) || OTHERS.contains(&a)
+    items().any(|i| i == a)
+}
+/// All that may be asked for.
+pub(crate) fn items() -> impl Iterator<Item = Atom> {
+    ITEMS_1.iter().chain(OTHERS).copied()
 }
 
 /// The value of an item, on the heap `h`. `own`: the process asks about itself.
@@ -96,13 +100,10 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
         am::error_handler => p.extra(|x| x.error_handler).unwrap_or(am::error_handler).into(),
         am::priority => p.priority().atom().into(),
         am::group_leader => h.copy(p.heap.root(Root::GroupLeader)),
-        am::total_heap_size => number(sizes.block + sizes.old_block + sizes.fragments),
+        am::total_heap_size => number(heap_words(p)),
         am::heap_size => number(sizes.block),
         am::stack_size => number(sizes.stack),
-        am::memory => {
-            let words = sizes.block + sizes.old_block + sizes.fragments;
-            number(words * 8 + std::mem::size_of::<Proc>())
-        }
+        am::memory => number(heap_words(p) * 8 + std::mem::size_of::<Proc>()),
         am::reductions => h.integer(p.reductions_now(own) as i64),
         am::garbage_collection => gc_settings(p, h),
         am::garbage_collection_info => p.gc_info(h),
@@ -136,6 +137,12 @@ fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
         return Some(h.tuple(&call));
     }
     Some((hooks().stacktrace)(p, h, own, 1).as_cons()?.head())
+}
+/// Words of its heap, and of messages that are part of it.
+fn heap_words(p: &Proc) -> usize {
+    let s = p.heap.sizes();
+    let queue = if p.flag(flag::OFF_HEAP_QUEUE) { 0 } else { p.message_words() };
+    s.block + s.old_block + s.fragments + queue
 }
 fn status(p: &Proc, own: bool) -> Atom {
     match () {

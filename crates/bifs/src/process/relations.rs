@@ -74,6 +74,10 @@ fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
         (am::process, View::Pid(Pid::Local(n))) => Some(Target::Process(n)),
         (am::process, View::Pid(_)) => Some(Target::Remote(OwnedTerm::new(item))),
         (am::port, View::Port(Port::Local(n))) => Some(Target::Port(n)),
+        // A port of this node from before it was started.
+        (am::port, View::Port(_)) if node::is_own(item) => {
+            Some(Target::Remote(OwnedTerm::new(item)))
+        }
         (am::process | am::port, View::Atom(name)) => Some(named(name, is_port)),
         (am::process | am::port, View::Tuple(_)) => {
             let [name, at] = item.as_tuple_n()?;

@@ -1,7 +1,7 @@
 //! Making processes: `spawn*`, `spawn_request`.
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::limits::MaxHeap;
+use kvik_proc::limits::{next_heap_size, MaxHeap};
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::spawn::{spawn, SpawnOptions, Spawned};
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
@@ -74,7 +74,8 @@ fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Opti
 const MAX_FIRST_HEAP: usize = 1 << 28;
 
 fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: SpawnOptions) -> Option<Spawned> {
-    let o = SpawnOptions { min_heap_size: o.min_heap_size.map(|n| n.min(MAX_FIRST_HEAP)), ..o };
+    let least = |n: usize| next_heap_size(n.min(MAX_FIRST_HEAP));
+    let o = SpawnOptions { min_heap_size: o.min_heap_size.map(least), ..o };
     p.heap.bump_reductions(100);
     spawn(Some(p), m.0, m.1, m.2, o)
 }

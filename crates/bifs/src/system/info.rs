@@ -18,8 +18,7 @@ const REDUCTIONS_A_TURN: usize = 4000;
 const NIF_VERSION: &str = "2.16";
 const DRIVER_VERSION: &str = "3.3";
 
-/// OTP's time range in native units, whose base is -2^59 in round nanoseconds.
-const START_TIME: i64 = -576_460_752_000_000_000;
+/// The end of OTP's time range, in native units.
 const END_TIME: i64 = 8_646_911_283_000_000_000;
 
 fn atom<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
@@ -91,6 +90,7 @@ fn numbers(name: &str) -> Option<i64> {
         "logical_processors" | "logical_processors_available" | "logical_processors_online" => {
             cpus()
         }
+        "run_queues" => super::schedulers(),
         "wordsize" => 8,
         "compat_rel" => 25,
         "context_reductions" => REDUCTIONS_A_TURN,
@@ -103,7 +103,7 @@ fn numbers(name: &str) -> Option<i64> {
                 _ => 2 * super::schedulers(),
             }
         }
-        "start_time" => return Some(START_TIME),
+        "start_time" => return Some(kvik_proc::clock::begin()),
         "end_time" => return Some(END_TIME),
         "trace_control_word" => return flags::get(name),
         _ => return None,
@@ -276,7 +276,7 @@ fn cpu_topology<'h>(p: &'h Proc) -> BifResult<'h> {
 fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
     let h = &p.heap;
     let now = if monotonic {
-        kvik_proc::clock::monotonic() - START_TIME
+        kvik_proc::clock::now() as i64
     } else {
         let t = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         t.map_or(0, |d| d.as_nanos() as i64)
