@@ -15,7 +15,7 @@ use super::time;
 
 pub fn install() {
     breaks::set_hooks(Hooks { call, returned, raised, returned_to });
-    trace::set_turn(|p, begins| time::turn(p, begins));
+    trace::set_turn(time::turn);
     kvik_proc::hooks::on_exit(time::ended);
 }
 

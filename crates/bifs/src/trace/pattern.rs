@@ -247,7 +247,7 @@ fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> u
     n
 }
 fn everything_off() -> Orders {
-    let all = Orders {
+    Orders {
         on: On::No,
         spec: Spec::All,
         local: true,
@@ -255,8 +255,7 @@ fn everything_off() -> Orders {
         counts: true,
         times: true,
         debug: false,
-    };
-    all
+    }
 }
 
 /// What `{M, F, A}` stands for. `_` may stand at the end only.

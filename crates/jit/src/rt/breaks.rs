@@ -42,7 +42,7 @@ pub extern "sysv64" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u
 }
 
 /// A function's error handler is called with its name and arguments.
-fn error_handler<'h>(p: &'h Proc, regs: &Regs, f: Called) -> &'static Export {
+fn error_handler(p: &Proc, regs: &Regs, f: Called) -> &'static Export {
     let args = p.heap.list(x_terms(p, regs, f.arity as usize));
     for (i, t) in [f.module.into(), f.function.into(), args].into_iter().enumerate() {
         set_x(regs, i, Term::word(t));
