@@ -224,7 +224,7 @@ fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         am::abort => Ok(false.into()),
         am::complete => {
             if let Some(old) = module::purge(m, kvik_jit::no_fun()) {
-                keep_forever(old);
+                crate::literals::retire_module(old);
             }
             Ok(Term::bool(there))
         }

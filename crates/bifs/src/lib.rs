@@ -24,6 +24,7 @@ pub mod funs;
 pub mod guards;
 pub mod iolist;
 pub mod lists;
+pub mod literals;
 pub mod maps;
 pub mod match_spec;
 pub mod math;
@@ -60,6 +61,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         tuple::BIFS,
         maps::BIFS,
         lists::BIFS,
+        literals::BIFS,
         guards::BIFS,
         funs::BIFS,
         atomics::BIFS,

@@ -1,7 +1,7 @@
 //! Module `persistent_term`: terms that all processes share without copying, as literals.
 //!
-//! A pair that is replaced or erased stays where it is: some process may still use it. Its memory
-//! is not given back.
+//! A pair that is replaced or erased is freed when no process holds any part of it: see
+//! `literals.rs`.
 
 use std::collections::HashMap;
 use std::sync::{OnceLock, RwLock};
@@ -10,6 +10,8 @@ use kvik_ets::{hash, order};
 use kvik_heap::LiteralArea;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
+
+use crate::literals;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("persistent_term", "put", 2, put_2),
@@ -21,21 +23,34 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "erase_persistent_terms", 0, erase_all_0),
 ];
 
-/// `{Key, Value}` in an area of its own that is never freed.
-type Pair = &'static LiteralArea;
+/// `{Key, Value}` in an area of its own.
+type Pair = LiteralArea;
 
-#[derive(Default)]
+/// What OTP's table counts for, as `info/0` tells of that: places, at least so many, and bytes for
+/// the table and for each pair besides its words.
+const PLACES: usize = 8;
+const TABLE_BYTES: usize = 112;
+const PAIR_BYTES: usize = 16;
+
 struct Pairs {
     by_hash: HashMap<u32, Vec<Pair>>,
     count: usize,
     words: usize,
+    /// At least twice as many as there are pairs.
+    places: usize,
+}
+
+impl Default for Pairs {
+    fn default() -> Pairs {
+        Pairs { by_hash: HashMap::new(), count: 0, words: 0, places: PLACES }
+    }
 }
 
 fn pairs() -> &'static RwLock<Pairs> {
     static PAIRS: OnceLock<RwLock<Pairs>> = OnceLock::new();
     PAIRS.get_or_init(RwLock::default)
 }
-fn parts(pair: Pair) -> Option<[Term<'static>; 2]> {
+fn parts(pair: &Pair) -> Option<[Term<'_>; 2]> {
     pair.get(0)?.as_tuple_n::<2>()
 }
 fn has_key(pair: &Pair, key: Term<'_>) -> bool {
@@ -43,37 +58,56 @@ fn has_key(pair: &Pair, key: Term<'_>) -> bool {
 }
 
 impl Pairs {
-    fn get(&self, key: Term<'_>) -> Option<Term<'static>> {
+    fn get(&self, key: Term<'_>) -> Option<Term<'_>> {
         let same = self.by_hash.get(&hash::of_key(key))?;
         let pair = same.iter().find(|p| has_key(p, key))?;
         parts(pair).map(|[_, v]| v)
     }
-    fn erase(&mut self, key: Term<'_>) -> bool {
-        let Some(same) = self.by_hash.get_mut(&hash::of_key(key)) else {
-            return false;
-        };
-        let Some(i) = same.iter().position(|p| has_key(p, key)) else {
-            return false;
-        };
-        self.words -= same.remove(i).words();
+    fn take(&mut self, key: Term<'_>) -> Option<Pair> {
+        let hash = hash::of_key(key);
+        let same = self.by_hash.get_mut(&hash)?;
+        let i = same.iter().position(|p| has_key(p, key))?;
+        let pair = same.remove(i);
+        if same.is_empty() {
+            self.by_hash.remove(&hash);
+        }
+        self.words -= pair.words();
         self.count -= 1;
-        true
+        Some(pair)
     }
-    fn put(&mut self, key: Term<'_>, pair: Pair) {
-        self.erase(key);
+    fn put(&mut self, key: Term<'_>, pair: Pair) -> Option<Pair> {
+        let old = self.take(key);
+        if old.is_none() && self.count * 2 >= self.places {
+            self.places *= 2;
+        }
         self.words += pair.words();
         self.count += 1;
         self.by_hash.entry(hash::of_key(key)).or_default().push(pair);
+        old
+    }
+    fn erase(&mut self, key: Term<'_>) -> Option<Pair> {
+        let before = self.count;
+        let old = self.take(key)?;
+        if before * 4 <= self.places && self.places > PLACES {
+            self.places /= 2;
+        }
+        Some(old)
+    }
+    fn memory(&self) -> usize {
+        TABLE_BYTES + 8 * (self.places - 1 + self.words) + PAIR_BYTES * self.count
     }
 }
 
-fn lookup(key: Term<'_>) -> Option<Term<'static>> {
-    pairs().read().unwrap_or_else(|e| e.into_inner()).get(key)
+/// Frees a pair that is not in the table any more. Only its value is ever given out.
+fn retire(pair: Pair) {
+    if parts(&pair).is_some_and(|[_, v]| !v.is_immediate()) {
+        literals::retire_area(pair);
+    }
 }
 
 /// Places of the table, used or not.
 pub(crate) fn buckets() -> usize {
-    pairs().read().unwrap_or_else(|e| e.into_inner()).by_hash.capacity()
+    pairs().read().unwrap_or_else(|e| e.into_inner()).places
 }
 
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -82,35 +116,48 @@ fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if all.get(key).is_some_and(|old| order::same(old, value)) {
         return Ok(am::ok.into());
     }
-    let area = LiteralArea::new(&[p.heap.tuple(&[key, value])]).ok_or_else(|| p.system_limit())?;
-    all.put(key, Box::leak(Box::new(area)));
+    let pair = p.heap.tuple(&[key, value]);
+    let area = LiteralArea::with_sharing(pair).ok_or_else(|| p.system_limit())?;
+    let old = all.put(key, area);
+    drop(all);
+    old.into_iter().for_each(retire);
     Ok(am::ok.into())
+}
+/// The value of a key, as it lies in the table.
+fn value<'h>(p: &'h Proc, key: Term<'_>) -> Option<Term<'h>> {
+    let all = pairs().read().unwrap_or_else(|e| e.into_inner());
+    all.get(key).map(|v| p.heap.copy(v))
 }
 fn get_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
-    let list: Vec<Term<'h>> = all.by_hash.values().flatten().filter_map(|a| a.get(0)).collect();
+    let pairs = all.by_hash.values().flatten().filter_map(parts);
+    let list: Vec<Term<'h>> =
+        pairs.map(|[k, v]| p.heap.tuple(&[p.heap.copy_all(k), p.heap.copy(v)])).collect();
     Ok(p.heap.list(&list))
 }
 fn get_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [key] = *a else { return Err(p.badarg()) };
-    lookup(key).ok_or_else(|| p.badarg())
+    value(p, key).ok_or_else(|| p.badarg())
 }
 fn get_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [key, default] = *a else { return Err(p.badarg()) };
-    Ok(lookup(key).unwrap_or(default))
+    Ok(value(p, key).unwrap_or(default))
 }
 fn erase_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [key] = *a else { return Err(p.badarg()) };
-    let mut all = pairs().write().unwrap_or_else(|e| e.into_inner());
-    Ok(Term::bool(all.erase(key)))
+    let old = pairs().write().unwrap_or_else(|e| e.into_inner()).erase(key);
+    let erased = old.is_some();
+    old.into_iter().for_each(retire);
+    Ok(Term::bool(erased))
 }
 fn erase_all_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    *pairs().write().unwrap_or_else(|e| e.into_inner()) = Pairs::default();
+    let all = std::mem::take(&mut *pairs().write().unwrap_or_else(|e| e.into_inner()));
+    all.by_hash.into_values().flatten().for_each(retire);
     Ok(am::ok.into())
 }
 fn info_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
-    let values = [p.heap.integer(all.count as i64), p.heap.integer(8 * all.words as i64)];
+    let values = [p.heap.integer(all.count as i64), p.heap.integer(all.memory() as i64)];
     let keys = [am::count, am::memory].map(Term::atom);
     Ok(p.heap.flat_map_sorted(p.heap.tuple(&keys), &values))
 }

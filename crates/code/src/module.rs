@@ -109,6 +109,10 @@ pub fn purge(module: Atom, no_fun: usize) -> Option<Arc<Instance>> {
     for (e, address) in &old.funs {
         let _ = e.code.compare_exchange(*address, no_fun, Ordering::AcqRel, Ordering::Relaxed);
     }
+    // Its `on_load` function has an export of its own.
+    for e in crate::export::all().iter().filter(|e| old.contains(e.address())) {
+        e.code.store(undef_stub(), Ordering::Release);
+    }
     t.ranges.remove(&old.start);
     if let Some(v) = t.modules.get(&module) {
         if v.current.is_none() {

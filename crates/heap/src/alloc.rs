@@ -11,7 +11,7 @@ use kvik_term::Term;
 
 use crate::binary::release_off_heap;
 use crate::frag::Frag;
-use crate::literal::is_literal;
+use crate::literal::{is_literal, Sharing};
 use crate::pairs::Pairs;
 use crate::roots::{Root, ROOTS};
 
@@ -221,10 +221,13 @@ impl Heap {
 
     /// A deep copy of a term of some other heap.
     pub fn copy<'h>(&'h self, t: Term<'_>) -> Term<'h> {
+        self.copy_with(t, &Sharing::now())
+    }
+    fn copy_with<'h>(&'h self, t: Term<'_>, sharing: &Sharing) -> Term<'h> {
         if let Some(t) = t.immediate() {
             return t;
         }
-        let n = crate::copy::size(t);
+        let n = crate::copy::size(t, sharing);
         if n == 0 {
             // SAFETY: a literal lives on while a process may reach it.
             return unsafe { Term::from_word(t.word()) };
@@ -232,10 +235,15 @@ impl Heap {
         let mut top = self.alloc(n);
         let mut off = self.off_heap.get();
         // SAFETY: there is room for `n` words at `top`.
-        let w = unsafe { crate::copy::copy(t, &mut top, &mut off) };
+        let w = unsafe { crate::copy::copy(t, sharing, &mut top, &mut off) };
         self.off_heap.set(off);
         // SAFETY: the copy is on this heap.
         unsafe { Term::from_word(w) }
+    }
+
+    /// The same with all its literals.
+    pub fn copy_all<'h>(&'h self, t: Term<'_>) -> Term<'h> {
+        self.copy_with(t, &Sharing::Nothing)
     }
 
     /// The same where the copy has at most `most` words and there is room for them in the block.
@@ -244,21 +252,22 @@ impl Heap {
         if let Some(t) = t.immediate() {
             return Some(t);
         }
+        let sharing = &Sharing::now();
         let start = self.htop.get();
         let mut top = start;
         // SAFETY: the room's words are free; the copy is on this heap.
         unsafe {
             let end = start.wrapping_add(most.min(self.room()));
-            if let Some(w) = crate::copy::copy_up_to(t, &mut top, end, None) {
+            if let Some(w) = crate::copy::copy_up_to(t, sharing, &mut top, end, None) {
                 self.htop.set(top);
                 return Some(Term::from_word(w));
             }
-            let n = crate::copy::size(t);
+            let n = crate::copy::size(t, sharing);
             if n > most || n > self.room() {
                 return None;
             }
             let (mut top, mut off) = (start, self.off_heap.get());
-            let w = crate::copy::copy(t, &mut top, &mut off);
+            let w = crate::copy::copy(t, sharing, &mut top, &mut off);
             self.htop.set(top);
             self.off_heap.set(off);
             Some(Term::from_word(w))

@@ -1,7 +1,8 @@
-//! Deep copies between heaps. Literals are shared, off-heap things get a further count; sharing
+//! Deep copies between heaps. Literals may be shared, off-heap things get a further count; sharing
 //! within a term is not kept (as in OTP).
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ptr;
 
 use kvik_term::word::*;
@@ -9,7 +10,7 @@ use kvik_term::{Bits, Term};
 use smallvec::SmallVec;
 
 use crate::binary::{BinRef, Binary, Resource};
-use crate::literal::is_literal;
+use crate::literal::{is_literal, Sharing};
 
 /// Words of the object at `p`, header included.
 #[inline(always)]
@@ -24,11 +25,17 @@ pub(crate) fn has_terms(h: u64) -> bool {
 }
 
 /// Words a copy of the term takes.
-pub fn size(t: Term<'_>) -> usize {
+pub fn size(t: Term<'_>, s: &Sharing) -> usize {
     if t.is_immediate() {
         return 0;
     }
-    size_where(t, is_literal)
+    size_where(t, |p| s.shares(p))
+}
+
+/// Words of a copy that has each part once and shares no literals.
+pub fn shared_size(t: Term<'_>) -> usize {
+    let seen = RefCell::new(HashSet::new());
+    size_where(t, |p| !seen.borrow_mut().insert(p))
 }
 
 /// The object of a small tuple that points to nothing, as most messages are.
@@ -130,12 +137,65 @@ pub fn size_where(t: Term<'_>, shared: impl Fn(*const u64) -> bool) -> usize {
 /// Copies a term to `*top`, which moves on; off-heap objects are chained to `*off_heap`.
 ///
 /// # Safety
-/// `*top` has room for `size(t)` words that nobody else uses.
-pub(crate) unsafe fn copy(t: Term<'_>, top: &mut *mut u64, off_heap: &mut *mut u64) -> u64 {
-    let all = ptr::without_provenance_mut(usize::MAX);
+/// `*top` has room for `size(t, s)` words that nobody else uses.
+pub(crate) unsafe fn copy(
+    t: Term<'_>,
+    s: &Sharing,
+    top: &mut *mut u64,
+    off_heap: &mut *mut u64,
+) -> u64 {
     // SAFETY: each object is copied once for each pointer to it, as `size` counted, so the end is
     // not reached.
-    unsafe { copy_up_to(t, top, all, Some(off_heap)) }.unwrap_or(NIL)
+    unsafe { copy_up_to(t, s, top, NO_END, Some(off_heap)) }.unwrap_or(NIL)
+}
+
+const NO_END: *mut u64 = ptr::without_provenance_mut(usize::MAX);
+
+/// The same with each part once, found again in `seen`, and no literals shared.
+///
+/// # Safety
+/// `*top` has room for `shared_size(t)` words that nobody else uses.
+pub(crate) unsafe fn copy_shared(
+    t: Term<'_>,
+    seen: &mut HashMap<u64, u64>,
+    top: &mut *mut u64,
+    off_heap: &mut *mut u64,
+) -> u64 {
+    // SAFETY: each object is copied once, as `shared_size` counted; the words between `scan` and
+    // `*top` are whole objects and list cells.
+    unsafe {
+        let mut scan = *top;
+        let root = copy_once(t.word(), seen, top, off_heap);
+        while scan < *top {
+            let w = *scan;
+            if is_header(w) {
+                if !has_terms(w) {
+                    scan = scan.add(header_words(w));
+                }
+            } else if !is_immediate(w) {
+                *scan = copy_once(w, seen, top, off_heap);
+            }
+            scan = scan.add(1);
+        }
+        root
+    }
+}
+
+/// The copy of one object, made unless it is in `seen`.
+///
+/// # Safety
+/// There is room for it at the top.
+pub(crate) unsafe fn copy_once(
+    w: u64,
+    seen: &mut HashMap<u64, u64>,
+    top: &mut *mut u64,
+    off_heap: &mut *mut u64,
+) -> u64 {
+    let shared = &Sharing::Nothing;
+    *seen.entry(w).or_insert_with(|| {
+        // SAFETY: as the caller says.
+        unsafe { copy_one(w, shared, top, NO_END, &mut Some(off_heap)) }.unwrap_or(NIL)
+    })
 }
 
 /// The same in one go, without asking for the size first. `None`: it does not fit before `end`, or
@@ -146,6 +206,7 @@ pub(crate) unsafe fn copy(t: Term<'_>, top: &mut *mut u64, off_heap: &mut *mut u
 #[inline]
 pub(crate) unsafe fn copy_up_to(
     t: Term<'_>,
+    s: &Sharing,
     top: &mut *mut u64,
     end: *mut u64,
     mut off_heap: Option<&mut *mut u64>,
@@ -153,7 +214,7 @@ pub(crate) unsafe fn copy_up_to(
     // SAFETY: the words between `scan` and `*top` are whole objects and list cells.
     unsafe {
         let mut scan = *top;
-        let root = copy_one(t.word(), top, end, &mut off_heap)?;
+        let root = copy_one(t.word(), s, top, end, &mut off_heap)?;
         while scan < *top {
             let w = *scan;
             if is_header(w) {
@@ -161,7 +222,7 @@ pub(crate) unsafe fn copy_up_to(
                     scan = scan.add(header_words(w));
                 }
             } else if !is_immediate(w) {
-                *scan = copy_one(w, top, end, &mut off_heap)?;
+                *scan = copy_one(w, s, top, end, &mut off_heap)?;
             }
             scan = scan.add(1);
         }
@@ -174,6 +235,7 @@ pub(crate) unsafe fn copy_up_to(
 #[inline]
 unsafe fn copy_one(
     w: u64,
+    s: &Sharing,
     top: &mut *mut u64,
     end: *mut u64,
     off_heap: &mut Option<&mut *mut u64>,
@@ -182,7 +244,7 @@ unsafe fn copy_one(
     unsafe {
         if is_list(w) {
             let p = (w - TAG_LIST) as *const u64;
-            if is_literal(p) {
+            if s.shares(p) {
                 return Some(w);
             }
             let q = *top;
@@ -192,7 +254,7 @@ unsafe fn copy_one(
             Some(q as u64 + TAG_LIST)
         } else if is_boxed(w) {
             let p = (w - TAG_BOXED) as *const u64;
-            if is_literal(p) {
+            if s.shares(p) {
                 return Some(w);
             }
             let q = *top;

@@ -9,6 +9,7 @@ use kvik_term::Term;
 
 use crate::binary::release_off_heap;
 use crate::copy;
+use crate::literal::{Leaving, Sharing};
 use crate::Heap;
 
 /// A fragment's header; its words follow it in the same allocation.
@@ -65,18 +66,29 @@ unsafe impl Send for OwnedTerm {}
 unsafe impl Sync for OwnedTerm {}
 
 impl OwnedTerm {
-    /// A copy of a term; an immediate or a literal needs no memory.
+    /// A copy of a term, literals included, as it may be kept for long; an immediate needs no memory.
     #[inline]
     pub fn new(t: Term<'_>) -> OwnedTerm {
+        OwnedTerm::copied(t, || Sharing::Nothing)
+    }
+    /// A copy that shares literals. Only for messages, which are in the way to a process or in its
+    /// mailbox: there those who free literals look for them.
+    #[inline]
+    pub fn message(t: Term<'_>) -> OwnedTerm {
+        OwnedTerm::copied(t, Sharing::now)
+    }
+    #[inline]
+    fn copied(t: Term<'_>, s: impl FnOnce() -> Sharing) -> OwnedTerm {
         if t.is_immediate() {
             return OwnedTerm { root: t.word(), frag: ptr::null_mut() };
         }
         if let Some(words) = copy::flat(t) {
             return OwnedTerm::of_object(words);
         }
-        match copy::size(t) {
+        let s = &s();
+        match copy::size(t, s) {
             0 => OwnedTerm { root: t.word(), frag: ptr::null_mut() },
-            size => OwnedTerm::copied(t, size),
+            size => OwnedTerm::copied_words(t, s, size),
         }
     }
     /// A boxed object that points to nothing.
@@ -90,12 +102,12 @@ impl OwnedTerm {
             OwnedTerm { root: at as u64 + TAG_BOXED, frag: f }
         }
     }
-    fn copied(t: Term<'_>, size: usize) -> OwnedTerm {
+    fn copied_words(t: Term<'_>, s: &Sharing, size: usize) -> OwnedTerm {
         let f = Frag::new(size).as_ptr();
         // SAFETY: the new fragment has room for `size` words and is ours alone.
         unsafe {
             let mut top = Frag::words(f);
-            let root = copy::copy(t, &mut top, &mut (*f).off_heap);
+            let root = copy::copy(t, s, &mut top, &mut (*f).off_heap);
             (*f).used = size;
             OwnedTerm { root, frag: f }
         }
@@ -111,7 +123,7 @@ impl OwnedTerm {
         // all off-heap objects, and the heap keeps nothing.
         unsafe {
             if heap.frags.get() != first || !(*first).next.is_null() {
-                return OwnedTerm::new(Term::from_word(root));
+                return OwnedTerm::message(Term::from_word(root));
             }
             (*first).off_heap = heap.off_heap.replace(ptr::null_mut());
             heap.frags.set(ptr::null_mut());
@@ -132,6 +144,12 @@ impl OwnedTerm {
         // SAFETY: the fragment lives as long as self and does not change.
         unsafe { Term::from_word(self.root) }
     }
+    /// May it point to one of these literals?
+    pub fn may_refer(&self, to: &Leaving) -> bool {
+        let f = self.frag;
+        // SAFETY: the fragment is live.
+        to.has(self.root) || !f.is_null() && unsafe { any_word(Frag::words(f), (*f).used, to) }
+    }
     /// Words of the fragment (0 for an immediate).
     pub fn words(&self) -> usize {
         if self.frag.is_null() {
@@ -141,6 +159,15 @@ impl OwnedTerm {
             unsafe { (*self.frag).used }
         }
     }
+}
+
+/// Whether any of these words, if it were a pointer, would point to one of these literals.
+///
+/// # Safety
+/// There are that many words, in memory that was written.
+pub(crate) unsafe fn any_word(p: *const u64, n: usize, to: &Leaving) -> bool {
+    // SAFETY: as the caller says.
+    (0..n).any(|i| to.has(unsafe { *p.add(i) }))
 }
 
 impl Clone for OwnedTerm {

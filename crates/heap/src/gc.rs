@@ -3,16 +3,18 @@
 //! What survives one collection is mature and goes to the old heap at the next. A minor collection
 //! looks at the young block and the fragments only. Literals never move.
 
+use std::collections::HashMap;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use kvik_term::word::*;
 
 use crate::alloc::{block, free_block, Heap, MIN_VHEAP};
 use crate::binary::{next_word, release_one};
-use crate::copy::{has_terms, object_words};
-use crate::frag::Frag;
-use crate::literal::is_literal;
+use crate::copy::{copy_once, has_terms, object_words};
+use crate::frag::{any_word, Frag};
+use crate::literal::{is_literal, Leaving};
 
 /// What a collection did, in words.
 #[derive(Copy, Clone, Debug, Default)]
@@ -35,6 +37,15 @@ struct Mover {
     /// Objects in here stay (the old heap, in a minor collection).
     stay_lo: usize,
     stay_len: usize,
+    /// Literals that are to be freed; what the heap holds of them is copied.
+    leaving: Option<Box<Copies>>,
+}
+
+struct Copies {
+    of: Arc<Leaving>,
+    /// Where what was copied is now. (Other processes use it too: no mark can be left in it.)
+    all: HashMap<u64, u64>,
+    off_heap: *mut u64,
 }
 
 impl Mover {
@@ -61,7 +72,7 @@ impl Mover {
             if is_list(w) {
                 let p = (w - TAG_LIST) as *mut u64;
                 if self.stays(p) {
-                    return w;
+                    return self.literal(w);
                 }
                 if *p == NONE {
                     return *p.add(1);
@@ -78,7 +89,7 @@ impl Mover {
             } else if is_boxed(w) {
                 let p = (w - TAG_BOXED) as *mut u64;
                 if self.stays(p) {
-                    return w;
+                    return self.literal(w);
                 }
                 let h = *p;
                 if is_boxed(h) {
@@ -95,6 +106,21 @@ impl Mover {
             } else {
                 w
             }
+        }
+    }
+    /// What takes the place of an object that does not move: itself, or its copy where it leaves.
+    ///
+    /// # Safety
+    /// As for `word`.
+    #[inline(always)]
+    unsafe fn literal(&mut self, w: u64) -> u64 {
+        match &mut self.leaving {
+            None => w,
+            // SAFETY: as the caller says; each object is copied once, and there is room for all.
+            Some(l) if l.of.has(w) => unsafe {
+                copy_once(w, &mut l.all, &mut self.top, &mut l.off_heap)
+            },
+            Some(_) => w,
         }
     }
     /// # Safety
@@ -181,7 +207,47 @@ impl Heap {
         // is not running has its registers on its stack.
         unsafe { self.collect(none, 0, 0, full) }
     }
-    /// The same, and leaves no more room than what it holds needs: for hibernation.
+    /// Collects it, copying what it holds of these literals, if it holds any.
+    pub fn copy_literals(&mut self, leaving: &Arc<Leaving>) {
+        if !self.may_refer(leaving) {
+            return;
+        }
+        self.keep_lent();
+        let mature = distance(self.start.get(), self.high_water.get());
+        let none = ptr::NonNull::<u64>::dangling().as_ptr();
+        let copies = Copies { of: leaving.clone(), all: HashMap::new(), off_heap: ptr::null_mut() };
+        let need = crate::alloc::STACK_SLACK;
+        // SAFETY: as for `collect_parked`.
+        unsafe { self.run(none, 0, need, false, mature, Some(Box::new(copies))) };
+    }
+    /// Looks at all words, without asking what they are.
+    fn may_refer(&self, to: &Leaving) -> bool {
+        let block = [
+            (self.start.get(), self.htop.get()),
+            (self.stop.get(), self.end.get()),
+            (self.old_start.get(), self.old_top.get()),
+        ];
+        // SAFETY: these words are in use, so were written; fragments are live.
+        unsafe {
+            let in_frag = |f: *mut Frag| !f.is_null() && any_word(Frag::words(f), (*f).used, to);
+            let mut f = self.frags.get();
+            while !f.is_null() {
+                if in_frag(f) {
+                    return true;
+                }
+                f = (*f).next;
+            }
+            let pairs = self.pairs.take();
+            let in_pairs = pairs.iter().flat_map(|p| &p.all);
+            let found = in_pairs.fold(false, |r, (k, v)| r || to.has(*k) || to.has(*v));
+            self.pairs.set(pairs);
+            found
+                || in_frag(self.lent.get())
+                || self.roots.iter().any(|r| to.has(r.get()))
+                || block.iter().any(|(p, end)| any_word(*p, distance(*p, *end), to))
+        }
+    }
+    /// Collects and leaves no more room than what it holds needs: for hibernation.
     pub fn collect_to_fit(&mut self) {
         let (min, count) = (self.min_words.replace(0), self.gc_count.replace(0));
         self.collect_parked(true);
@@ -220,7 +286,7 @@ impl Heap {
         let need = need + crate::alloc::STACK_SLACK;
         let minor = self.would_be_minor(full);
         // SAFETY: as the caller says.
-        unsafe { self.run(x, live, need, minor, self.mature()) }
+        unsafe { self.run(x, live, need, minor, self.mature(), None) }
     }
     /// Would a collection leave the old heap alone?
     pub fn would_be_minor(&self, full: bool) -> bool {
@@ -239,6 +305,7 @@ impl Heap {
         need: usize,
         minor: bool,
         mature: usize,
+        leaving: Option<Box<Copies>>,
     ) -> GcStats {
         let young = distance(self.start.get(), self.htop.get());
         let stack = distance(self.stop.get(), self.end.get());
@@ -251,7 +318,8 @@ impl Heap {
             self.old_top.set(p);
             self.old_end.set(p.wrapping_add(n));
         }
-        let worst = before - if minor { mature } else { 0 } + need + stack;
+        let copied = leaving.as_ref().map_or(0, |l| l.of.words());
+        let worst = before - if minor { mature } else { 0 } + need + stack + copied;
         let cap = next_size(if worst < 1 << 20 { worst * 2 } else { worst + worst / 4 })
             .max(self.least_words());
         let to = block(cap);
@@ -263,6 +331,7 @@ impl Heap {
             mature_len: if minor { mature * 8 } else { 0 },
             stay_lo: self.old_start.get() as usize,
             stay_len: if minor { old_used * 8 } else { 0 },
+            leaving,
         };
         // The part of the old heap that this collection fills has to stay too.
         if minor {
@@ -281,6 +350,9 @@ impl Heap {
             }
             let was_old = (scan_old as usize).wrapping_sub(m.stay_lo);
             self.sweep_off_heap(&m, if minor { was_old } else { 0 });
+            if let Some(l) = &m.leaving {
+                self.take_chain(l.off_heap);
+            }
             was_old
         };
         let _ = was_old;

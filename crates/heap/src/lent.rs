@@ -29,7 +29,7 @@ impl Heap {
         let t = OwnedTerm { root, frag };
         if frag.is_null() {
             // It is an immediate, or was moved to the heap.
-            return OwnedTerm::new(t.term());
+            return OwnedTerm::message(t.term());
         }
         t
     }

@@ -1,7 +1,9 @@
 //! Literals: terms that belong to a module (or to `persistent_term`) and are shared by all
 //! processes. They live in one range of addresses, so that one comparison tells them apart.
 
-use std::sync::{Mutex, OnceLock};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use kvik_term::Term;
 
@@ -15,6 +17,85 @@ pub const SIZE: usize = 4 << 30;
 #[inline(always)]
 pub fn is_literal(p: *const u64) -> bool {
     (p as usize).wrapping_sub(BASE) < SIZE
+}
+
+/// Literals that are to be freed: stretches of addresses, none of which overlap.
+pub struct Leaving {
+    /// Beginnings and ends, in order.
+    all: Vec<(usize, usize)>,
+    lo: usize,
+    len: usize,
+}
+
+impl Leaving {
+    /// Of addresses and lengths in bytes.
+    pub fn new(ranges: impl Iterator<Item = (usize, usize)>) -> Leaving {
+        let mut all: Vec<_> = ranges.filter(|r| r.1 > 0).map(|(at, len)| (at, at + len)).collect();
+        all.sort_unstable();
+        let lo = all.first().map_or(0, |r| r.0);
+        let end = all.last().map_or(0, |r| r.1);
+        Leaving { all, lo, len: end - lo }
+    }
+    /// Does an address, or a pointer with its tag, lie in one of them?
+    #[inline]
+    pub(crate) fn has(&self, w: u64) -> bool {
+        (w as usize).wrapping_sub(self.lo) < self.len && self.has_inside(w as usize)
+    }
+    fn has_inside(&self, at: usize) -> bool {
+        let i = self.all.partition_point(|r| r.0 <= at);
+        i > 0 && self.all.get(i - 1).is_some_and(|r| at < r.1)
+    }
+    /// Words in all.
+    pub(crate) fn words(&self) -> usize {
+        self.all.iter().map(|(at, end)| (end - at) / 8).sum()
+    }
+}
+
+/// Which literals a copy shares with its original. Whoever copies asks once, so that sizes and copies
+/// agree.
+#[derive(Clone)]
+pub enum Sharing {
+    All,
+    /// All but those that are to be freed.
+    But(Arc<Leaving>),
+    /// None, for what may be kept for long.
+    Nothing,
+}
+
+/// What is to be freed, and whether there is any.
+static LEAVING: RwLock<Option<Arc<Leaving>>> = RwLock::new(None);
+static ANY_LEAVING: AtomicBool = AtomicBool::new(false);
+
+impl Sharing {
+    /// As things stand.
+    #[inline(always)]
+    pub fn now() -> Sharing {
+        if ANY_LEAVING.load(Ordering::Relaxed) {
+            return Sharing::but_leaving();
+        }
+        Sharing::All
+    }
+    #[cold]
+    fn but_leaving() -> Sharing {
+        let leaving = LEAVING.read().unwrap_or_else(|e| e.into_inner());
+        leaving.clone().map_or(Sharing::All, Sharing::But)
+    }
+    #[inline(always)]
+    pub(crate) fn shares(&self, p: *const u64) -> bool {
+        is_literal(p)
+            && match self {
+                Sharing::All => true,
+                Sharing::But(l) => !l.has(p as u64),
+                Sharing::Nothing => false,
+            }
+    }
+}
+
+/// From now on copies share none of these literals. Those under way may still.
+pub fn set_leaving(leaving: Option<Arc<Leaving>>) {
+    let any = leaving.is_some();
+    *LEAVING.write().unwrap_or_else(|e| e.into_inner()) = leaving;
+    ANY_LEAVING.store(any, Ordering::SeqCst);
 }
 
 /// Free stretches of the range as (offset, length) in words, by offset.
@@ -60,13 +141,32 @@ unsafe impl Sync for LiteralArea {}
 impl LiteralArea {
     /// Copies the terms into a new area. `None` when the range is full.
     pub fn new(terms: &[Term<'_>]) -> Option<LiteralArea> {
-        let words: usize = terms.iter().map(|t| copy::size(*t)).sum();
-        let mut area = LiteralArea {
-            offset: 0,
-            words,
-            off_heap: std::ptr::null_mut(),
-            roots: Vec::with_capacity(terms.len()),
-        };
+        let mut area =
+            LiteralArea::room(terms.iter().map(|t| copy::size(*t, &Sharing::Nothing)).sum())?;
+        let mut top = area.start();
+        for t in terms {
+            // SAFETY: the stretch has room for all of them and is ours alone.
+            let w = unsafe { copy::copy(*t, &Sharing::Nothing, &mut top, &mut area.off_heap) };
+            area.roots.push(w);
+        }
+        Some(area)
+    }
+    /// The same for one term, of which each part is copied once, however often it is used.
+    pub fn with_sharing(t: Term<'_>) -> Option<LiteralArea> {
+        let mut area = LiteralArea::room(copy::shared_size(t))?;
+        let mut top = area.start();
+        let mut seen = HashMap::new();
+        // SAFETY: the stretch has room for each part once and is ours alone.
+        let w = unsafe { copy::copy_shared(t, &mut seen, &mut top, &mut area.off_heap) };
+        area.roots.push(w);
+        Some(area)
+    }
+    fn start(&self) -> *mut u64 {
+        (BASE + self.offset * 8) as *mut u64
+    }
+    fn room(words: usize) -> Option<LiteralArea> {
+        let mut area =
+            LiteralArea { offset: 0, words, off_heap: std::ptr::null_mut(), roots: Vec::new() };
         if words > 0 {
             let mut s = space().lock().unwrap_or_else(|e| e.into_inner());
             let i = s.free.iter().position(|(_, n)| *n >= words)?;
@@ -76,11 +176,6 @@ impl LiteralArea {
             if s.free[i].1 == 0 {
                 s.free.remove(i);
             }
-        }
-        let mut top = (BASE + area.offset * 8) as *mut u64;
-        for t in terms {
-            // SAFETY: the stretch has room for all of them and is ours alone.
-            area.roots.push(unsafe { copy::copy(*t, &mut top, &mut area.off_heap) });
         }
         Some(area)
     }
@@ -97,7 +192,7 @@ impl LiteralArea {
         // SAFETY: the area lives as long as self.
         self.roots.get(i).map(|w| unsafe { Term::from_word(*w) })
     }
-    /// The address range, for `check_process_code` and purging.
+    /// Address and length in bytes.
     pub fn range(&self) -> (usize, usize) {
         (BASE + self.offset * 8, self.words * 8)
     }

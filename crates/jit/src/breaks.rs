@@ -101,6 +101,13 @@ pub fn clear_entry(at: usize) {
         mem::patch(at, FIRST[0]);
     }
 }
+/// The code at these addresses goes.
+pub(crate) fn forget(code: std::ops::Range<usize>) {
+    if active() {
+        let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
+        all.retain(|at, _| !code.contains(at));
+    }
+}
 /// Watches the calls that go through an export.
 pub fn set_export(e: &'static Export) -> bool {
     let (Some(s), true) = (stubs::get(), install()) else { return false };

@@ -17,7 +17,9 @@ use kvik_proc::Proc;
 use kvik_term::{am, Export, Term};
 
 pub use load::{prepare, LoadError};
-pub use rt::trace::{capture, of_process, stacktrace, uses_old_code, DEPTH as BACKTRACE_DEPTH};
+pub use rt::trace::{
+    capture, of_process, stacktrace, uses_code, uses_old_code, DEPTH as BACKTRACE_DEPTH,
+};
 
 /// Why a process stopped running.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -114,6 +114,7 @@ pub fn patch(at: usize, byte: u8) -> bool {
 
 impl Drop for Code {
     fn drop(&mut self) {
+        crate::breaks::forget(self.address()..self.address() + self.len);
         // Traps if anything still jumps here.
         let fill = vec![0xCCu8; self.len];
         self.write(&fill);

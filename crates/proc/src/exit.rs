@@ -28,8 +28,13 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     for s in ticket.close() {
         undeliverable(p.pid(), s);
     }
+    let literals = p.take_leaving_literals();
     tell(p, &reason);
     ticket.finish();
+    // It holds none any more.
+    if let Some(l) = literals {
+        (l.done)(None);
+    }
 }
 
 /// Exit signals to links, `DOWN` to watchers; monitors of its own end.

@@ -27,7 +27,7 @@ impl Proc {
     /// Has a process that waited something to do?
     pub(crate) fn has_to_run(&self) -> bool {
         let flags = self.flags.get();
-        flags & (flag::EXITING | flag::FULL_GC) != 0
+        flags & (flag::EXITING | flag::FULL_GC | flag::LITERALS) != 0
             || flags & flag::SUSPENDED == 0 && (flags & flag::WAITING == 0 || self.can_go_on())
     }
     #[inline]

@@ -7,6 +7,7 @@
 use std::cell::{OnceCell, RefCell, RefMut};
 use std::collections::VecDeque;
 
+use kvik_heap::literal::Leaving;
 use kvik_heap::OwnedTerm;
 
 use crate::signal::RefId;
@@ -75,6 +76,12 @@ impl Mailbox {
     }
     pub fn iter(&self) -> impl Iterator<Item = &OwnedTerm> {
         self.slots.iter().flatten()
+    }
+    /// No message shares these literals any more.
+    pub fn copy_literals(&mut self, leaving: &Leaving) {
+        for m in self.slots.iter_mut().flatten().filter(|m| m.may_refer(leaving)) {
+            *m = m.clone();
+        }
     }
     /// The message at the save pointer.
     #[inline]

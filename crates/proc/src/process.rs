@@ -4,7 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU8, Ordering};
+use std::sync::Arc;
 
+use kvik_heap::literal::Leaving;
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::Table;
@@ -121,8 +123,12 @@ pub mod flag {
     pub const ETS_SUPER_USER: u32 = 2048;
     /// A full collection was asked for.
     pub const FULL_GC: u32 = 1024;
+    /// Literals are to be copied: see `Extra::literals`.
+    pub const LITERALS: u32 = 4096;
+    /// The same, once the BIF that stopped in its middle is over: it holds terms itself.
+    pub const LITERALS_LATER: u32 = 8192;
     /// What a process has to see to before it runs.
-    pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | FULL_GC;
+    pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | FULL_GC | LITERALS;
     /// What ends with a `receive`.
     pub const RECEIVING: u32 = WAITING | TIMED_OUT;
 }
@@ -175,6 +181,17 @@ pub struct ExtraFields {
     pub min_heap_size: usize,
     pub min_bin_vheap_size: usize,
     pub fullsweep_after: usize,
+    pub literals: Option<LeavingLiterals>,
+}
+
+/// To be called when literals were copied.
+pub type Copied = Box<dyn FnOnce(Option<&Proc>) + Send>;
+
+/// Literals that will be freed, and who waits for the process to have
+/// copied what it holds of them.
+pub struct LeavingLiterals {
+    pub which: Arc<Leaving>,
+    pub done: Copied,
 }
 
 impl Default for ExtraFields {
@@ -193,6 +210,7 @@ impl Default for ExtraFields {
             min_heap_size: 233,
             min_bin_vheap_size: 46_422,
             fullsweep_after: 65_535,
+            literals: None,
         }
     }
 }
@@ -311,6 +329,41 @@ impl Proc {
     /// Was a full collection asked for? Asked once, by who collects.
     pub fn take_full_gc(&self) -> bool {
         self.set_flag(flag::FULL_GC, false)
+    }
+    /// Copies what it holds of these literals before it is run again, then calls `done` with itself,
+    /// or without when it has ended instead.
+    pub fn ask_to_copy_literals(&self, which: Arc<Leaving>, done: Copied) {
+        self.with_extra(|x| x.literals = Some(LeavingLiterals { which, done }));
+        self.set_flag(flag::LITERALS, true);
+    }
+    pub(crate) fn take_leaving_literals(&self) -> Option<LeavingLiterals> {
+        if !self.flag(flag::LITERALS | flag::LITERALS_LATER) {
+            return None;
+        }
+        self.set_flag(flag::LITERALS | flag::LITERALS_LATER, false);
+        self.with_extra(|x| x.literals.take())
+    }
+    /// Has it been asked to, and can it?
+    pub(crate) fn has_literals_to_copy(&self) -> bool {
+        if self.flag(flag::LITERALS_LATER) && !self.heap.is_pinned() {
+            self.set_flag(flag::LITERALS_LATER, false);
+            self.set_flag(flag::LITERALS, true);
+        }
+        self.flag(flag::LITERALS)
+    }
+    /// Does what `ask_to_copy_literals` asked for; nobody runs the process.
+    pub(crate) fn copy_literals(&mut self) {
+        if self.heap.is_pinned() {
+            let asked = self.set_flag(flag::LITERALS, false);
+            self.set_flag(flag::LITERALS_LATER, asked || self.flag(flag::LITERALS_LATER));
+            return;
+        }
+        let Some(l) = self.take_leaving_literals() else { return };
+        if let Some(mut m) = self.mailbox.get() {
+            m.copy_literals(&l.which);
+        }
+        self.heap.copy_literals(&l.which);
+        (l.done)(Some(self));
     }
     /// What few processes have, where it is there.
     pub fn with_extra<R>(&self, f: impl FnOnce(&mut ExtraFields) -> R) -> R {

@@ -98,7 +98,7 @@ impl Proc {
             self.trace_receive(None, t);
         }
         if !self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE)) {
-            self.mailbox.borrow_mut().push(OwnedTerm::new(t));
+            self.mailbox.borrow_mut().push(OwnedTerm::message(t));
         }
     }
     /// Puts in a small message made on the spot, by whoever may touch the process.
@@ -119,7 +119,8 @@ impl Proc {
             | flag::SUSPENDED
             | flag::HIBERNATING
             | flag::OFF_HEAP_QUEUE
-            | flag::FULL_GC;
+            | flag::FULL_GC
+            | flag::LITERALS;
         let flags = self.flags.get();
         let mut m = self.mailbox.get();
         if flags & STATES != flag::WAITING || m.as_ref().is_some_and(|m| m.lent || !m.at_end()) {
@@ -142,7 +143,7 @@ impl Proc {
         let mut m = self.mailbox.borrow_mut();
         if let Some(t) = self.heap.take_message() {
             m.selective = true;
-            return m.put_before(OwnedTerm::new(t));
+            return m.put_before(OwnedTerm::message(t));
         }
         if m.lent {
             self.give_back(&mut m);
@@ -189,7 +190,7 @@ impl Proc {
     #[inline]
     fn all_looked_at(&self) {
         if let Some(t) = self.heap.take_message() {
-            self.mailbox.borrow_mut().put_before(OwnedTerm::new(t));
+            self.mailbox.borrow_mut().put_before(OwnedTerm::message(t));
         }
         let Some(mut m) = self.mailbox.get() else { return };
         if m.lent {

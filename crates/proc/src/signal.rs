@@ -123,7 +123,7 @@ fn send_by(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
         sched::wake(ticket);
         return 0;
     }
-    let message = OwnedTerm::new(m);
+    let message = OwnedTerm::message(m);
     let words = message.words();
     let s = match alias {
         None => Signal::Message(message),

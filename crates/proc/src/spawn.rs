@@ -69,7 +69,7 @@ pub fn spawn(
     args: Term<'_>,
     o: SpawnOptions,
 ) -> Option<Spawned> {
-    let words = kvik_heap::copy::size(args) + 16;
+    let words = kvik_heap::copy::size(args, &kvik_heap::literal::Sharing::now()) + 16;
     let words = o.min_heap_size.unwrap_or(0).max(words);
     let ticket = table().insert(|n| {
         let shared = Shared::new(n, o.priority);

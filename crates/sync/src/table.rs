@@ -5,8 +5,9 @@
 //! looked it up has let go of its [`Guard`] (epochs).
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crossbeam_epoch as epoch;
 
@@ -16,6 +17,24 @@ pub type Guard = epoch::Guard;
 #[inline]
 pub fn pin() -> Guard {
     epoch::pin()
+}
+
+/// Waits until every thread that holds a [`Guard`] now has let go of it. Not for a thread that holds
+/// one itself.
+pub fn wait_for_all() {
+    let over = Arc::new(AtomicBool::new(false));
+    let note = over.clone();
+    pin().defer(move || note.store(true, Ordering::Release));
+    let mut pause = Duration::from_micros(10);
+    loop {
+        // Each time the epoch moves on by one, if nobody is behind.
+        pin().flush();
+        if over.load(Ordering::Acquire) {
+            return;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(1));
+    }
 }
 
 /// What stands in a table knows its number.

@@ -70,10 +70,13 @@ fn first_processes(options: &Options) -> Result<(), String> {
     let start = |module, args| {
         let o = SpawnOptions { system: true, ..SpawnOptions::default() };
         let p = spawn(None, atom(module), atom("start"), args, o);
-        p.map(|p| p.go()).ok_or_else(|| "no room for processes".to_string())
+        let p = p.ok_or_else(|| "no room for processes".to_string())?;
+        let pid = p.pid;
+        p.go();
+        Ok::<u32, String>(pid)
     };
     start("erl_init", args)?;
     start("erts_code_purger", Term::NIL)?;
-    start("erts_literal_area_collector", Term::NIL)?;
+    kvik_bifs::literals::set_collector(start("erts_literal_area_collector", Term::NIL)?);
     Ok(())
 }

@@ -182,11 +182,15 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
 
 /// Will the process come back to the old code of a module?
 pub fn uses_old_code(p: &Proc, module: Atom) -> bool {
-    let Some(old) = kvik_code::module::old(module) else { return false };
+    kvik_code::module::old(module).is_some_and(|old| uses_code(p, old.start, old.size))
+}
+/// Will it come back to the code at these addresses?
+pub fn uses_code(p: &Proc, start: usize, size: usize) -> bool {
+    let inside = |at: usize| at.wrapping_sub(start) < size;
     // SAFETY: native code waits for our answer, or the process does not run.
     let stack = unsafe { p.heap.stack() };
     let mut calls = stack.iter().copied().filter(|w| is_continuation(*w));
-    old.contains(p.heap.ip()) || calls.any(|w| old.contains(w as usize))
+    inside(p.heap.ip()) || calls.any(|w| inside(w as usize))
 }
 
 /// OTP keeps lines in 24 bits, and those that don't fit not at all.

@@ -117,6 +117,7 @@ impl Loop<'_> {
     /// One turn of one process.
     fn turn(&mut self, mut t: Ticket) {
         t.private().handle_signals();
+        t.private().has_literals_to_copy();
         while t.private().flag(flag::UNREADY) {
             t = match self.make_ready(t) {
                 Some(t) => t,
@@ -162,6 +163,9 @@ impl Loop<'_> {
                         return self.l.queues.borrow_mut().push(t);
                     }
                 }
+                if t.private().has_literals_to_copy() {
+                    return self.l.queues.borrow_mut().push(t);
+                }
                 if let Some(t) = t.park() {
                     self.l.queues.borrow_mut().push(t);
                 }
@@ -186,6 +190,7 @@ impl Loop<'_> {
         if p.take_full_gc() {
             collect(&mut t);
         }
+        t.private_mut().copy_literals();
         let p = t.private();
         if p.flag(flag::WAITING) && p.can_go_on() {
             p.set_flag(flag::WAITING, false);
