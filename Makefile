@@ -1,5 +1,5 @@
 # kvik: what a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance clean
+.PHONY: help deps build test bench report conformance soak clean
 
 help:
 	@echo 'make test         build, and run everything CI runs'
@@ -8,6 +8,7 @@ help:
 	@echo 'make build        target/release/kvik'
 	@echo "make deps         find OTP 25's libraries, or unpack them into .otp/"
 	@echo "make conformance  OTP's own test suites on kvik"
+	@echo 'make soak         everything at once for 15 minutes (DURATION=120: two)'
 
 deps:
 	@scripts/setup deps
@@ -28,6 +29,9 @@ report: build
 
 conformance: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" JOBS=$${JOBS:-4} tests/otp/run --all
+
+soak: build
+	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/soak/run $(or $(DURATION),900)
 
 clean:
 	cargo clean

@@ -277,21 +277,18 @@ fn list_to_bin_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
+    if n == 0 && t.as_bits().is_some() {
+        // Not looked at any further, in OTP either.
+        return Ok(p.heap.binary(b""));
+    }
     let bytes = whole(p, t)?.to_bytes();
     let len = bytes
         .len()
         .checked_mul(n)
-        .filter(|n| *n <= kvik_heap::bits_build::MAX_BITS / 8)
+        .filter(|n| kvik_heap::limit::fits(*n))
         .ok_or_else(|| p.system_limit())?;
     charge(p, len);
-    let fill = |out: &mut [u8]| {
-        if !bytes.is_empty() {
-            for chunk in out.chunks_exact_mut(bytes.len()) {
-                chunk.copy_from_slice(&bytes);
-            }
-        }
-    };
-    Ok(p.heap.binary_with(len, fill).0)
+    Ok(p.heap.gathered(len, |out| (0..n).for_each(|_| out.push(&bytes))))
 }
 fn copy_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     copies(p, a[0], 1)

@@ -233,10 +233,11 @@ fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn function_exported<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (Some(m), Some(f), Some(n)) = (a[0].as_atom(), a[1].as_atom(), a[2].as_usize()) else {
+    let (Some(m), Some(f), Some(n)) = (a[0].as_atom(), a[1].as_atom(), a[2].as_small()) else {
         return Err(p.badarg());
     };
-    Ok(Term::bool(kvik_code::find_export(m, f, n as u32).is_some()))
+    let n = u32::try_from(n).ok();
+    Ok(Term::bool(n.is_some_and(|n| kvik_code::find_export(m, f, n).is_some())))
 }
 
 fn get_module_info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

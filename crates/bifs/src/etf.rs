@@ -64,20 +64,32 @@ fn shown(name: Atom) -> Option<&'static Export> {
     Some(kvik_code::export(am::erts_internal, name, 1))
 }
 
-fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> Result<Vec<u8>, Raised> {
+/// Goes on with what `begin` has begun, until it is done.
+fn write<'h>(
+    p: &'h Proc,
+    begin: impl FnOnce() -> Option<Writing<'h>>,
+) -> Result<Writing<'h>, Raised> {
     let mut w = match p.resumed::<Writing<'static>>() {
         Some(w) => w,
-        None => {
-            let (o, level) = options(opts).ok_or_else(|| p.badarg())?;
-            Writing { encoding: Encoding::new(t, o), level }
-        }
+        None => begin().ok_or_else(|| p.badarg())?,
     };
     let mut left = p.steps(STEPS);
     let done = w.encoding.run(&mut left);
     p.steps_left(left, STEPS);
+    if !done && !kvik_heap::limit::fits(w.encoding.held()) {
+        return Err(p.system_limit());
+    }
     if !done {
         return Err(p.again::<Writing<'static>>(w, shown(am::term_to_binary_trap)));
     }
+    Ok(w)
+}
+
+fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> Result<Vec<u8>, Raised> {
+    let w = write(p, || {
+        let (o, level) = options(opts)?;
+        Some(Writing { encoding: Encoding::new(t, o), level })
+    })?;
     if w.level > 0 {
         charge(p, w.encoding.len() * 32);
     }
@@ -97,12 +109,25 @@ fn term_to_iovec_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list(&[term_to_binary_2(p, a)?]))
 }
 fn external_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let n = written(p, a[0], Term::NIL)?.len();
-    Ok(p.heap.unsigned(n as u64))
+    size(p, || Some(Encoding::counting(a[0], EncodeOpts::default())))
 }
+/// Takes fewer options than `term_to_binary/2`, as in OTP.
 fn external_size_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let n = written(p, a[0], a[1])?.len();
-    Ok(p.heap.unsigned(n as u64))
+    size(p, || {
+        let mut o = EncodeOpts::default();
+        for e in a[1].list_to_vec()? {
+            match e.as_tuple_n::<2>().map(|[k, v]| (k.as_atom(), v.as_small())) {
+                Some((Some(am::minor_version), Some(0))) => o.text_floats = true,
+                Some((Some(am::minor_version), Some(1))) => {}
+                _ => return None,
+            }
+        }
+        Some(Encoding::counting(a[0], o))
+    })
+}
+fn size<'h>(p: &'h Proc, begin: impl FnOnce() -> Option<Encoding<'static, 'h>>) -> BifResult<'h> {
+    let w = write(p, || Some(Writing { encoding: begin()?, level: 0 }))?;
+    Ok(p.heap.unsigned(w.encoding.len() as u64))
 }
 
 struct Reading;

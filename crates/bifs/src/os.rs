@@ -121,7 +121,7 @@ fn set_signal_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(am::default) => Action::Default,
         Some(am::ignore) => Action::Ignore,
         Some(am::handle) => Action::Handle,
-        _ => return Err(p.badarg()),
+        _ => return Err(p.badarg_because(am::badopt)),
     };
     a[0].as_atom().and_then(|name| signals::set(name, action)).ok_or_else(|| p.badarg())?;
     Ok(am::ok.into())

@@ -69,11 +69,20 @@ pub struct Encoding<'a, 'h> {
     out: Vec<u8>,
     opts: EncodeOpts<'a>,
     todo: Vec<Todo<'h>>,
+    /// Where bytes are only counted: those that were let go.
+    counted: Option<usize>,
 }
+
+/// Bytes kept where they are only counted.
+const PIECE: usize = 1 << 16;
 
 impl<'a, 'h> Encoding<'a, 'h> {
     pub fn new(t: Term<'h>, opts: EncodeOpts<'a>) -> Encoding<'a, 'h> {
-        Encoding { out: vec![tag::VERSION], opts, todo: vec![Todo::Term(t)] }
+        Encoding { out: vec![tag::VERSION], opts, todo: vec![Todo::Term(t)], counted: None }
+    }
+    /// Only to know its length.
+    pub fn counting(t: Term<'h>, opts: EncodeOpts<'a>) -> Encoding<'a, 'h> {
+        Encoding { counted: Some(0), ..Encoding::new(t, opts) }
     }
     /// Writes until that many steps are done, and takes those it did from them. Is all written?
     pub fn run(&mut self, steps: &mut usize) -> bool {
@@ -82,6 +91,11 @@ impl<'a, 'h> Encoding<'a, 'h> {
             self.step(next);
             let used = 1 + self.out.len().saturating_sub(before) / BYTES_A_STEP;
             *steps = steps.saturating_sub(used);
+            if let Some(n) = self.counted.as_mut().filter(|_| self.out.len() > PIECE) {
+                // What is still to be filled in there is lost, which changes no length.
+                *n += self.out.len();
+                self.out.clear();
+            }
             if *steps == 0 {
                 break;
             }
@@ -90,7 +104,11 @@ impl<'a, 'h> Encoding<'a, 'h> {
     }
     /// How many bytes there are so far.
     pub fn len(&self) -> usize {
-        self.out.len()
+        self.counted.unwrap_or(0) + self.out.len()
+    }
+    /// Bytes of memory it takes to end up with those: they are copied once.
+    pub fn held(&self) -> usize {
+        self.out.len().saturating_mul(2)
     }
     pub fn is_empty(&self) -> bool {
         false
@@ -131,7 +149,7 @@ impl<'a, 'h> Encoding<'a, 'h> {
                 }
             },
             Todo::FunSize(at) => {
-                let n = self.out.len() - at;
+                let n = self.out.len().wrapping_sub(at);
                 self.patch(at, n as u32);
             }
         }

@@ -1,6 +1,6 @@
 //! Bytes that are no terms: nothing may panic, and nothing may be asked for that is not there.
 
-use kvik_etf::{decode, encode, DecodeOpts, EncodeOpts};
+use kvik_etf::{decode, encode, DecodeOpts, EncodeOpts, Encoding};
 use kvik_heap::Heap;
 use kvik_term::Term;
 
@@ -45,6 +45,17 @@ fn damaged_terms() {
             }
         }
     }
+}
+
+/// A term that shares its parts again and again is counted without its bytes being kept.
+#[test]
+fn shared_terms() {
+    let h = Heap::new(64);
+    let t = (0..20).fold(Term::NIL, |t, _| h.cons(t, t));
+    let mut e = Encoding::counting(t, EncodeOpts::default());
+    while !e.run(&mut 1000) {}
+    assert_eq!(e.len(), encode(t, EncodeOpts::default(), 0).len());
+    assert!(e.held() < 1 << 18);
 }
 
 #[test]

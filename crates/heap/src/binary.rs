@@ -68,7 +68,7 @@ impl BinRef {
         b
     }
     /// The same, nothing in use; `None` where there is no memory.
-    fn try_allocate(cap: usize) -> Option<BinRef> {
+    pub(crate) fn try_allocate(cap: usize) -> Option<BinRef> {
         let size = HEAD.checked_add(cap)?;
         let l = Layout::from_size_align(size, 16).ok()?;
         // SAFETY: the layout is larger than the header.
@@ -155,18 +155,19 @@ impl BinRef {
     pub fn refs(&self) -> usize {
         self.header().refs.load(Ordering::Relaxed)
     }
-    /// Grows a binary that nobody else holds; `None` where somebody does.
+    /// Grows a binary that nobody else holds; where somebody does, or where there is no memory, it
+    /// stays as it is.
     pub fn grow(self, cap: usize) -> Result<BinRef, BinRef> {
         if self.header().refs.load(Ordering::Acquire) != 1 || cap <= self.capacity() {
             return Err(self);
         }
         let old = self.capacity();
         let p = self.0.as_ptr();
-        std::mem::forget(self);
         // SAFETY: we hold the only count; the new bytes are zeroed.
         unsafe {
             let q = realloc(p.cast(), layout(old), layout(cap).size()) as *mut Binary;
-            let Some(q) = NonNull::new(q) else { handle_alloc_error(layout(cap)) };
+            let Some(q) = NonNull::new(q) else { return Err(self) };
+            std::mem::forget(self);
             (*q.as_ptr()).cap = cap;
             let b = BinRef(q);
             ptr::write_bytes(b.data().add(old), 0, cap - old);

@@ -4,6 +4,8 @@
 //! `REFC_BIN` whose flags say `WRITABLE` and named by one sub-binary whose flags say so too. The
 //! next append to that sub-binary writes behind it, where nobody else holds the storage.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use kvik_term::word::*;
 use kvik_term::{am, Atom, Term};
 
@@ -11,8 +13,9 @@ use crate::binary::{BinRef, Binary};
 use crate::bits::{copy_bits, is_little, WRITABLE};
 use crate::bits_segment::{char_of, is_char};
 pub use crate::bits_segment::{
-    f32_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind, MAX_BITS,
+    f32_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind,
 };
+use crate::limit::fits;
 use crate::Heap;
 
 /// The most bytes a binary gets only because it may become that long.
@@ -36,7 +39,7 @@ impl Heap {
         let mut total = 0usize;
         for (s, [value, size]) in segs.iter().zip(args) {
             total = total.saturating_add(s.bits(*value, *size)?);
-            if total > MAX_BITS {
+            if !fits(total / 8) {
                 return Err(s.limit(*size));
             }
         }
@@ -47,8 +50,15 @@ impl Heap {
                     SegKind::Append => self.bs_append(*bin, total, s.unit as usize),
                     _ => self.bs_private_append(*bin, total, s.unit as usize),
                 }
-                .map_err(|info| s.fail(info, *bin))?,
-                _ => self.bs_init_bits(total),
+                .map_err(|info| match info {
+                    am::size => s.limit(*bin),
+                    _ => s.fail(info, *bin),
+                })?,
+                (s, a) => match (self.bs_init_bits(total), s, a) {
+                    (Some(new), ..) => new,
+                    (None, Some(s), Some([_, size])) => return Err(s.limit(*size)),
+                    (None, ..) => return Err(BsFail::no_memory()),
+                },
             };
             // A binary that grows itself may be a segment's value too, which then is longer than it
             // was when the room was reckoned.
@@ -65,11 +75,11 @@ impl Heap {
         }
     }
 
-    /// A new bit string of that many bits (checked by the caller against `MAX_BITS`), to be filled.
+    /// A new bit string of that many bits, to be filled. `None` where there is no memory for it.
     ///
     /// # Safety
     /// All bits are put before anybody looks at it.
-    pub unsafe fn bs_init_bits(&self, bits: usize) -> (u64, Build) {
+    pub unsafe fn bs_init_bits(&self, bits: usize) -> Option<(u64, Build)> {
         let bytes = bits.div_ceil(8);
         // SAFETY: `alloc` gives the words each object has.
         unsafe {
@@ -80,7 +90,8 @@ impl Heap {
                 *q.add(1) = bytes as u64;
                 (q as u64 + TAG_BOXED, q.add(2).cast::<u8>())
             } else {
-                let b = BinRef::allocate(bytes, bytes);
+                let b = BinRef::try_allocate(bytes)?;
+                b.header().used.store(bytes, Relaxed);
                 let base = b.data();
                 (self.refc_binary(b, bytes).word(), base)
             };
@@ -88,7 +99,7 @@ impl Heap {
                 0 => word,
                 _ => self.sub_bin_word(word, bits, 0),
             };
-            (word, Build { base, pos: 0 })
+            Some((word, Build { base, pos: 0 }))
         }
     }
 
@@ -112,11 +123,12 @@ impl Heap {
             true => usize::try_from(small_value(size)).unwrap_or(1024),
             false => 1024,
         };
-        self.new_writable(n.min(MAX_GUESS), 0).0
+        self.writable(BinRef::allocate(n.min(MAX_GUESS), 0), 0).0
     }
-    fn new_writable(&self, cap: usize, bits: usize) -> (u64, *mut u8) {
+    /// A writable sub-binary of these first `bits` of the storage.
+    fn writable(&self, b: BinRef, bits: usize) -> (u64, *mut u8) {
         let used = bits.div_ceil(8);
-        let b = BinRef::allocate(cap.max(used), used);
+        b.header().used.store(used, Relaxed);
         let base = b.data();
         let refc = self.refc_binary(b, used).word();
         // SAFETY: a REFC_BIN of ours.
@@ -143,7 +155,7 @@ impl Heap {
             return Err(am::unit);
         }
         let total = len.saturating_add(more);
-        if total > MAX_BITS {
+        if !fits(total / 8) {
             return Err(am::size);
         }
         let nothing = std::ptr::null_mut();
@@ -156,7 +168,10 @@ impl Heap {
             unsafe { *((bin - TAG_BOXED) as *mut u64).add(4) = small(0) };
             return Ok((self.sub_bin_word(refc, total, 1), Build { base, pos: len }));
         }
-        let (word, base) = self.new_writable(spare(total.div_ceil(8)).max(256), total);
+        let used = total.div_ceil(8);
+        let room =
+            BinRef::try_allocate(spare(used).max(256)).or_else(|| BinRef::try_allocate(used));
+        let (word, base) = self.writable(room.ok_or(am::size)?, total);
         // SAFETY: the new storage has room for both.
         unsafe {
             let src = bits.storage().as_ptr();
@@ -180,7 +195,7 @@ impl Heap {
         unsafe {
             let len = Term::from_word(bin).as_bits().ok_or(am::type_)?.bit_len();
             let total = len.saturating_add(more);
-            if total > MAX_BITS {
+            if !fits(total / 8) {
                 return Err(am::size);
             }
             match self.grow_in_place(bin, total) {
@@ -220,7 +235,7 @@ impl Heap {
                 b = b.grow(spare(used)).unwrap_or_else(|same| same);
                 self.bump_reductions((used >> 10) as i64);
             }
-            b.header().used.store(used, std::sync::atomic::Ordering::Relaxed);
+            b.header().used.store(used, Relaxed);
             let (cap, base) = (b.capacity(), b.data());
             *q.add(4) = base as u64;
             *q.add(3) = b.into_raw() as u64;

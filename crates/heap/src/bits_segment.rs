@@ -24,6 +24,14 @@ pub struct BsFail {
     pub value: u64,
 }
 
+impl BsFail {
+    /// There is no memory, whatever the segments are.
+    pub(crate) fn no_memory() -> BsFail {
+        let (op, value) = (am::binary, small(0));
+        BsFail { system_limit: true, segment: 1, op, info: am::size, value }
+    }
+}
+
 impl Heap {
     /// The `error_info` map for a failed construction, from which `erl_erts_errors` explains it.
     pub fn bs_fail_info(&self, f: &BsFail) -> Term<'_> {

@@ -6,6 +6,7 @@ use kvik_term::word::*;
 use kvik_term::{Atom, Export, ExtKind, FunEntry, Term};
 
 use crate::binary::{BinRef, Gather, Resource};
+use crate::bits::copy_bits;
 use crate::Heap;
 
 /// What an off-heap binary holds for a term, and in all.
@@ -190,7 +191,8 @@ impl Heap {
             self.sub_binary(b, 0, bit_len).unwrap_or(b)
         }
     }
-    /// Bits `off .. off + len` of a bit string, sharing its bytes. `None` where out of range.
+    /// Bits `off .. off + len` of a bit string, sharing its bytes unless they are
+    /// few. `None` where out of range.
     pub fn sub_binary<'h>(&'h self, of: Term<'h>, off: usize, len: usize) -> Option<Term<'h>> {
         let bits = of.as_bits()?;
         if off.checked_add(len)? > bits.bit_len() {
@@ -198,6 +200,15 @@ impl Heap {
         }
         if off == 0 && len == bits.bit_len() {
             return Some(of);
+        }
+        if len.is_multiple_of(8) && len <= HEAP_BIN_LIMIT * 8 {
+            // What is small keeps nothing large alive.
+            let (from, at) = (bits.storage().as_ptr(), bits.bit_offset() as usize + off);
+            let fill = |out: &mut [u8]| {
+                // SAFETY: the storage has the bits up to `off + len`.
+                unsafe { copy_bits(out.as_mut_ptr(), 0, from, at, len) }
+            };
+            return Some(self.binary_with(len / 8, fill).0);
         }
         let (h, p) = of.boxed()?;
         let (orig, base) = match header_subtag(h) {

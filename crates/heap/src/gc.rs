@@ -22,8 +22,15 @@ pub struct GcStats {
     pub full: bool,
     pub live: usize,
     pub reclaimed: usize,
-    /// The heap is over its `max_heap_size`.
-    pub too_large: bool,
+    /// What it comes to, with what is asked for, where there is a `max_heap_size`.
+    pub over: Option<Limited>,
+}
+
+/// A heap's words beside its `max_heap_size`.
+#[derive(Copy, Clone, Debug)]
+pub struct Limited {
+    pub used: usize,
+    pub max: usize,
 }
 
 /// Where objects go, and how to tell which ones move.
@@ -371,7 +378,10 @@ impl Heap {
             full: !minor,
             live: live_now,
             reclaimed: before.saturating_sub(live_now),
-            too_large: self.max_words.get() > 0 && total + need > self.max_words.get(),
+            over: match self.max_words.get() {
+                0 => None,
+                max => Some(Limited { used: total + need, max }),
+            },
         }
     }
 

@@ -16,6 +16,7 @@ pub mod copy;
 pub mod frag;
 pub mod gc;
 mod lent;
+pub mod limit;
 pub mod literal;
 pub mod map;
 pub mod map_build;

@@ -208,6 +208,8 @@ fn failures_say_why() {
     assert_eq!(fail(Integer, 1, a, one), (false, am::integer, am::type_));
     assert_eq!(fail(Integer, 1, one, Term::int(-1)), (false, am::integer, am::size));
     assert_eq!(fail(Integer, 8, one, huge), (true, am::integer, am::size));
+    let too_long = Term::small(1 << 42).unwrap();
+    assert_eq!(fail(Integer, 1, one, too_long), (true, am::integer, am::size));
     assert_eq!(fail(Float, 1, one, Term::int(63)), (false, am::float, am::invalid));
     assert_eq!(fail(Binary, 8, a, all), (false, am::binary, am::type_));
     assert_eq!(fail(Binary, 8, h.bitstring(&[1], 3), all), (false, am::binary, am::unit));

@@ -354,9 +354,19 @@ impl Proc {
         };
         self.mailbox.borrow_mut().take_first(is_down).is_some()
     }
-    /// Its heap has more words than `max_heap_size` allows: the process is killed and the logger
-    /// told, each unless the setting says otherwise.
-    pub fn heap_too_large(&self) -> Result<(), crate::Raised> {
+    /// Words of the messages that count as its heap's.
+    fn queue_words(&self) -> usize {
+        match self.flag(flag::OFF_HEAP_QUEUE) {
+            true => 0,
+            false => self.message_words(),
+        }
+    }
+    /// After a collection: where the heap has more words than `max_heap_size` allows, the process
+    /// is killed and the logger told, each unless the setting says otherwise.
+    pub fn check_heap(&self, stats: &kvik_heap::GcStats) -> Result<(), crate::Raised> {
+        if stats.over.is_none_or(|o| o.used + self.queue_words() <= o.max) {
+            return Ok(());
+        }
         let setting = crate::limits::MaxHeap::of(self);
         if setting.log {
             crate::exit::report_heap(self, &setting);

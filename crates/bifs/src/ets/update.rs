@@ -131,8 +131,11 @@ fn parse<'h>(
     if what.as_tuple().is_some() {
         return Ok(vec![one(p, what, keypos, object)?]);
     }
-    let list = what.list_to_vec().ok_or_else(|| p.badarg())?;
-    list.into_iter().map(|op| one(p, op, keypos, object)).collect()
+    let ops: Result<_, _> = what.list().map(|op| one(p, op, keypos, object)).collect();
+    match what.is_proper_list() {
+        true => ops,
+        false => Err(ops.err().unwrap_or_else(|| p.badarg())),
+    }
 }
 fn one<'h>(
     p: &'h Proc,

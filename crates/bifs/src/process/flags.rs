@@ -118,23 +118,22 @@ pub(super) fn queue_data_atom(off: bool) -> kvik_term::Atom {
     }
 }
 
-/// `process_flag(Pid, save_calls, N)`; answers atoms for errors.
+/// `process_flag(Pid, save_calls, N)`; answers atoms for errors: `badtype` where there is no such
+/// process, `badarg` for another flag or value.
 fn process_flag_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let Some(pid) = super::local(a[0]) else { return Ok(am::badarg.into()) };
-    if a[1] != am::save_calls {
-        return Ok(am::badarg.into());
-    }
-    let Some(n) = a[2].as_usize().filter(|n| *n <= 10_000) else {
-        return Ok(am::badtype.into());
-    };
+    let Some(pid) = super::local(a[0]) else { return Ok(am::badtype.into()) };
+    let new = a[2].as_usize().filter(|n| *n <= 10_000 && a[1] == am::save_calls);
+    let change =
+        move |p: &Proc, n: usize| p.with_extra(|x| std::mem::replace(&mut x.save_calls, n));
     if pid == p.pid() {
-        return Ok(size(p, |x| std::mem::replace(&mut x.save_calls, n)).unwrap_or(Term::NIL));
+        return Ok(match new {
+            Some(n) => p.heap.integer(change(p, n) as i64),
+            None => am::badarg.into(),
+        });
     }
-    Err(super::ask(p, pid, move |p| match p {
-        Some(p) => {
-            let old = p.with_extra(|x| std::mem::replace(&mut x.save_calls, n));
-            OwnedTerm::new(p.heap.integer(old as i64))
-        }
-        None => OwnedTerm::immediate(Term::atom(am::badarg)),
+    Err(super::ask(p, pid, move |p| match (p, new) {
+        (Some(p), Some(n)) => OwnedTerm::new(p.heap.integer(change(p, n) as i64)),
+        (Some(_), None) => OwnedTerm::immediate(Term::atom(am::badarg)),
+        (None, _) => OwnedTerm::immediate(Term::atom(am::badtype)),
     }))
 }

@@ -156,8 +156,9 @@ pub(super) fn monitor_options(t: Term<'_>) -> Option<(Option<OwnedTerm>, Option<
     options.rest.is_nil().then_some((tag, alias))
 }
 fn monitor_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let t = monitored(p, a[0], a[1])?;
+    // What is wrong with the options is told first.
     let (tag, alias) = monitor_options(a[2]).ok_or_else(|| p.badarg_because(am::badopt))?;
+    let t = monitored(p, a[0], a[1])?;
     Ok(start(p, t, tag, alias))
 }
 

@@ -186,7 +186,9 @@ fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some(())
     });
-    had.ok_or_else(|| p.badarg())?;
+    // A process that has died in between is not suspended.
+    let there = kvik_proc::process::table().get(to, &kvik_sync::pin()).is_some();
+    had.filter(|()| there).ok_or_else(|| p.badarg())?;
     handle::resume(to, p.pid());
     Ok(true.into())
 }

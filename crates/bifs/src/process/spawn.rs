@@ -97,12 +97,13 @@ fn spawn_system_process_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn spawn_opt_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let m = mfa(a).ok_or_else(|| p.badarg())?;
     let mut o = SpawnOptions::default();
+    // What is wrong with the options is told first.
     let all = a[3].list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))?;
     for t in all {
         option(&mut o, &mut None, t).ok_or_else(|| p.badarg_because(am::badopt))?;
     }
+    let m = mfa(a).ok_or_else(|| p.badarg())?;
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
     let s = start(p, m, o).ok_or_else(|| p.system_limit())?;
     let pid = Term::local_pid(s.pid);

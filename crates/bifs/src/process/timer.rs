@@ -27,8 +27,9 @@ fn deadline(t: Term<'_>, absolute: bool) -> Option<u64> {
     if absolute {
         // Milliseconds of Erlang's monotonic clock.
         let at = (ms as i128) * MS as i128 - clock::begin() as i128;
-        let limit = clock::now() as i128 + (MAX_MS as i128) * 1000 * MS as i128;
-        return (at <= limit).then_some(at.max(0) as u64);
+        let now = clock::now() as i128;
+        let limit = (MAX_MS as i128) * 1000 * MS as i128;
+        return (now - limit..=now + limit).contains(&at).then_some(at.max(0) as u64);
     }
     (0..=MAX_MS * 1000).contains(&ms).then(|| clock::now() + (ms * MS) as u64)
 }

@@ -33,7 +33,7 @@ pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize
         }
         stats
     };
-    !stats.too_large || p.heap_too_large().is_ok()
+    p.check_heap(&stats).is_ok()
 }
 
 /// Drops the stack; a message has the function in `Root::Trap` called.

@@ -26,12 +26,13 @@ const PATIENCE_NS: u64 = 200_000;
 const PARTNERS: usize = 8;
 
 /// A full collection between turns.
-fn collect(t: &mut Ticket) {
+fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
     let heard = t.private().gc_begins(true, 0);
     let stats = t.private_mut().heap.collect_parked(true);
     if let Some(c) = heard {
         t.private().gc_ended(c, &stats);
     }
+    stats
 }
 
 struct Loop<'a> {
@@ -188,7 +189,11 @@ impl Loop<'_> {
             return None;
         }
         if p.take_full_gc() {
-            collect(&mut t);
+            let stats = collect(&mut t);
+            if t.private().check_heap(&stats).is_err() {
+                self.end(t);
+                return None;
+            }
         }
         t.private_mut().copy_literals();
         let p = t.private();

@@ -1,0 +1,5 @@
+%% The rest of ets: foldl, foldr, to_dets, fun2ms at run time, i, test_ms, init_table.
+-module(ets_fold_misc).
+-export([main/0]).
+main() ->
+    T = ets:new(t, [ordered_set]), ets:insert(T, [{I, I * I} || I <- lists:seq(1, 10)]), t:p(ets:foldl(fun({K, _}, A) -> [K | A] end, [], T)), t:p(ets:foldr(fun({K, _}, A) -> [K | A] end, [], T)), t:p(ets:slot(T, 0)), t:p(ets:match_delete(T, {'_', 4})), t:p(ets:info(T, size)), t:p(ets:select_delete(T, [{{'$1', '_'}, [{'>', '$1', 8}], [true]}])), t:p(ets:select_replace(T, [{{'$1', '$2'}, [{'<', '$1', 4}], [{{'$1', {'+', '$2', 1000}}}]}])), t:p(ets:tab2list(T)), t:p(ets:test_ms({1, 2}, [{{'$1', '$2'}, [], [{{'$2', '$1'}}]}])), t:p(ets:init_table(T, fun(read) -> {[{z, 1}], fun(read) -> end_of_input; (close) -> ok end}; (close) -> ok end)), t:p(ets:tab2list(T)), t:p(ets:match_spec_run([{1, a}, {2, b}, x], ets:match_spec_compile([{{'$1', '_'}, [], ['$1']}]))), t:p(qlc:e(ets:table(T))), t:p(ets:is_compiled_ms(a)), t:p(ets:all() =/= []), t:p(t:c(fun() -> ets:foldl(fun(_, _) -> throw(x) end, [], T) end)), t:p(ets:info(T, safe_fixed_monotonic_time)).

@@ -1,0 +1,6 @@
+%% Heirs, giving away, owners that die, protection.
+-module(ets_heirs).
+-export([main/0]).
+main() ->
+    S = self(), P = spawn(fun() -> T = ets:new(h, [{heir, S, data}, named_table]), ets:insert(T, {a, 1}), receive die -> ok end end), timer:sleep(5), t:p(ets:info(h, heir) =:= S), P ! die, receive {'ETS-TRANSFER', h, P, data} -> t:p({ets:info(h, owner) =:= S, ets:lookup(h, a)}) end, ets:setopts(h, {heir, none}), t:p(ets:info(h, heir)),
+    Q = spawn(fun() -> receive {'ETS-TRANSFER', T2, F, D} -> F ! {got, ets:info(T2, owner) =:= self(), D}, receive x -> ok end end end), t:p(ets:give_away(h, Q, gift)), receive G -> t:p(G) end, t:p(t:c(fun() -> ets:insert(h, {b, 1}) end)), t:p(ets:lookup(h, a)), t:p(t:c(fun() -> ets:give_away(h, S, x) end)), t:p(t:c(fun() -> ets:delete(h) end)), M = monitor(process, Q), Q ! x, receive {'DOWN', M, _, _, _} -> ok end, t:p(ets:info(h)), T3 = ets:new(p, [private]), spawn(fun() -> S ! {r, t:c(fun() -> ets:lookup(T3, a) end), t:c(fun() -> ets:info(T3, size) end)} end), receive R -> t:p(R) end, [t:p(m:outcome(ets, F3, A)) || {F3, A} <- [{give_away, [T3, S, x]}, {give_away, [T3, a, x]}, {setopts, [T3, {heir, a, b}]}, {setopts, [T3, [bad]]}, {setopts, [T3, {heir, S, ok}]}, {setopts, [T3, [{protection, public}, {heir, none}]]}, {rename, [T3, zz]}]], t:p(ets:info(T3, protection)).

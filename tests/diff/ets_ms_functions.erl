@@ -1,0 +1,8 @@
+%% Every function that match specifications know, in guards and bodies.
+-module(ets_ms_functions).
+-export([main/0]).
+main() ->
+    Vs = [1, -2, 2.5, a, "ab", [x | y], {}, {r, 1, 2}, #{k => 1}, <<"bin">>, <<1:3>>, 1 bsl 70, true], Fs1 = [is_atom, is_float, is_integer, is_list, is_number, is_pid, is_port, is_reference, is_tuple, is_map, is_binary, is_function, abs, hd, tl, length, round, trunc, float, size, byte_size, bit_size, tuple_size, map_size, node, 'not', 'bnot', '-', '+', const, min, bad],
+    [t:p(F, [t:c(fun() -> ets:match_spec_run([{V}], ets:match_spec_compile([{{'$1'}, [], [{F, '$1'}]}])) end) || V <- Vs]) || F <- Fs1, F =/= bad, F =/= const, F =/= min, F =/= is_bitstring],
+    Fs2 = ['+', '-', '*', '/', 'div', 'rem', 'band', 'bor', 'bxor', 'bsl', 'bsr', '>', '>=', '<', '=<', '==', '=:=', '/=', '=/=', 'and', 'or', 'xor', 'andalso', 'orelse', element, is_map_key, map_get, is_function], Ws = [1, -2, 2.5, a, true, {r, 1, 2}, #{k => 1}], [t:p(F, [t:c(fun() -> ets:match_spec_run([{V, W}], ets:match_spec_compile([{{'$1', '$2'}, [], [{F, '$1', '$2'}]}])) end) || V <- Ws, W <- Ws]) || F <- Fs2],
+    [t:p(F, [t:c(fun() -> length(ets:match_spec_run([{V, W}], ets:match_spec_compile([{{'$1', '$2'}, [{F, '$1', '$2'}], [x]}]))) end) || V <- Ws, W <- Ws]) || F <- Fs2], t:p([t:c(fun() -> ets:match_spec_compile([{{'$1'}, [], [{F, '$1'}]}]), ok end) || F <- [bad, min, is_bitstring, self, get_tcw, message, caller]]), t:p(ets:match_spec_run([{5, b}], ets:match_spec_compile([{{'$1', '$2'}, [{is_record, '$_', b, 2}], [x]}, {'$1', [], [{{'$1', ['$1'], #{a => '$1', '$1' => [1 | '$1']}, {const, ['$1']}}}]}]))).

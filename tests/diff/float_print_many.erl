@@ -1,0 +1,4 @@
+%% Shortest floats for a thousand bit patterns, read back.
+-module(float_print_many).
+-export([main/0]).
+main() -> g:seed(77), Fs = [F || _ <- lists:seq(1, 3000), F <- [case <<(g:int(1 bsl 64)):64>> of <<X/float>> -> X; _ -> 1.0 end]], true = lists:all(fun(F) -> list_to_float(float_to_list(F, [short])) =:= F end, Fs), g:digest(short, [float_to_list(F, [short]) || F <- Fs]), g:digest(w, [lists:flatten(io_lib:format("~w ~p", [F, F])) || F <- Fs]), g:digest(sci, [float_to_list(F) || F <- Fs]), g:digest(dec, [float_to_list(F / 1, [{decimals, 5}]) || F <- Fs, abs(F) < 1.0e15]), [t:p(float_to_binary(F, [short])) || F <- lists:sublist(Fs, 40)], t:p([1.0e15, 1.0e16, 1.0e21, 1.0e22, 123456789012345680.0, 0.001, 0.0001, 1.0e-4, 1.5e-7, 100000.0, 1.0e5, 5.0e-324, 2.2250738585072014e-308, 1.7976931348623157e308]).

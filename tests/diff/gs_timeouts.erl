@@ -1,0 +1,8 @@
+%% gen_server: time-outs of states, start, hibernation, enter_loop, debug.
+-module(gs_timeouts).
+-export([main/0]).
+-export([init/1, handle_call/3, handle_cast/2, handle_info/2, handle_continue/2]).
+main() ->
+    S = self(), {ok, P} = gen_server:start(?MODULE, {S, 10}, []), receive {info, timeout} -> t:p(timeout) end, gen_server:cast(P, {t, 5}), receive {info, timeout} -> t:p(again) end, gen_server:cast(P, {t, 50}), P ! other, receive {info, other} -> t:p(other) end, t:p(t:flush()), gen_server:cast(P, hib), timer:sleep(5), t:p(element(2, process_info(P, current_function))), gen_server:cast(P, {cont, x}), receive {cont, x} -> t:p(cont) end, t:p(sys:get_state(P) =:= S), t:p(sys:replace_state(P, fun(X) -> {X} end) =:= {S}), sys:replace_state(P, fun({X}) -> X end),
+    t:p(gen_server:start(?MODULE, slow, [{timeout, 10}])), t:p(t:c(fun() -> gen_server:start(?MODULE, {S, infinity}, [{spawn_opt, [{priority, high}]}, {hibernate_after, 5}]) end) =/= y), Q = proc_lib:spawn_link(fun() -> gen_server:enter_loop(?MODULE, [], S, 5) end), receive {info, timeout} -> t:p(entered) end, unlink(Q), exit(Q, kill), sys:suspend(P), t:p(t:c(fun() -> gen_server:call(P, x, 10) end)), t:p(sys:get_state(P) =:= S), sys:resume(P), t:p(gen_server:stop(P, shutdown, 100)), t:p(t:c(fun() -> gen_server:stop(P) end)).
+init(slow) -> timer:sleep(100), {ok, x}; init({S, T}) -> {ok, S, T}. handle_call(_, _, S) -> {reply, ok, S}. handle_cast({t, T}, S) -> {noreply, S, T}; handle_cast(hib, S) -> {noreply, S, hibernate}; handle_cast({cont, X}, S) -> {noreply, S, {continue, X}}. handle_info(X, S) -> is_pid(S) andalso (S ! {info, X}), {noreply, S}. handle_continue(X, S) -> S ! {cont, X}, {noreply, S}.

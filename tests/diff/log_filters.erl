@@ -1,0 +1,7 @@
+%% Filters of handlers and of the whole, domains, levels, progress, remote.
+-module(log_filters).
+-export([main/0]).
+-export([log/2]).
+main() -> logger:remove_handler(default), logger:set_primary_config(level, all), S = self(), Try = fun(Fs, Def) -> ok = logger:add_handler(h, ?MODULE, #{config => S, filters => Fs, filter_default => Def}), [logger:log(L, "~p", [L], M) || L <- [error, notice, info], M <- [#{}, #{domain => [otp]}, #{domain => [otp, sasl]}, #{domain => [mine]}]], timer:sleep(2), R = [{L, maps:get(domain, M, [])} || {L, M} <- t:flush()], logger:remove_handler(h), R end,
+    [t:p({F, D}, t:c(fun() -> Try([{f, F}], D) end)) || F <- [{fun logger_filters:domain/2, {log, equal, [otp]}}, {fun logger_filters:domain/2, {stop, sub, [otp]}}, {fun logger_filters:domain/2, {log, super, [otp, sasl]}}, {fun logger_filters:domain/2, {log, undefined, []}}, {fun logger_filters:level/2, {log, gteq, notice}}, {fun logger_filters:level/2, {stop, eq, error}}, {fun logger_filters:level/2, {log, neq, info}}, {fun(#{level := info}, _) -> stop; (E, _) -> E end, x}], D <- [log, stop]], t:p(logger:add_primary_filter(p, {fun(E, A) -> E#{msg => {string, A}} end, "changed"})), t:p(Try([], log)), t:p(logger:add_primary_filter(p, {fun(_, _) -> stop end, x})), logger:remove_primary_filter(p), t:p(logger:add_primary_filter(q, bad)), t:p(logger:add_handler_filter(nope, x, {fun(_, _) -> stop end, x})), t:p(logger:remove_primary_filter(nope)).
+log(#{level := L, meta := M}, #{config := S}) -> S ! {L, maps:with([domain], M)}.
