@@ -113,10 +113,9 @@ pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
 }
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
+    let (at, n) = (bytes.as_ptr(), bytes.len());
     // SAFETY: the bytes are readable.
-    retry(|| {
-        check_size(unsafe { syscall(libc::SYS_write, fd, bytes.as_ptr(), bytes.len()) as isize })
-    })
+    retry(|| check_size(unsafe { syscall(libc::SYS_write, fd, at, n) as isize }))
 }
 
 /// One `writev`; may write less than all.
