@@ -166,7 +166,7 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
     let mut lines = Vec::new();
     let ip = if own { 0 } else { p.heap.ip() };
     if let Some(e) = p.trap_to.get().filter(|_| !own) {
-        let (module, function, arity) = (e.module, e.function, e.arity as u32);
+        let (module, function, arity) = (e.module, e.function, e.arity);
         lines.push(Location { module, function, arity, line: None });
     } else if !own {
         lines.extend(kvik_code::at(ip).and_then(|i| i.location_near(ip)));
