@@ -275,7 +275,7 @@ fn sync_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn truncate_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let r = with_fd(p, a[0], |fd| sys::truncate_here(fd))?;
+    let r = with_fd(p, a[0], sys::truncate_here)?;
     ok_or_error(p, r)
 }
 
@@ -304,7 +304,7 @@ fn advise_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn get_handle_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(match with_fd(p, a[0], |fd| Ok(fd))? {
+    Ok(match with_fd(p, a[0], Ok)? {
         Ok(fd) => p.heap.binary(&fd.to_ne_bytes()),
         Err(e) => posix_error(p, e),
     })
