@@ -80,9 +80,9 @@ impl Proc {
                 return Peek::Collect(words);
             }
             let Some(t) = m.take_front() else { return Peek::Nothing };
-            let Some(t) = self.heap.copy_small(t.term(), SMALL_MESSAGE) else {
-                return Peek::Nothing; // never: there is room
-            };
+            // A term with a part that occurs twice takes more words than it had.
+            let small = self.heap.copy_small(t.term(), SMALL_MESSAGE);
+            let t = small.unwrap_or_else(|| self.heap.copy(t.term()));
             self.heap.set_root(Root::Message, t);
             return Peek::Message(t);
         }
