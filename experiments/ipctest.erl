@@ -2,9 +2,9 @@
 %%
 %%   1> ipctest:oneway().      messages per second, one direction
 %%   2> ipctest:pingpong().    round trips per second
-%%   3> ipctest:pingpong(N).   the same, of N instead of ten million
+%%   3> ipctest:pingpong(N).   the same, of N instead of ten million; oneway(N) too
 -module(ipctest).
--export([oneway/0, pingpong/0, pingpong/1, consumer/0]).
+-export([oneway/0, oneway/1, pingpong/0, pingpong/1, consumer/0]).
 -compile(nowarn_deprecated_function).
 
 -define(COUNT, 10000000).
@@ -12,13 +12,16 @@
 %% One process sends as fast as it can; the last message asks for an answer,
 %% so the clock stops when the other side has taken everything.
 oneway() ->
+    oneway(?COUNT).
+
+oneway(Count) ->
     Consumer = spawn(?MODULE, consumer, []),
     Send = fun() -> Consumer ! message end,
     Start = erlang:now(),
-    times(?COUNT - 1, Send),
+    times(Count - 1, Send),
     Consumer ! {done, self()},
     receive ok -> ok end,
-    per_second(?COUNT, Start, erlang:now()).
+    per_second(Count, Start, erlang:now()).
 
 %% Each message waits for its answer: two switches between processes a round.
 pingpong() ->

@@ -2,18 +2,21 @@
 //!
 //! `options` reads the command line, `peers` finds who takes part, `experiments` says what is run
 //! and how its output is read, `run` runs one of them once, `rounds` interleaves them, `stats`
-//! condenses, `table` and `report` show. The lab knows kvik only as a program to start.
+//! condenses, `summary` puts side by side, `table` and `report` show. The lab knows kvik only as a program to start.
 #![forbid(unsafe_code)]
 
 mod experiments;
+mod jdk;
 mod machine;
 mod options;
 mod peers;
 mod programs;
+mod progress;
 mod report;
 mod rounds;
 mod run;
 mod stats;
+mod summary;
 mod table;
 
 use options::Options;
@@ -37,17 +40,25 @@ pub fn main(args: Vec<String>) -> i32 {
 }
 
 fn bench(options: &Options) -> Result<i32, String> {
-    let line_up = peers::find(options)?;
+    let mut line_up = peers::find(options)?;
     let jobs = experiments::chosen(options)?;
+    let programs = programs::prepare(&mut line_up)?;
     for missing in &line_up.missing {
         println!("missing: {missing}");
     }
-    let folder = programs::prepare(&line_up)?;
+    run::heed_interrupts();
     let machine = machine::Machine::look();
-    let results = rounds::measure(&line_up, &jobs, folder.path(), options);
-    let summary = stats::Summary::of(&line_up, &jobs, &results);
+    let results = rounds::measure(&line_up, &jobs, &programs, options);
+    let summary = summary::Summary::of(&line_up, &jobs, &results);
     print!("{}", table::text(&summary));
-    let out = report::write(options, &machine, &line_up, &summary, &results)?;
-    println!("\nreport: {}", out.display());
+    let report = report::Report {
+        options,
+        machine: &machine,
+        line_up: &line_up,
+        jobs: &jobs,
+        summary: &summary,
+        results: &results,
+    };
+    println!("\nreport: {}", report.write()?.display());
     Ok(i32::from(summary.kvik_failed()))
 }

@@ -5,18 +5,21 @@ use std::path::PathBuf;
 pub const HELP: &str = "\
 usage: kvik bench [EXPERIMENT...] [options]
 
-  --quick        fewer messages and sizes, and as many rounds as fit the time
-  --rounds N     rounds of everything (default 5)
-  --budget S     stop after S seconds, but not before three rounds (quick: 240)
+  --quick        fewer peers, messages and sizes, and as many rounds as fit the time
+  --rounds N     rounds of everything (default 7; quick: 5)
+  --budget S     stop after S seconds, but not before three rounds (default 1260; quick: 150)
   --out DIR      where the report goes (default: report)
   --json         print the JSON too
   --vm PATH      the kvik to measure (default: this one)
   --erl PATH     the erl to measure beside it (default: the one found)
-  --peers LIST   of kvik1,otp1,kvik,otp,c (default: all that are found)
+  --peers LIST   of kvik1,otp1,kvik,otp,go1,go,tokio1,tokio,jvirtual,jthreads,c
+                 (default: all that are found; quick: without go1, tokio1, jthreads)
 
-Files are written in $TMPDIR.
+Files are written in $TMPDIR. The programs are built into $XDG_CACHE_HOME/kvik-bench.
+^C ends it with a report of what was measured.
 
-experiments: oneway pingpong ring spawn memory pipes files scheduling start";
+experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes files
+             scheduling start";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -38,7 +41,7 @@ impl Default for Options {
             help: false,
             quick: false,
             json: false,
-            rounds: 5,
+            rounds: 7,
             budget: None,
             out: PathBuf::from("report"),
             vm: None,
@@ -52,6 +55,7 @@ impl Default for Options {
 impl Options {
     pub fn parse(args: &[String]) -> Result<Options, String> {
         let mut options = Options::default();
+        let mut rounds = None;
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             let mut value = || rest.next().cloned().ok_or(format!("{arg} needs a value"));
@@ -59,7 +63,7 @@ impl Options {
                 "--help" | "-h" => options.help = true,
                 "--quick" => options.quick = true,
                 "--json" => options.json = true,
-                "--rounds" => options.rounds = number(&value()?)?,
+                "--rounds" => rounds = Some(number(&value()?)?),
                 "--budget" => options.budget = Some(number(&value()?)? as u64),
                 "--out" => options.out = PathBuf::from(value()?),
                 "--vm" => options.vm = Some(PathBuf::from(value()?)),
@@ -69,8 +73,11 @@ impl Options {
                 other => return Err(format!("unknown option {other}")),
             }
         }
-        if options.quick {
-            options.budget = options.budget.or(Some(240));
+        let (usual, budget) = if options.quick { (5, 150) } else { (options.rounds, 1260) };
+        options.rounds = rounds.unwrap_or(usual);
+        // Who says how many rounds of what gets them.
+        if rounds.is_none() || options.quick {
+            options.budget = options.budget.or(Some(budget));
         }
         Ok(options)
     }
@@ -101,7 +108,9 @@ mod tests {
 
     #[test]
     fn quick_has_a_budget() {
-        assert_eq!(parse("--quick").unwrap().budget, Some(240));
+        assert_eq!(parse("--quick").unwrap().budget, Some(150));
+        assert_eq!((parse("").unwrap().budget, parse("").unwrap().rounds), (Some(1260), 7));
+        assert_eq!(parse("ring --rounds 9").unwrap().budget, None);
         assert_eq!(parse("--quick --budget 60").unwrap().budget, Some(60));
     }
 

@@ -1,8 +1,10 @@
-//! Who takes part: kvik and OTP, each on one scheduler and by default, and programs in C.
+//! Who takes part: kvik and OTP, each on one scheduler and by default, and programs in other
+//! languages.
 //!
-//! A peer that runs the Erlang programs is a command with flags; a peer in another language is a
-//! `Kind` of its own, with its programs under `lab/`.
+//! A peer that runs the Erlang programs is a command with flags; a peer in another language has its
+//! programs under `lab/peers/`, which `programs` builds.
 
+use crate::jdk;
 use crate::options::Options;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,8 +13,33 @@ use std::process::Command;
 pub enum Kind {
     Kvik,
     Otp,
-    /// What the experiment's program in C does.
+    /// Plain system calls and stdio.
     C,
+    /// Goroutines and channels.
+    Go,
+    /// Rust: tasks and mpsc channels.
+    Tokio,
+    JavaVirtual,
+    /// A thread of the operating system for each process.
+    JavaThreads,
+}
+
+impl Kind {
+    pub fn is_erlang(self) -> bool {
+        matches!(self, Kind::Kvik | Kind::Otp)
+    }
+    /// What to install where it is missing.
+    fn package(self) -> &'static str {
+        match self {
+            Kind::Kvik => "kvik",
+            Kind::Otp => "apt-get install erlang-base",
+            Kind::C => "apt-get install gcc libc6-dev",
+            Kind::Go => "apt-get install golang",
+            Kind::Tokio => "cargo: https://rustup.rs",
+            Kind::JavaVirtual => "a JDK of version 21 or later",
+            Kind::JavaThreads => "apt-get install default-jdk-headless",
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -20,21 +47,55 @@ pub struct Peer {
     pub id: &'static str,
     pub label: &'static str,
     pub kind: Kind,
-    /// On one scheduler: compared with the other machine on one scheduler.
+    /// On one scheduler: compared with kvik on one scheduler.
     pub single: bool,
-    /// What runs the programs; in C what compiles them.
+    /// What was found: the machine itself, or what builds its programs.
+    pub tool: PathBuf,
+    /// What is run, and its arguments before the experiment's own.
     pub program: PathBuf,
     pub flags: Vec<String>,
     pub env: Vec<(String, String)>,
+    pub version: String,
 }
 
-/// The table of peers: id, label, kind, single scheduler, flags.
-const TABLE: &[(&str, &str, Kind, bool, &[&str])] = &[
-    ("kvik1", "kvik +S 1", Kind::Kvik, true, &["+S", "1"]),
-    ("otp1", "OTP +S 1", Kind::Otp, true, &["+S", "1"]),
-    ("kvik", "kvik", Kind::Kvik, false, &[]),
-    ("otp", "OTP", Kind::Otp, false, &[]),
-    ("c", "C", Kind::C, false, &[]),
+struct Row {
+    id: &'static str,
+    label: &'static str,
+    kind: Kind,
+    single: bool,
+    flags: &'static [&'static str],
+    env: &'static [(&'static str, &'static str)],
+    /// Part of the quick form.
+    quick: bool,
+}
+
+const fn row(id: &'static str, label: &'static str, kind: Kind, quick: bool) -> Row {
+    Row { id, label, kind, single: false, flags: &[], env: &[], quick }
+}
+
+const TABLE: &[Row] = &[
+    Row { single: true, flags: &["+S", "1"], ..row("kvik1", "kvik +S 1", Kind::Kvik, true) },
+    Row { single: true, flags: &["+S", "1"], ..row("otp1", "OTP +S 1", Kind::Otp, true) },
+    row("kvik", "kvik", Kind::Kvik, true),
+    row("otp", "OTP", Kind::Otp, true),
+    Row {
+        single: true,
+        env: &[("GOMAXPROCS", "1")],
+        ..row("go1", "Go, 1 thread", Kind::Go, false)
+    },
+    row("go", "Go", Kind::Go, true),
+    Row {
+        single: true,
+        flags: &["current"],
+        ..row("tokio1", "tokio, 1 thread", Kind::Tokio, false)
+    },
+    Row { flags: &["multi"], ..row("tokio", "tokio", Kind::Tokio, true) },
+    Row { flags: &["VirtualThreads"], ..row("jvirtual", "Java virtual", Kind::JavaVirtual, true) },
+    Row {
+        flags: &["PlatformThreads"],
+        ..row("jthreads", "Java threads", Kind::JavaThreads, false)
+    },
+    row("c", "C", Kind::C, true),
 ];
 
 pub struct LineUp {
@@ -50,6 +111,12 @@ impl LineUp {
     pub fn position(&self, kind: Kind, single: bool) -> Option<usize> {
         self.peers.iter().position(|p| p.kind == kind && p.single == single)
     }
+    /// Those of that kind leave, and why.
+    pub fn dismiss(&mut self, kinds: &[Kind], why: &str) {
+        let gone = |p: &&Peer| kinds.contains(&p.kind);
+        self.missing.extend(self.peers.iter().filter(gone).map(|p| format!("{} ({why})", p.label)));
+        self.peers.retain(|p| !kinds.contains(&p.kind));
+    }
 }
 
 impl Peer {
@@ -60,38 +127,51 @@ impl Peer {
     }
     /// What to type to run this peer, for the report.
     pub fn line(&self) -> String {
-        let mut line = self.program.display().to_string();
-        for flag in &self.flags {
-            line.push(' ');
-            line.push_str(flag);
-        }
-        line
+        let set = self.env.iter().map(|(name, value)| format!("{name}={value}"));
+        let words = set.chain([self.program.display().to_string()]).chain(self.flags.clone());
+        words.collect::<Vec<_>>().join(" ")
     }
 }
+
+/// What a peer is run with: its tool and the environment that needs.
+type Found = (PathBuf, Vec<(String, String)>);
 
 pub fn find(options: &Options) -> Result<LineUp, String> {
     let kvik = match &options.vm {
         Some(path) => path.clone(),
         None => std::env::current_exe().map_err(|e| format!("where am I? {e}"))?,
     };
-    let erl = match &options.erl {
-        Some(path) => Some((path.clone(), Vec::new())),
-        None => on_path("erl").map(|p| (p, Vec::new())).or_else(|| unpacked(&kvik)),
+    for id in &options.peers {
+        if !TABLE.iter().any(|row| row.id == id) {
+            let known: Vec<&str> = TABLE.iter().map(|row| row.id).collect();
+            return Err(format!("no peer named {id}; there are {}", known.join(" ")));
+        }
+    }
+    let jdk = jdk::newest();
+    let wanted = |row: &&Row| match options.peers.as_slice() {
+        [] => row.quick || !options.quick,
+        named => named.iter().any(|id| id == row.id),
     };
-    let wanted = |id: &str| options.peers.is_empty() || options.peers.iter().any(|p| p == id);
+    let plain = |found: Option<PathBuf>| found.map(|path| (path, Vec::new()));
     let mut line_up = LineUp { peers: Vec::new(), missing: Vec::new() };
-    for &(id, label, kind, single, flags) in TABLE.iter().filter(|row| wanted(row.0)) {
-        let (found, package) = match kind {
-            Kind::Kvik => (Some((kvik.clone(), Vec::new())), ""),
-            Kind::Otp => (erl.clone(), "erlang-base"),
-            Kind::C => (on_path("cc").map(|cc| (cc, Vec::new())), "gcc"),
+    for row in TABLE.iter().filter(wanted) {
+        let found: Option<Found> = match row.kind {
+            Kind::Kvik => plain(Some(kvik.clone())),
+            Kind::Otp => {
+                plain(options.erl.clone().or_else(|| on_path("erl"))).or_else(|| unpacked(&kvik))
+            }
+            Kind::C => plain(on_path("cc")),
+            Kind::Go => plain(on_path("go").or_else(|| existing("/usr/local/go/bin/go"))),
+            Kind::Tokio => plain(on_path("cargo")),
+            Kind::JavaThreads => plain(jdk.as_ref().map(jdk::Jdk::compiler)),
+            Kind::JavaVirtual => {
+                plain(jdk.as_ref().filter(|j| j.has_virtual()).map(jdk::Jdk::compiler))
+            }
         };
-        let Some((program, env)) = found else {
-            line_up.missing.push(format!("{label} (apt-get install {package})"));
-            continue;
-        };
-        let flags = flags.iter().map(|f| (*f).to_owned()).collect();
-        line_up.peers.push(Peer { id, label, kind, single, program, flags, env });
+        match found {
+            Some(found) => line_up.peers.push(peer(row, found)),
+            None => line_up.missing.push(format!("{} ({})", row.label, row.kind.package())),
+        }
     }
     if line_up.peers.is_empty() {
         return Err("no peer left to measure".to_owned());
@@ -99,13 +179,32 @@ pub fn find(options: &Options) -> Result<LineUp, String> {
     Ok(line_up)
 }
 
+fn peer(row: &Row, (tool, mut env): Found) -> Peer {
+    env.extend(row.env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())));
+    Peer {
+        id: row.id,
+        label: row.label,
+        kind: row.kind,
+        single: row.single,
+        program: tool.clone(),
+        tool,
+        flags: row.flags.iter().map(|f| (*f).to_owned()).collect(),
+        env,
+        version: String::new(),
+    }
+}
+
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH")?;
     std::env::split_paths(&paths).map(|dir| dir.join(name)).find(|p| p.is_file())
 }
 
+fn existing(path: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(path)).filter(|p| p.is_file())
+}
+
 /// OTP as `make deps` unpacks it, started as its `erl` script would.
-fn unpacked(kvik: &Path) -> Option<(PathBuf, Vec<(String, String)>)> {
+fn unpacked(kvik: &Path) -> Option<Found> {
     let here = std::env::current_dir().ok();
     let above = kvik.ancestors().skip(1).map(Path::to_path_buf);
     let root = here
@@ -127,4 +226,44 @@ fn unpacked(kvik: &Path) -> Option<(PathBuf, Vec<(String, String)>)> {
         ("PROGNAME", "erl".to_owned()),
     ];
     Some((bindir.join("erlexec"), env.map(|(k, v)| (k.to_owned(), v)).to_vec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(line: &str) -> Vec<&'static str> {
+        let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let options = Options::parse(&args).unwrap();
+        find(&options).unwrap().peers.iter().map(|p| p.id).collect()
+    }
+
+    #[test]
+    fn named_peers_take_part_and_no_others() {
+        assert_eq!(ids("--peers kvik,kvik1"), ["kvik1", "kvik"]);
+        assert_eq!(ids("--quick --peers kvik1"), ["kvik1"]);
+    }
+
+    #[test]
+    fn an_unknown_peer_is_refused() {
+        let options = Options { peers: vec!["perl".to_owned()], ..Options::default() };
+        assert!(find(&options).is_err_and(|fault| fault.contains("perl")));
+    }
+
+    #[test]
+    fn those_who_leave_are_named_as_missing() {
+        let options =
+            Options { peers: vec!["kvik".to_owned(), "kvik1".to_owned()], ..Options::default() };
+        let mut line_up = find(&options).unwrap();
+        line_up.dismiss(&[Kind::Kvik], "because");
+        assert!(line_up.peers.is_empty());
+        assert_eq!(line_up.missing, ["kvik +S 1 (because)", "kvik (because)"]);
+    }
+
+    #[test]
+    fn a_command_can_be_typed() {
+        let env = vec![("A".to_owned(), "1".to_owned())];
+        let row = &TABLE[0];
+        assert_eq!(peer(row, (PathBuf::from("/x/kvik"), env)).line(), "A=1 /x/kvik +S 1");
+    }
 }

@@ -1,22 +1,111 @@
-//! The programs, carried inside the lab; the Erlang ones are compiled once for all peers.
+//! The programs, carried inside the lab and built into a cache: the Erlang ones once for all peers,
+//! those in other languages with what each language builds with.
+//!
+//! A build lies in a folder named after a hash of its sources, its commands and the compiler's
+//! version, so that it is made once, and what the report says was run can be run again.
 
-use crate::peers::{on_path, Kind, LineUp};
+use crate::peers::{on_path, Kind, LineUp, Peer};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const SOURCES: &[(&str, &str)] = &[
+type Sources = &'static [(&'static str, &'static str)];
+
+const ERLANG: Sources = &[
     ("ipctest.erl", include_str!("../../../experiments/ipctest.erl")),
     ("zog.erl", include_str!("../../../experiments/zog.erl")),
     ("pipe_ring.erl", include_str!("../../../experiments/pipe_ring.erl")),
     ("file_matrix.erl", include_str!("../../../experiments/file_matrix.erl")),
     ("waiting.erl", include_str!("../../../lab/erlang/waiting.erl")),
     ("switches.erl", include_str!("../../../lab/erlang/switches.erl")),
+    ("calls.erl", include_str!("../../../lab/erlang/calls.erl")),
+    ("crowd.erl", include_str!("../../../lab/erlang/crowd.erl")),
+    ("lives.erl", include_str!("../../../lab/erlang/lives.erl")),
 ];
 
-/// Experiment 4 for the peer in C.
-const FILES_IN_C: &str = include_str!("../../../lab/c/files.c");
+/// How the programs of a language are built.
+struct Recipe {
+    name: &'static str,
+    kinds: &'static [Kind],
+    /// How the compiler is asked for its version.
+    version: &'static [&'static str],
+    sources: Sources,
+    /// The compiler's arguments.
+    build: &'static [&'static str],
+    env: &'static [(&'static str, &'static str)],
+    /// What is kept: as it is called after the build, and in the cache.
+    keep: Option<(&'static str, &'static str)>,
+}
 
-/// A folder that goes when the lab is done.
+const RECIPES: &[Recipe] = &[
+    Recipe {
+        name: "c",
+        kinds: &[Kind::C],
+        version: &["--version"],
+        sources: &[("files.c", include_str!("../../../lab/peers/c/files.c"))],
+        build: &["-O2", "-o", "files", "files.c"],
+        env: &[],
+        keep: None,
+    },
+    Recipe {
+        name: "go",
+        kinds: &[Kind::Go],
+        version: &["version"],
+        sources: &[
+            ("go.mod", include_str!("../../../lab/peers/go/go.mod")),
+            ("talk.go", include_str!("../../../lab/peers/go/talk.go")),
+        ],
+        build: &["build", "-o", "talk", "."],
+        env: &[("GOTOOLCHAIN", "local"), ("GOWORK", "off"), ("GO111MODULE", "on")],
+        keep: None,
+    },
+    Recipe {
+        name: "java",
+        kinds: &[Kind::JavaThreads],
+        version: &["-version"],
+        sources: &[TALK_JAVA, PLATFORM_JAVA],
+        build: &["-d", ".", "Talk.java", "PlatformThreads.java"],
+        env: &[],
+        keep: None,
+    },
+    Recipe {
+        name: "java-virtual",
+        kinds: &[Kind::JavaVirtual],
+        version: &["-version"],
+        sources: &[TALK_JAVA, VIRTUAL_JAVA],
+        build: &["-d", ".", "Talk.java", "VirtualThreads.java"],
+        env: &[],
+        keep: None,
+    },
+    Recipe {
+        name: "tokio",
+        kinds: &[Kind::Tokio],
+        version: &["--version"],
+        sources: &[
+            ("Cargo.toml", include_str!("../../../lab/peers/tokio/Cargo.toml")),
+            ("Cargo.lock", include_str!("../../../lab/peers/tokio/Cargo.lock")),
+            ("src/main.rs", include_str!("../../../lab/peers/tokio/src/main.rs")),
+        ],
+        build: &["build", "--release", "--locked", "--quiet", "--target-dir", "target"],
+        // Where there is no network it should not take long to find out.
+        env: &[("CARGO_NET_RETRY", "1"), ("CARGO_HTTP_TIMEOUT", "15")],
+        keep: Some(("target/release/talk", "talk")),
+    },
+];
+
+const TALK_JAVA: (&str, &str) = ("Talk.java", include_str!("../../../lab/peers/java/Talk.java"));
+const PLATFORM_JAVA: (&str, &str) =
+    ("PlatformThreads.java", include_str!("../../../lab/peers/java/PlatformThreads.java"));
+const VIRTUAL_JAVA: (&str, &str) =
+    ("VirtualThreads.java", include_str!("../../../lab/peers/java/VirtualThreads.java"));
+
+pub struct Programs {
+    /// Where the `.beam` files are.
+    pub beams: PathBuf,
+    /// Where everything runs; it goes when the lab is done.
+    pub work: Folder,
+}
+
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -32,43 +121,178 @@ impl Drop for Folder {
     }
 }
 
-pub fn prepare(line_up: &LineUp) -> Result<Folder, String> {
-    let path = std::env::temp_dir().join(format!("kvik-bench.{}", std::process::id()));
-    let folder = Folder(path);
-    let fault = |e: std::io::Error| format!("{}: {e}", folder.path().display());
-    std::fs::create_dir_all(folder.path()).map_err(fault)?;
-    for (name, text) in SOURCES {
-        std::fs::write(folder.path().join(name), text).map_err(fault)?;
+/// Builds what the peers run. Those whose programs do not build leave; without the Erlang programs
+/// nothing can be measured.
+pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
+    let cache = cache();
+    let beams = erlang(line_up, &cache)?;
+    for recipe in RECIPES {
+        let Some(first) = line_up.peers.iter().find(|p| recipe.kinds.contains(&p.kind)) else {
+            continue;
+        };
+        let tool = first.tool.clone();
+        match other(recipe, &tool, &cache) {
+            Ok((folder, version)) => {
+                let ours = |p: &&mut Peer| recipe.kinds.contains(&p.kind);
+                line_up.peers.iter_mut().filter(ours).for_each(|p| equip(p, &folder, &version));
+            }
+            Err(fault) => line_up.dismiss(recipe.kinds, &one_line(&fault)),
+        }
     }
-    let mut compile = compiler(line_up)?;
-    compile.arg("-W0").args(SOURCES.iter().map(|(name, _)| name)).current_dir(folder.path());
-    said_well(compile.output())?;
-    if let Some(c) = line_up.peers.iter().find(|p| p.kind == Kind::C) {
-        std::fs::write(folder.path().join("files.c"), FILES_IN_C).map_err(fault)?;
-        let mut compile = Command::new(&c.program);
-        compile.args(["-O2", "-o", "files", "files.c"]).current_dir(folder.path());
-        said_well(compile.output())?;
+    for peer in line_up.peers.iter_mut().filter(|p| p.kind.is_erlang()) {
+        peer.version = erlang_version(peer);
     }
-    Ok(folder)
+    let work = Folder(std::env::temp_dir().join(format!("kvik-bench.{}", std::process::id())));
+    std::fs::create_dir_all(work.path()).map_err(|e| format!("{}: {e}", work.path().display()))?;
+    Ok(Programs { beams, work })
 }
 
-fn said_well(compiler: std::io::Result<Output>) -> Result<(), String> {
-    let output = compiler.map_err(|e| format!("the compiler does not start: {e}"))?;
-    if output.status.success() {
-        return Ok(());
+/// What a peer in another language is run with, now that its program is built.
+fn equip(peer: &mut Peer, folder: &Path, version: &str) {
+    peer.version = version.to_owned();
+    let program = match peer.kind {
+        Kind::C => folder.join("files"),
+        Kind::JavaThreads | Kind::JavaVirtual => {
+            let path = folder.display().to_string();
+            peer.flags.splice(0..0, ["-cp".to_owned(), path]);
+            peer.tool.with_file_name("java")
+        }
+        _ => folder.join("talk"),
+    };
+    peer.program = program;
+}
+
+fn cache() -> PathBuf {
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
+    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
+    named.or_else(home).unwrap_or_else(std::env::temp_dir).join("kvik-bench")
+}
+
+fn other(recipe: &Recipe, tool: &Path, cache: &Path) -> Result<(PathBuf, String), String> {
+    let asked = said_well(Command::new(tool).args(recipe.version).output())?;
+    let version = asked.lines().next().unwrap_or_default().trim().to_owned();
+    let recipe_words = (recipe.build, &version, tool);
+    let folder = built(cache, recipe.name, recipe.sources, &recipe_words, |folder| {
+        eprint!("\r\x1b[Kbuilding the programs for {}", recipe.name);
+        let mut command = Command::new(tool);
+        command.args(recipe.build).current_dir(folder).envs(recipe.env.iter().copied());
+        let outcome = said_well(command.output());
+        eprint!("\r\x1b[K");
+        outcome?;
+        if let Some((from, to)) = recipe.keep {
+            let fault = |e: std::io::Error| format!("{from}: {e}");
+            std::fs::rename(folder.join(from), folder.join(to)).map_err(fault)?;
+            let _ = std::fs::remove_dir_all(folder.join("target"));
+        }
+        Ok(())
+    })?;
+    Ok((folder, version))
+}
+
+fn erlang(line_up: &LineUp, cache: &Path) -> Result<PathBuf, String> {
+    if !line_up.peers.iter().any(|p| p.kind.is_erlang()) {
+        return Ok(PathBuf::new());
     }
-    let said = [&output.stdout, &output.stderr].map(|s| String::from_utf8_lossy(s).into_owned());
-    Err(format!("the programs do not compile:\n{}", said.concat()))
+    // kvik's own compiler may change without a change of its version.
+    let (tool, subcommand) = compiler(line_up)?;
+    let changed = std::fs::metadata(&tool).and_then(|m| m.modified()).ok();
+    built(cache, "erlang", ERLANG, &(&tool, changed), |folder| {
+        let mut compile = Command::new(&tool);
+        compile.args(subcommand).arg("-W0").args(ERLANG.iter().map(|(name, _)| name));
+        said_well(compile.current_dir(folder).output()).map(drop)
+    })
 }
 
 /// OTP's compiler where it is installed, so that all peers run the same files whatever the state
 /// of kvik; otherwise the same compiler on kvik.
-fn compiler(line_up: &LineUp) -> Result<Command, String> {
+fn compiler(line_up: &LineUp) -> Result<(PathBuf, Option<&'static str>), String> {
     if let Some(erlc) = on_path("erlc") {
-        return Ok(Command::new(erlc));
+        return Ok((erlc, None));
     }
     let kvik = line_up.kvik().ok_or("no erlc found to compile the programs with")?;
-    let mut command = Command::new(&kvik.program);
-    command.arg("erlc");
-    Ok(command)
+    Ok((kvik.tool.clone(), Some("erlc")))
+}
+
+/// The folder with these sources built. It is made under another name: what has its name is whole.
+fn built(
+    cache: &Path,
+    name: &str,
+    sources: Sources,
+    with: &impl Hash,
+    build: impl Fn(&Path) -> Result<(), String>,
+) -> Result<PathBuf, String> {
+    let mut hasher = DefaultHasher::new();
+    (sources, with).hash(&mut hasher);
+    let folder = cache.join(format!("{name}-{:016x}", hasher.finish()));
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let fault = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let draft = Folder(cache.join(format!("{name}.{}", std::process::id())));
+    for (name, text) in sources {
+        let file = draft.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap_or(cache)).map_err(fault)?;
+        std::fs::write(file, text).map_err(fault)?;
+    }
+    build(draft.path())?;
+    match std::fs::rename(draft.path(), &folder) {
+        // Somebody else was faster.
+        Err(_) if folder.is_dir() => Ok(folder),
+        renamed => renamed.map(|()| folder.clone()).map_err(fault),
+    }
+}
+
+/// What a command printed, or why it failed. `javac -version` prints to the one place or the other.
+fn said_well(output: std::io::Result<Output>) -> Result<String, String> {
+    let output = output.map_err(|e| format!("the compiler does not start: {e}"))?;
+    let said = [&output.stdout, &output.stderr].map(|s| String::from_utf8_lossy(s).into_owned());
+    if output.status.success() {
+        return Ok(said.concat());
+    }
+    Err(format!("the programs do not build:\n{}", said.concat()))
+}
+
+fn one_line(fault: &str) -> String {
+    let words: Vec<&str> = fault.split_whitespace().collect();
+    words.join(" ").chars().take(300).collect()
+}
+
+fn erlang_version(peer: &Peer) -> String {
+    let code = "io:put_chars(erlang:system_info(system_version)), halt().";
+    let mut command = peer.command();
+    let output = command.args(["-noshell", "-noinput", "-eval", code]).output();
+    said_well(output).map_or("unknown".to_owned(), |said| one_line(&said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn what_is_built_is_not_built_again() {
+        let cache = Folder(std::env::temp_dir().join(format!("kvik-lab.{}", std::process::id())));
+        let count = Cell::new(0);
+        let build = |folder: &Path| {
+            count.set(count.get() + 1);
+            std::fs::write(folder.join("out"), "built").map_err(|e| e.to_string())
+        };
+        let sources: Sources = &[("a/b.txt", "text")];
+        let first = built(cache.path(), "x", sources, &1, build).unwrap();
+        assert_eq!(std::fs::read_to_string(first.join("a/b.txt")).unwrap(), "text");
+        assert_eq!(built(cache.path(), "x", sources, &1, build).unwrap(), first);
+        assert_eq!(count.get(), 1);
+        assert_ne!(built(cache.path(), "x", sources, &2, build).unwrap(), first);
+        let fault = built(cache.path(), "x", sources, &3, |_| Err("no".to_owned()));
+        assert_eq!(fault, Err("no".to_owned()));
+        assert_eq!(std::fs::read_dir(cache.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_compiler_that_fails_says_why() {
+        let _one = crate::run::ONE.lock();
+        let fault = said_well(Command::new("sh").args(["-c", "echo bad; exit 1"]).output());
+        assert!(fault.is_err_and(|f| f.contains("bad")));
+        assert!(said_well(Command::new("/no/such/compiler").output()).is_err());
+    }
 }

@@ -1,48 +1,85 @@
 //! One run of one program in a process of its own, with a time limit.
 
-use crate::machine::{busy_ticks, field, leading};
+use crate::machine::busy_ticks;
+use kvik_sys::signal;
+use kvik_sys::usage::{reap, Usage};
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, Receiver};
 use std::time::{Duration, Instant};
 
+const KILL: i32 = 9;
+const INTERRUPT: i32 = 2;
+/// Load from outside that disturbs a run, in cores.
+const DISTURBING: f64 = 0.1;
+/// What the clock of the processors' load cannot tell from nothing.
+const UNSEEN_SECONDS: f64 = 0.03;
+
+#[derive(Debug, Clone)]
 pub struct Outcome {
     pub output: String,
-    pub wall_ms: f64,
-    /// Processor time of the whole machine during the run, in cores: what others took included.
-    pub busy_cores: f64,
-    pub peak_kb: u64,
+    pub wall_seconds: f64,
+    /// Of the program and everything it started.
+    pub usage: Usage,
+    /// Processor time that others took meanwhile, in cores.
+    pub outside_cores: f64,
+}
+
+impl Outcome {
+    pub fn disturbed(&self) -> bool {
+        self.outside_cores > DISTURBING + UNSEEN_SECONDS / self.wall_seconds.max(0.001)
+    }
+}
+
+/// From now on ^C ends the run that goes on, and what was measured before is kept.
+pub fn heed_interrupts() {
+    // Where this does not work ^C ends the lab as it would any program, and orphans go uncounted.
+    let _ = signal::set(INTERRUPT, signal::Action::Handle);
+    let _ = kvik_sys::usage::adopt_orphans();
+}
+
+pub fn interrupted() -> bool {
+    static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+    if signal::take().any(|s| s == INTERRUPT) {
+        INTERRUPTED.store(true, Ordering::Relaxed);
+    }
+    INTERRUPTED.load(Ordering::Relaxed)
 }
 
 pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outcome, String> {
     let before = busy_ticks();
     let begin = Instant::now();
     let mut child = command
-        .arg("-pa")
-        .arg(folder)
         .current_dir(folder)
         .env("ERL_CRASH_DUMP_SECONDS", "0")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // A group of its own: ^C is ours, and what it leaves behind can be ended with it.
+        .process_group(0)
         .spawn()
         .map_err(|e| e.to_string())?;
     let stdout = child.stdout.take().map(drain);
     let stderr = child.stderr.take().map(drain);
-    let (output, peak_kb) = match stdout {
-        Some(stdout) => wait_for(&mut child, &stdout, begin, limit)?,
-        None => (String::new(), 0),
-    };
-    let status = child.wait().map_err(|e| e.to_string())?;
+    let ended = until_end(&child, begin, limit);
     let wall = begin.elapsed();
+    let orphans = end_group(&child);
+    let (status, usage) = ended?;
+    let text = |pipe: Option<Receiver<String>>| {
+        pipe.and_then(|p| p.recv_timeout(Duration::from_millis(500)).ok()).unwrap_or_default()
+    };
+    let output = text(stdout);
     if !status.success() {
-        let said = stderr.and_then(|s| s.recv_timeout(Duration::from_millis(500)).ok());
-        return Err(format!("{status}: {}", tail(&output, &said.unwrap_or_default())));
+        return Err(format!("{status}: {}", tail(&output, &text(stderr))));
     }
     let ticks = busy_ticks().zip(before).map_or(0, |(after, before)| after.saturating_sub(before));
-    let busy_cores = ticks as f64 / 100.0 / wall.as_secs_f64().max(0.001);
-    Ok(Outcome { output, wall_ms: wall.as_secs_f64() * 1000.0, busy_cores, peak_kb })
+    let usage = usage.and(orphans);
+    let others = (ticks as f64 / 100.0 - usage.cpu_seconds).max(0.0);
+    let wall_seconds = wall.as_secs_f64();
+    Ok(Outcome { output, wall_seconds, usage, outside_cores: others / wall_seconds.max(0.001) })
 }
 
 /// Reads a pipe to its end on a thread, so that the caller can watch the clock.
@@ -57,31 +94,46 @@ fn drain<R: Read + Send + 'static>(mut pipe: R) -> Receiver<String> {
     receive
 }
 
-/// The output once it has ended, and the highest memory seen while looking every so often.
-fn wait_for(
-    child: &mut Child,
-    stdout: &Receiver<String>,
+/// How the child ended, and what it has used.
+fn until_end(
+    child: &Child,
     begin: Instant,
     limit: Duration,
-) -> Result<(String, u64), String> {
-    let mut peak_kb = 0;
+) -> Result<(ExitStatus, Usage), String> {
     loop {
-        match stdout.recv_timeout(Duration::from_millis(100)) {
-            Ok(text) => return Ok((text, peak_kb)),
-            Err(RecvTimeoutError::Disconnected) => return Ok((String::new(), peak_kb)),
-            Err(RecvTimeoutError::Timeout) => peak_kb = peak_kb.max(resident_peak(child.id())),
+        let ended = reap(child.id()).map_err(|e| format!("wait: {}", e.name()))?;
+        if let Some((_, status, usage)) = ended {
+            return Ok((status, usage));
         }
         if begin.elapsed() > limit {
-            let _ = child.kill();
-            let _ = child.wait();
             return Err(format!("took more than {} s", limit.as_secs()));
         }
+        if interrupted() {
+            return Err("interrupted".to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-fn resident_peak(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    field(&status, "VmHWM").and_then(|v| leading(&v)).unwrap_or(0)
+/// Waits a little for what the child left behind, and ends what stays; what it has used.
+fn end_group(child: &Child) -> Usage {
+    let mut sum = Usage::default();
+    let begin = Instant::now();
+    let mut ended = false;
+    while begin.elapsed() < Duration::from_secs(2) {
+        match reap(0) {
+            // Nobody is left.
+            Err(_) => break,
+            Ok(Some((_, _, usage))) => sum = sum.and(usage),
+            Ok(None) if !ended && begin.elapsed() > Duration::from_millis(200) => {
+                ended = true;
+                // Whoever is gone needs no end.
+                let _ = signal::send(-child.id().cast_signed(), KILL);
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    sum
 }
 
 /// The last words of a run that failed, on one line.
@@ -92,14 +144,18 @@ fn tail(output: &str, errors: &str) -> String {
     flat[from..].iter().collect()
 }
 
+/// A run reaps every child there is: tests that have children have them one at a time.
+#[cfg(test)]
+pub static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn sh(code: &str, limit_ms: u64) -> Result<Outcome, String> {
-        // `-pa FOLDER` become the script's arguments and are ignored.
+        let _one = ONE.lock();
         let mut command = Command::new("sh");
-        command.args(["-c", code, "sh"]);
+        command.args(["-c", code]);
         run(&mut command, Path::new("/"), Duration::from_millis(limit_ms))
     }
 
@@ -107,7 +163,15 @@ mod tests {
     fn gives_output_and_time() {
         let outcome = sh("echo hi; sleep 0.2", 5000).unwrap();
         assert_eq!(outcome.output, "hi\n");
-        assert!(outcome.wall_ms >= 200.0);
+        assert!(outcome.wall_seconds >= 0.2);
+        assert!(outcome.usage.peak_kb > 100 && outcome.usage.cpu_seconds < 0.2);
+    }
+
+    #[test]
+    fn tells_what_it_used_itself() {
+        let outcome = sh("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done", 20_000).unwrap();
+        assert!(outcome.usage.cpu_seconds > 0.02, "{:?}", outcome.usage);
+        assert!(outcome.usage.cpu_seconds <= outcome.wall_seconds * 1.1);
     }
 
     #[test]
@@ -117,9 +181,21 @@ mod tests {
     }
 
     #[test]
-    fn a_hang_is_ended() {
+    fn a_hang_is_ended_with_all_it_started() {
         let begin = Instant::now();
-        assert!(sh("exec sleep 20", 200).is_err());
+        assert!(sh("sleep 20 & sleep 20", 200).is_err());
         assert!(begin.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn load_from_outside_disturbs() {
+        let run = |outside_cores, wall_seconds| Outcome {
+            output: String::new(),
+            wall_seconds,
+            usage: Usage::default(),
+            outside_cores,
+        };
+        assert!(run(0.2, 1.0).disturbed() && !run(0.11, 1.0).disturbed());
+        assert!(!run(0.2, 0.2).disturbed(), "three ticks are nothing");
     }
 }

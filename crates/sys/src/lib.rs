@@ -15,6 +15,7 @@ pub mod signal;
 pub mod socket;
 pub mod spawn;
 pub mod tty;
+pub mod usage;
 pub mod zlib;
 
 pub use errno::{Errno, Result};

@@ -1,12 +1,12 @@
 //! The page: for each experiment its question, what came out, a chart and a table.
 
 use super::svg::{bars, lines, Bar, Line};
+use super::Report;
 use crate::experiments::{Better, Chart, Subject, SUBJECTS};
-use crate::machine::Machine;
-use crate::options::Options;
 use crate::peers::{Kind, LineUp, Peer};
-use crate::stats::{Cell, Ratio, Row, Spread, Summary};
-use crate::table::{faults, number};
+use crate::stats::{Ratio, Spread};
+use crate::summary::{Cell, Row, Summary};
+use crate::table::{self, faults, number, Table};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
@@ -15,54 +15,70 @@ pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;")
 }
 
-pub fn page(options: &Options, machine: &Machine, line_up: &LineUp, summary: &Summary) -> String {
+pub fn page(report: &Report) -> String {
+    let summary = report.summary;
     let mut out = String::from(
         "<!doctype html><html lang='en'><meta charset='utf-8'>\
          <meta name='viewport' content='width=device-width, initial-scale=1'>\
          <meta name='color-scheme' content='light dark'><title>kvik bench</title>",
     );
-    let _ = write!(out, "<style>{STYLE}</style><main><h1>kvik <span>beside OTP</span></h1>");
-    let _ = write!(
-        out,
-        "<p class='lead'>{} rounds of everything in turn, each run in a fresh process. Bars and \
-         points are medians, thin lines the span from the lowest round to the highest. Ratios are \
-         computed round by round, with the middle 95% of resampled medians; above 1 kvik is \
-         better.{}</p>",
-        summary.rounds,
-        if options.quick { " This is the quick form: smaller counts and sizes." } else { "" }
-    );
+    let _ = write!(out, "<style>{STYLE}</style><main><h1>kvik <span>beside others</span></h1>");
+    let _ = write!(out, "<p class='lead'>{}</p>", escape(&super::lead(report)));
     headline(&mut out, summary);
+    within(&mut out, summary);
     for subject in SUBJECTS {
         let rows: Vec<&Row> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
         if !rows.is_empty() {
-            section(&mut out, line_up, summary, subject, &rows);
+            section(&mut out, report, subject, &rows);
         }
     }
     failures(&mut out, summary);
-    colophon(&mut out, options, machine, line_up, summary);
+    colophon(&mut out, report);
     out.push_str("</main></html>\n");
     out
 }
 
 /// The one table to look at: ratios only.
 fn headline(out: &mut String, summary: &Summary) {
-    let rows: Vec<&Row> =
-        summary.rows.iter().filter(|r| r.single.is_some() || r.default.is_some()).collect();
+    let rows: Vec<&Row> = summary.rows.iter().filter(|r| super::in_headline(r)).collect();
     if rows.is_empty() {
         return;
     }
     out.push_str(
-        "<div class='wide'><table class='headline'><thead><tr><th>kvik's speed as a multiple of \
-         OTP's<th>one scheduler<th>default</thead><tbody>",
+        "<div class='wide'><table class='headline'><thead><tr><th>kvik's speed as a multiple of",
     );
-    for row in rows.iter().filter(|r| r.subject.chart != Chart::Files) {
-        let _ = write!(
-            out,
-            "<tr><th>{}<td>{}<td>{}",
-            escape(&row.label),
-            ratio(row.single),
-            ratio(row.default)
-        );
+    summary.columns.iter().for_each(|c| out.push_str(&format!("<th>{}", c.label)));
+    out.push_str("</thead><tbody>");
+    for row in rows {
+        let _ = write!(out, "<tr><th>{}", escape(&row.label));
+        row.ratios.iter().for_each(|r| out.push_str(&format!("<td>{}", ratio(*r))));
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+/// What each peer makes of more processes, messages, schedulers.
+fn within(out: &mut String, summary: &Summary) {
+    let some = |peer: &usize| summary.itself.iter().any(|i| i.cells[*peer].is_some());
+    let peers: Vec<usize> = (0..summary.peers.len()).filter(some).collect();
+    if peers.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<h2>Each beside itself</h2><p class='question'>What becomes of a speed when there is more \
+         of something?</p><div class='wide'><table><thead><tr><th>",
+    );
+    peers.iter().for_each(|p| out.push_str(&format!("<th>{}", escape(summary.peers[*p].1))));
+    out.push_str("</thead><tbody>");
+    for itself in &summary.itself {
+        let _ = write!(out, "<tr><th>{}", escape(&itself.label));
+        for peer in &peers {
+            let _ = match itself.cells[*peer] {
+                None => write!(out, "<td class='none'>–"),
+                Some(r) => {
+                    write!(out, "<td>{:.2} <small>{:.2}–{:.2}</small>", r.median, r.low, r.high)
+                }
+            };
+        }
     }
     out.push_str("</tbody></table></div>");
 }
@@ -86,51 +102,83 @@ fn ratio(ratio: Option<Ratio>) -> String {
     }
 }
 
-fn section(
-    out: &mut String,
-    line_up: &LineUp,
-    summary: &Summary,
-    subject: &Subject,
-    rows: &[&Row],
-) {
+fn section(out: &mut String, report: &Report, subject: &Subject, rows: &[&Row]) {
+    let summary = report.summary;
     let _ = write!(
         out,
         "<section id='{}'><h2>{}</h2><p class='question'>{}</p><p>{}</p>",
         subject.id,
         escape(subject.title),
         escape(subject.question),
-        escape(&came_out(subject, rows))
+        escape(&came_out(summary, subject, rows))
     );
     match subject.chart {
-        Chart::Bars => rows.iter().for_each(|row| out.push_str(&bar_chart(summary, subject, row))),
+        Chart::Bars => rows.iter().for_each(|row| {
+            if rows.len() > 1 {
+                let _ = write!(out, "<p class='caption'>{}</p>", escape(&row.label));
+            }
+            out.push_str(&bar_chart(summary, subject, row));
+        }),
         Chart::Lines => out.push_str(&line_chart(summary, subject, rows)),
-        Chart::Files => file_charts(out, line_up, summary, rows),
+        Chart::Files => file_charts(out, report.line_up, summary, rows),
     }
-    table(out, summary, rows);
+    figures(out, summary, rows);
+    let used = table::usage(report.line_up, &report.jobs_of(subject.id), report.results);
+    if used.0.len() > 1 {
+        out.push_str("<details><summary>What the runs used</summary>");
+        plain(out, &used);
+        out.push_str("</details>");
+    }
     out.push_str("</section>");
 }
 
-/// One sentence, computed: never more than the intervals carry.
-fn came_out(subject: &Subject, rows: &[&Row]) -> String {
-    let ratios: Vec<Ratio> = rows.iter().filter_map(|r| r.default.or(r.single)).collect();
+/// A table of words.
+fn plain(out: &mut String, table: &Table) {
+    out.push_str("<div class='wide'><table>");
+    for (i, line) in table.0.iter().enumerate() {
+        out.push_str(if i == 0 { "<thead><tr>" } else { "<tr>" });
+        for (column, word) in line.iter().enumerate() {
+            let tag = if i == 0 || column == 0 { "th" } else { "td" };
+            let _ = write!(out, "<{tag}>{}", escape(word));
+        }
+        out.push_str(if i == 0 { "</thead><tbody>" } else { "" });
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+/// What is said of each, computed: never more than the intervals carry.
+fn came_out(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+    let said: Vec<String> = summary
+        .columns
+        .iter()
+        .enumerate()
+        .filter_map(|(column, c)| {
+            let ratios: Vec<Ratio> = rows.iter().filter_map(|r| r.ratios[column]).collect();
+            Some(format!("{}: {}", c.label, beside(subject, &ratios)?))
+        })
+        .collect();
+    match said.as_slice() {
+        [] => "Nobody to compare with.".to_owned(),
+        all => format!("kvik beside {}.", all.join("; ")),
+    }
+}
+
+fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
     let medians: Vec<f64> = ratios.iter().map(|r| r.median).collect();
-    let Some(spread) = Spread::of(&medians) else {
-        return "No pair of runs to compare.".to_owned();
-    };
-    let what =
-        if subject.better == Better::More { "times OTP's rate" } else { "times as cheap as OTP" };
+    let spread = Spread::of(&medians)?;
+    let what = if subject.better == Better::More { "times the rate" } else { "times as cheap" };
     let sure = ratios.iter().filter(|r| r.low > 1.0).count();
     let below = ratios.iter().filter(|r| r.high < 1.0).count();
-    match ratios.as_slice() {
-        [one] if one.low > 1.0 || one.high < 1.0 => format!("kvik: {:.2} {what}.", one.median),
-        [_] => "No difference beyond the spread of the rounds.".to_owned(),
+    Some(match ratios {
+        [one] if one.low > 1.0 || one.high < 1.0 => format!("{:.2} {what}", one.median),
+        [_] => "no difference beyond the spread of the rounds".to_owned(),
         all => format!(
-            "kvik: {:.2} to {:.2} {what}; better in {sure} of {} rows, worse in {below}.",
+            "{:.2} to {:.2} {what}, better in {sure} of {} rows and worse in {below}",
             spread.min,
             spread.max,
             all.len()
         ),
-    }
+    })
 }
 
 fn values<'a>(summary: &'a Summary, row: &'a Row) -> impl Iterator<Item = (usize, Spread)> + 'a {
@@ -216,26 +264,26 @@ fn file_charts(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&R
     out.push_str("</div>");
 }
 
-fn table(out: &mut String, summary: &Summary, rows: &[&Row]) {
+fn figures(out: &mut String, summary: &Summary, rows: &[&Row]) {
+    let peers = summary.present(rows);
     let long = rows.len() > 12;
     out.push_str(if long { "<details><summary>All figures</summary>" } else { "" });
     out.push_str("<div class='wide'><table><thead><tr><th>");
     out.push_str(rows.first().map_or("", |r| r.subject.unit));
-    for (_, label, _) in &summary.peers {
-        let _ = write!(out, "<th>{}", escape(label));
+    for peer in &peers {
+        let _ = write!(out, "<th>{}", escape(summary.peers[*peer].1));
     }
-    out.push_str("<th>× at +S 1<th>× default");
-    let beside_c = rows.iter().any(|r| r.c.is_some());
-    out.push_str(if beside_c { "<th>× C" } else { "" });
+    // The headline has the other ratios.
+    let columns: &[_] = if long { &summary.columns } else { &[] };
+    columns.iter().for_each(|c| out.push_str(&format!("<th>× {}", c.label)));
     out.push_str("</thead><tbody>");
     for row in rows {
         let _ = write!(out, "<tr><th>{}", escape(&row.label));
-        for cell in &row.cells {
-            out.push_str(&table_cell(cell));
+        for peer in &peers {
+            out.push_str(&table_cell(&row.cells[*peer]));
         }
-        let _ = write!(out, "<td>{}<td>{}", ratio(row.single), ratio(row.default));
-        if beside_c {
-            let _ = write!(out, "<td>{}", ratio(row.c));
+        for r in row.ratios.iter().take(columns.len()) {
+            let _ = write!(out, "<td>{}", ratio(*r));
         }
     }
     out.push_str("</tbody></table></div>");
@@ -264,42 +312,35 @@ fn failures(out: &mut String, summary: &Summary) {
     out.push_str("</ul></section>");
 }
 
-fn colophon(
-    out: &mut String,
-    options: &Options,
-    machine: &Machine,
-    line_up: &LineUp,
-    summary: &Summary,
-) {
+fn colophon(out: &mut String, report: &Report) {
     let _ = write!(
         out,
-        "<section><h2>How this was measured</h2><p>{} ({} cores, {:.1} GB), Linux {}, load {} \
-         before; {} rounds in {:.0} s. No warm-up, nothing pinned; one program at a time.</p><ul>",
-        escape(&machine.model),
-        machine.cores,
-        machine.memory_mb as f64 / 1024.0,
-        escape(&machine.kernel),
-        escape(&machine.load),
-        summary.rounds,
-        summary.seconds
+        "<section><h2>How this was measured</h2><p>{}</p><ul>",
+        escape(&super::machine(report))
     );
-    for peer in &line_up.peers {
+    for peer in &report.line_up.peers {
         let class = if peer.kind == Kind::Kvik { "ours" } else { "theirs" };
         let _ = write!(
             out,
-            "<li class='{class}'>{}: <code>{}</code>",
+            "<li class='{class}'>{}: <code>{}</code>, {}",
             escape(peer.label),
-            escape(&peer.line())
+            escape(&peer.line()),
+            escape(&peer.version)
         );
     }
-    for missing in &line_up.missing {
+    for missing in &report.line_up.missing {
         let _ = write!(out, "<li>missing: {}", escape(missing));
     }
-    let quick = if options.quick { " --quick" } else { "" };
+    let quick = if report.options.quick { " --quick" } else { "" };
     let _ = write!(
         out,
         "</ul><p>Again: <code>kvik bench{quick} --rounds {}</code>. Every round's value is in \
-         <code>report.json</code>.</p></section>",
-        summary.rounds
+         <code>report.json</code>.</p><details><summary>Each run by itself</summary><ul>",
+        report.summary.rounds
     );
+    for ((job, peer), command) in &report.results.commands {
+        let label = report.line_up.peers[*peer].label;
+        let _ = write!(out, "<li>{job} on {}: <code>{}</code>", escape(label), escape(command));
+    }
+    out.push_str("</ul></details></section>");
 }

@@ -1,60 +1,87 @@
 //! The measurements as JSON: every round's value, so that others can compute their own figures.
 
-use crate::machine::Machine;
-use crate::options::Options;
-use crate::peers::LineUp;
-use crate::rounds::Results;
-use crate::stats::{Cell, Ratio, Summary};
-use serde_json::{json, Value};
+use super::Report;
+use crate::peers::Kind;
+use crate::rounds::Run;
+use crate::stats::Ratio;
+use crate::summary::{self, Cell, Row};
+use serde_json::{json, Map, Value};
 
-pub fn data(
-    options: &Options,
-    machine: &Machine,
-    line_up: &LineUp,
-    summary: &Summary,
-    results: &Results,
-) -> Value {
+pub fn data(report: &Report) -> Value {
+    let Report { options, machine, line_up, summary, results, .. } = report;
     let peers: Vec<Value> = line_up
         .peers
         .iter()
-        .map(|p| json!({"id": p.id, "label": p.label, "command": p.line()}))
+        .map(|p| json!({"id": p.id, "label": p.label, "command": p.line(), "version": p.version}))
         .collect();
-    let rows: Vec<Value> = summary
-        .rows
+    let rows: Vec<Value> = summary.rows.iter().map(|row| row_data(report, row)).collect();
+    let itself: Vec<Value> = summary
+        .itself
         .iter()
-        .map(|row| {
-            let cells: serde_json::Map<String, Value> = row
-                .cells
-                .iter()
-                .enumerate()
-                .map(|(peer, cell)| {
-                    let rounds = results.values.get(&row.id).and_then(|v| v.get(&peer));
-                    (line_up.peers[peer].id.to_owned(), cell_data(cell, rounds))
-                })
-                .collect();
-            json!({
-                "id": row.id, "label": row.label, "unit": row.subject.unit, "peers": cells,
-                "ratio_single": ratio(row.single), "ratio_default": ratio(row.default),
-                "ratio_c": ratio(row.c),
-            })
-        })
+        .map(|i| json!({"label": i.label, "peers": by_peer(report, &i.cells, |r| ratio(*r))}))
         .collect();
     let runs: Vec<Value> = results
-        .peak_kb
+        .runs
         .iter()
-        .map(|((job, peer), peak)| {
-            let busy = results.busy_cores.get(&(job.clone(), *peer));
-            json!({"job": job, "peer": line_up.peers[*peer].id, "peak_kb": peak, "busy_cores": busy})
+        .map(|((job, peer), runs)| {
+            let command = results.commands.get(&(job.clone(), *peer));
+            let runs: Vec<Value> = runs.iter().map(run_data).collect();
+            json!({
+                "job": job, "peer": line_up.peers[*peer].id, "command": command, "runs": runs,
+            })
         })
         .collect();
     json!({
         "quick": options.quick, "rounds": summary.rounds, "seconds": summary.seconds,
+        "interrupted": summary.interrupted,
         "machine": {
             "cores": machine.cores, "model": machine.model, "kernel": machine.kernel,
             "memory_mb": machine.memory_mb, "load_before": machine.load,
         },
-        "peers": peers, "missing": line_up.missing, "rows": rows, "runs": runs,
+        "peers": peers, "missing": line_up.missing, "rows": rows, "itself": itself, "runs": runs,
     })
+}
+
+fn row_data(report: &Report, row: &Row) -> Value {
+    let rounds = report.results.values.get(&row.id);
+    let cells: Map<String, Value> = row
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(peer, cell)| {
+            let id = report.line_up.peers[peer].id.to_owned();
+            (id, cell_data(cell, rounds.and_then(|v| v.get(&peer))))
+        })
+        .collect();
+    let columns = report.summary.columns.iter().zip(&row.ratios);
+    let beside: Map<String, Value> =
+        columns.map(|(column, r)| (column.label.to_owned(), ratio(*r))).collect();
+    json!({
+        "id": row.id, "label": row.label, "unit": row.subject.unit, "peers": cells,
+        "beside": beside, "ratios": ratios(report, row),
+    })
+}
+
+/// Of each kvik to each of the others, by their ids.
+fn ratios(report: &Report, row: &Row) -> Value {
+    let Some(values) = report.results.values.get(&row.id) else { return Value::Null };
+    let peers = || report.line_up.peers.iter().enumerate();
+    let of = |ours: usize| -> Map<String, Value> {
+        peers()
+            .filter(|(_, p)| p.kind != Kind::Kvik)
+            .filter_map(|(theirs, p)| {
+                let found = summary::ratio(values, ours, theirs, row.subject.better)?;
+                Some((p.id.to_owned(), ratio(Some(found))))
+            })
+            .collect()
+    };
+    let ours = peers().filter(|(_, p)| p.kind == Kind::Kvik);
+    ours.map(|(index, p)| (p.id.to_owned(), Value::Object(of(index)))).collect::<Map<_, _>>().into()
+}
+
+fn by_peer<T>(report: &Report, cells: &[T], data: impl Fn(&T) -> Value) -> Map<String, Value> {
+    let peers = report.line_up.peers.iter();
+    peers.zip(cells).map(|(p, cell)| (p.id.to_owned(), data(cell))).collect()
 }
 
 fn cell_data(cell: &Cell, rounds: Option<&Vec<Option<f64>>>) -> Value {
@@ -65,6 +92,14 @@ fn cell_data(cell: &Cell, rounds: Option<&Vec<Option<f64>>>) -> Value {
         Cell::Failed(why) => json!({"failed": why}),
         Cell::NotRun => Value::Null,
     }
+}
+
+fn run_data(run: &Run) -> Value {
+    json!({
+        "wall_seconds": run.wall_seconds, "cpu_seconds": run.cpu_seconds, "peak_kb": run.peak_kb,
+        "context_switches": run.switches, "outside_cores": run.outside_cores,
+        "disturbed": run.disturbed, "repeats": run.repeats,
+    })
 }
 
 fn ratio(ratio: Option<Ratio>) -> Value {

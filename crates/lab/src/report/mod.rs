@@ -1,32 +1,104 @@
-//! The report: one HTML page that needs nothing else, and the same as JSON.
+//! The report: one HTML page that needs nothing else, and the same as Markdown and JSON.
 
 mod html;
 mod json;
+mod markdown;
 mod svg;
 
+use crate::experiments::{Chart, Job};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::peers::LineUp;
 use crate::rounds::Results;
-use crate::stats::Summary;
+use crate::summary::Summary;
+use crate::table;
 use std::path::PathBuf;
 
-pub fn write(
-    options: &Options,
-    machine: &Machine,
-    line_up: &LineUp,
-    summary: &Summary,
-    results: &Results,
-) -> Result<PathBuf, String> {
-    let fault = |e: std::io::Error| format!("{}: {e}", options.out.display());
-    std::fs::create_dir_all(&options.out).map_err(fault)?;
-    let page = options.out.join("index.html");
-    std::fs::write(&page, html::page(options, machine, line_up, summary)).map_err(fault)?;
-    let data = json::data(options, machine, line_up, summary, results);
-    let text = serde_json::to_string_pretty(&data).map_err(|e| e.to_string())?;
-    std::fs::write(options.out.join("report.json"), &text).map_err(fault)?;
-    if options.json {
-        println!("{text}");
+/// Everything a report is made of.
+pub struct Report<'a> {
+    pub options: &'a Options,
+    pub machine: &'a Machine,
+    pub line_up: &'a LineUp,
+    pub jobs: &'a [Job],
+    pub summary: &'a Summary,
+    pub results: &'a Results,
+}
+
+impl Report<'_> {
+    /// The jobs that fill the rows of that subject.
+    fn jobs_of(&self, subject: &str) -> Vec<&Job> {
+        self.jobs.iter().filter(|job| job.experiment == subject).collect()
     }
-    Ok(page)
+
+    pub fn write(&self) -> Result<PathBuf, String> {
+        let out = &self.options.out;
+        let fault = |e: std::io::Error| format!("{}: {e}", out.display());
+        std::fs::create_dir_all(out).map_err(fault)?;
+        let page = out.join("index.html");
+        std::fs::write(&page, html::page(self)).map_err(fault)?;
+        std::fs::write(out.join("report.md"), markdown::page(self)).map_err(fault)?;
+        let text = serde_json::to_string_pretty(&json::data(self)).map_err(|e| e.to_string())?;
+        std::fs::write(out.join("report.json"), &text).map_err(fault)?;
+        if self.options.json {
+            println!("{text}");
+        }
+        Ok(page)
+    }
+}
+
+/// What the figures are.
+fn lead(report: &Report) -> String {
+    let summary = report.summary;
+    let mut text = format!(
+        "{} rounds of everything in turn, each run in a fresh process. Figures are medians with the \
+         span from the lowest round to the highest. Ratios are computed round by round, with the \
+         middle 95% of resampled medians; above 1 kvik is better.",
+        summary.rounds,
+    );
+    if summary.columns.len() > 2 {
+        text.push_str(
+            " Beside a peer that was run in two ways (on one thread and on all) kvik stands beside \
+             the better.",
+        );
+    }
+    if report.options.quick {
+        text.push_str(" This is the quick form: smaller counts and sizes.");
+    }
+    if summary.interrupted {
+        text.push_str(" The measuring was interrupted.");
+    }
+    text
+}
+
+/// Where the figures come from.
+fn machine(report: &Report) -> String {
+    let (machine, summary) = (report.machine, report.summary);
+    let mut text = format!(
+        "{} ({} cores, {:.1} GB), Linux {}, load {} before; {} rounds in {:.0} s, {:.0} s of them \
+         for repeating runs that others disturbed. One program at a time, nothing pinned. No \
+         warm-up, but in Java: a tenth of the messages goes first, untimed.",
+        machine.model,
+        machine.cores,
+        machine.memory_mb as f64 / 1024.0,
+        machine.kernel,
+        machine.load,
+        summary.rounds,
+        summary.seconds,
+        report.results.repeating_seconds,
+    );
+    let seldom = |job: &&Job| job.rounds < summary.rounds;
+    let few: Vec<String> = report.jobs.iter().filter(seldom).map(Job::name).collect();
+    if !few.is_empty() {
+        text.push_str(&format!(" Only in the first three rounds: {}.", few.join(", ")));
+    }
+    if let Some(note) = table::disturbed(summary) {
+        text.push(' ');
+        text.push_str(&note);
+    }
+    text
+}
+
+/// Whether the headline has that row: those of the files are too many.
+fn in_headline(row: &crate::summary::Row) -> bool {
+    row.subject.chart != Chart::Files && row.ratios.iter().any(Option::is_some)
 }

@@ -1,0 +1,318 @@
+//! What is started. A `Job` is one start of one program; it may fill several rows.
+
+use super::read::{read_files, read_nothing, read_number, read_pipes, read_rates};
+use super::read::{read_switches, read_waiting, read_zog, Reader};
+use super::subject;
+use crate::options::Options;
+use crate::peers::{Kind, Peer};
+
+#[derive(Clone)]
+pub struct Job {
+    pub experiment: &'static str,
+    /// Short text that tells this job from the others of its experiment.
+    pub detail: String,
+    /// What the Erlang machines are started with.
+    args: Vec<String>,
+    read: Reader,
+    /// What a program in another language is asked for.
+    task: Task,
+    /// How many messages are to be passed, where the output says how many were; otherwise 0.
+    count: u64,
+    pub limit_seconds: u64,
+    /// How often it is run in each round: more than once where a run is short and its rows many.
+    pub times: usize,
+    /// In how many rounds at most: fewer where it takes long and differs little.
+    pub rounds: usize,
+    /// On two schedulers: not for peers held to one.
+    two_schedulers: bool,
+}
+
+#[derive(Clone)]
+enum Task {
+    /// Only Erlang has it.
+    None,
+    /// The file matrix in C, with these arguments.
+    Files(Vec<String>),
+    /// Messages, among that many processes where it matters how many.
+    Talk { size: Option<u64> },
+}
+
+/// One start of one peer: its arguments, how what it prints is read, and what count it must say.
+pub struct Ask {
+    pub args: Vec<String>,
+    pub read: Reader,
+    pub count: u64,
+}
+
+/// Threads of the operating system: as many as every system allows, and fewer messages, for each
+/// takes a switch in the kernel.
+const MOST_THREADS: u64 = 1000;
+const THREADS_PASS: u64 = 10;
+
+impl Job {
+    pub fn name(&self) -> String {
+        if self.detail.is_empty() {
+            self.experiment.to_owned()
+        } else {
+            format!("{} {}", self.experiment, self.detail)
+        }
+    }
+    /// How that peer does this job, if it does.
+    pub fn ask(&self, peer: &Peer) -> Option<Ask> {
+        if peer.kind.is_erlang() {
+            let args = self.args.clone();
+            let able = !(self.two_schedulers && peer.single);
+            return able.then_some(Ask { args, read: self.read, count: self.count });
+        }
+        match (&self.task, peer.kind) {
+            (Task::Files(args), Kind::C) => {
+                Some(Ask { args: args.clone(), read: self.read, count: 0 })
+            }
+            (Task::Talk { size }, Kind::Go | Kind::Tokio | Kind::JavaVirtual) => {
+                Some(self.talk(*size, self.count))
+            }
+            (Task::Talk { size }, Kind::JavaThreads) => {
+                let switching = self.experiment != "oneway";
+                let count = if switching { self.count / THREADS_PASS } else { self.count };
+                match (self.experiment, size) {
+                    ("memory", _) => Some(self.talk(Some(MOST_THREADS), count)),
+                    (_, Some(size)) if *size > MOST_THREADS => None,
+                    (_, size) => Some(self.talk(*size, count)),
+                }
+            }
+            _ => None,
+        }
+    }
+    fn talk(&self, size: Option<u64>, count: u64) -> Ask {
+        let what = if self.experiment == "memory" { "waiting" } else { self.experiment };
+        let numbers = size.into_iter().chain((count > 0).then_some(count));
+        let args = [what.to_owned()].into_iter().chain(numbers.map(|n| n.to_string())).collect();
+        let read =
+            if matches!(self.experiment, "ring" | "memory") { self.read } else { read_rates };
+        Ask { args, read, count }
+    }
+}
+
+/// Their numbers, in the quick form and in the whole.
+struct Sizes {
+    oneway: u64,
+    pingpong: u64,
+    ring: &'static [u64],
+    ring_messages: u64,
+    waiting: u64,
+    calls: u64,
+    senders: u64,
+    pairs: u64,
+    lives: u64,
+    lines: u64,
+    /// Megabytes, and blocks in KB.
+    files: &'static [&'static str],
+    switching_ms: u64,
+}
+
+const QUICK: Sizes = Sizes {
+    oneway: 2_000_000,
+    pingpong: 500_000,
+    ring: &[10, 1_000, 100_000],
+    ring_messages: 300_000,
+    waiting: 100_000,
+    calls: 150_000,
+    senders: 100_000,
+    pairs: 300_000,
+    lives: 100_000,
+    lines: 4_000,
+    files: &["8", "1", "8", "64", "1024"],
+    switching_ms: 500,
+};
+
+const WHOLE: Sizes = Sizes {
+    oneway: 10_000_000,
+    pingpong: 2_000_000,
+    ring: &[1, 10, 100, 1_000, 10_000, 1_000_000],
+    ring_messages: 1_000_000,
+    waiting: 1_000_000,
+    calls: 500_000,
+    senders: 250_000,
+    pairs: 1_000_000,
+    lives: 300_000,
+    lines: 25_000,
+    files: &["100", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"],
+    switching_ms: 1_000,
+};
+
+pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
+    for name in &options.experiments {
+        if subject(name).is_none() {
+            return Err(format!("no experiment named {name}"));
+        }
+    }
+    let wanted = |job: &Job| {
+        options.experiments.is_empty()
+            || options
+                .experiments
+                .iter()
+                .any(|e| e == job.experiment || (job.experiment == "ring" && e == "spawn"))
+    };
+    let mut jobs: Vec<Job> =
+        all(if options.quick { &QUICK } else { &WHOLE }).into_iter().filter(wanted).collect();
+    if !options.experiments.is_empty() {
+        // Who names experiments wants them in every round.
+        jobs.iter_mut().for_each(|job| job.rounds = usize::MAX);
+    }
+    Ok(jobs)
+}
+
+fn all(sizes: &Sizes) -> Vec<Job> {
+    let says = |call: String| format!("io:format(\"~p~n\", [{call}]), halt().");
+    let mut jobs = vec![
+        Job {
+            task: Task::Talk { size: None },
+            count: sizes.oneway,
+            ..eval("oneway", &says(format!("ipctest:oneway({})", sizes.oneway)))
+        },
+        Job {
+            task: Task::Talk { size: None },
+            count: sizes.pingpong,
+            ..eval("pingpong", &says(format!("ipctest:pingpong({})", sizes.pingpong)))
+        },
+    ];
+    jobs.extend(sizes.ring.iter().map(|&n| ring(n, sizes.ring_messages)));
+    jobs.push(Job {
+        task: Task::Talk { size: Some(sizes.waiting) },
+        rounds: 3,
+        ..start("memory", &["waiting", "start", &sizes.waiting.to_string()], read_waiting)
+    });
+    jobs.push(Job {
+        count: sizes.calls,
+        ..start("calls", &["calls", "start", &sizes.calls.to_string(), "100000"], read_rates)
+    });
+    jobs.extend(crowd(sizes));
+    jobs.push(Job {
+        count: sizes.lives,
+        ..start("lives", &["lives", "start", &sizes.lives.to_string()], read_rates)
+    });
+    let lines = sizes.lines.to_string();
+    jobs.push(start("pipes", &["pipe_ring", "start", "10", &lines, "8"], read_pipes));
+    jobs.push(files(sizes.files));
+    let ms = sizes.switching_ms.to_string();
+    jobs.push(start("scheduling", &["switches", "start", &ms], read_switches));
+    jobs.push(Job { read: read_nothing, ..eval("start", "halt().") });
+    jobs
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|w| (*w).to_owned()).collect()
+}
+
+fn eval(experiment: &'static str, code: &str) -> Job {
+    Job {
+        experiment,
+        detail: String::new(),
+        args: words(&["-noshell", "-noinput", "-eval", code]),
+        read: read_number,
+        task: Task::None,
+        count: 0,
+        limit_seconds: 120,
+        times: 1,
+        rounds: usize::MAX,
+        two_schedulers: false,
+    }
+}
+
+fn start(experiment: &'static str, what: &[&str], read: Reader) -> Job {
+    let mut args = words(&["+P", "2000000", "-noshell", "-noinput", "-s"]);
+    args.extend(words(what));
+    Job { args, read, limit_seconds: 180, ..eval(experiment, "") }
+}
+
+fn ring(n: u64, messages: u64) -> Job {
+    let mut job = eval("ring", &format!("zog:start({n}, {messages}), halt()."));
+    job.args.splice(0..0, words(&["+P", "2000000"]));
+    let task = Task::Talk { size: Some(n) };
+    Job { detail: n.to_string(), task, count: messages, read: read_zog, ..job }
+}
+
+/// What takes two schedulers. One pair makes half as many round trips as two: no count to check.
+fn crowd(sizes: &Sizes) -> [Job; 2] {
+    ["senders", "pairs"].map(|which| {
+        let count = if which == "senders" { sizes.senders } else { sizes.pairs };
+        let what = ["crowd", which, &count.to_string()];
+        let job = start(which, &what, read_rates);
+        let args = [words(&["+S", "2:2"]), job.args].concat();
+        let count = if which == "senders" { 8 * count } else { 0 };
+        Job { args, count, two_schedulers: true, ..job }
+    })
+}
+
+fn files(sizes: &[&str]) -> Job {
+    let dir = std::env::temp_dir().display().to_string();
+    let matrix = [&[dir.as_str()], sizes].concat();
+    let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
+    Job { task: Task::Files(words(&matrix)), limit_seconds: 400, rounds: 3, ..job }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn peer(kind: Kind, single: bool) -> Peer {
+        Peer {
+            id: "x",
+            label: "x",
+            kind,
+            single,
+            tool: PathBuf::new(),
+            program: PathBuf::new(),
+            flags: Vec::new(),
+            env: Vec::new(),
+            version: String::new(),
+        }
+    }
+
+    fn args(job: &Job, kind: Kind) -> Option<String> {
+        job.ask(&peer(kind, false)).map(|ask| ask.args.join(" "))
+    }
+
+    #[test]
+    fn other_languages_are_asked_for_the_same() {
+        assert_eq!(args(&ring(1000, 5000), Kind::Go).unwrap(), "ring 1000 5000");
+        assert_eq!(args(&ring(1_000_000, 5000), Kind::Tokio).unwrap(), "ring 1000000 5000");
+        assert_eq!(args(&ring(10, 5), Kind::C), None);
+        let all = all(&QUICK);
+        let find = |name: &str| all.iter().find(|j| j.experiment == name).unwrap();
+        assert_eq!(args(find("pingpong"), Kind::JavaVirtual).unwrap(), "pingpong 500000");
+        assert_eq!(args(find("memory"), Kind::Go).unwrap(), "waiting 100000");
+        assert_eq!(args(find("lives"), Kind::Go), None);
+        assert!(args(find("files"), Kind::C).unwrap().ends_with(" 8 1 8 64 1024"));
+    }
+
+    #[test]
+    fn threads_are_spared() {
+        assert_eq!(args(&ring(1000, 5000), Kind::JavaThreads).unwrap(), "ring 1000 500");
+        assert_eq!(ring(1000, 5000).ask(&peer(Kind::JavaThreads, false)).unwrap().count, 500);
+        assert_eq!(args(&ring(10_000, 5000), Kind::JavaThreads), None);
+        let all = all(&WHOLE);
+        let memory = all.iter().find(|j| j.experiment == "memory").unwrap();
+        assert_eq!(args(memory, Kind::JavaThreads).unwrap(), "waiting 1000");
+    }
+
+    #[test]
+    fn two_schedulers_are_not_for_one() {
+        let [senders, _] = crowd(&QUICK);
+        assert!(senders.ask(&peer(Kind::Otp, true)).is_none());
+        assert!(senders.ask(&peer(Kind::Otp, false)).is_some());
+        assert!(senders.ask(&peer(Kind::Go, false)).is_none());
+    }
+
+    #[test]
+    fn named_experiments_run_in_every_round() {
+        let options = |names: &[&str]| Options { experiments: words(names), ..Options::default() };
+        let jobs = chosen(&options(&["memory"])).unwrap();
+        assert!(jobs.len() == 1 && jobs[0].rounds == usize::MAX);
+        let all = chosen(&options(&[])).unwrap();
+        assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == 3));
+        assert!(chosen(&options(&["chess"])).is_err());
+        assert!(chosen(&options(&["spawn"])).unwrap().iter().all(|j| j.experiment == "ring"));
+    }
+}

@@ -1,0 +1,195 @@
+//! What is measured: the experiments as they are shown (here), what is started for them (`jobs`),
+//! and how what is printed is read (`read`).
+
+mod jobs;
+mod read;
+
+pub use jobs::{chosen, Ask, Job};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    More,
+    Less,
+}
+
+/// How the rows of an experiment are shown. A row's id is `EXPERIMENT/detail`.
+pub struct Subject {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub question: &'static str,
+    pub unit: &'static str,
+    pub better: Better,
+    pub chart: Chart,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chart {
+    /// A bar for each peer and row.
+    Bars,
+    /// A line for each peer over the number in the row's detail.
+    Lines,
+    /// Four charts, one for each pattern, by block size.
+    Files,
+}
+
+pub const SUBJECTS: &[Subject] = &[
+    Subject {
+        id: "oneway",
+        title: "One-way messages",
+        question: "How many messages a second does one process take from another?",
+        unit: "messages/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "pingpong",
+        title: "Ping-pong",
+        question: "How many round trips a second, and are all schedulers as fast as one?",
+        unit: "round trips/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "ring",
+        title: "A message in a ring of processes",
+        question: "Does a message cost the same however many processes there are?",
+        unit: "µs/message",
+        better: Better::Less,
+        chart: Chart::Lines,
+    },
+    Subject {
+        id: "spawn",
+        title: "Starting processes",
+        question: "Does a process cost the same to start however many there are?",
+        unit: "µs/spawn",
+        better: Better::Less,
+        chart: Chart::Lines,
+    },
+    Subject {
+        id: "memory",
+        title: "A process that waits",
+        question: "How much memory does a process hold that only waits?",
+        unit: "bytes",
+        better: Better::Less,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "calls",
+        title: "gen_server:call",
+        question: "How many calls a second are answered, and does it matter that 100,000 messages \
+                   wait in the caller's mailbox?",
+        unit: "calls/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "senders",
+        title: "Eight senders, one receiver",
+        question: "How many messages a second does a process take from eight others, on two \
+                   schedulers?",
+        unit: "messages/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "pairs",
+        title: "Pairs that do not know each other",
+        question: "Do two pairs at ping-pong on two schedulers make twice the round trips of one?",
+        unit: "round trips/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "lives",
+        title: "Short lives",
+        question: "How many processes a second can be started with a link, spoken to, and seen to \
+                   end, one after the other?",
+        unit: "lives/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "pipes",
+        title: "Ports under load",
+        question: "How many lines a second pass through eighty programs in eight rings?",
+        unit: "lines/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "files",
+        title: "File I/O",
+        question: "How fast do blocks of each size pass through ordinary and raw files?",
+        unit: "MB/s",
+        better: Better::More,
+        chart: Chart::Files,
+    },
+    Subject {
+        id: "scheduling",
+        title: "Switching between processes",
+        question: "What does it cost to switch, counted from inside during ping-pong?",
+        unit: "ns/switch",
+        better: Better::Less,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "start",
+        title: "Start and halt",
+        question: "How long until a machine has booted OTP and ended again?",
+        unit: "ms",
+        better: Better::Less,
+        chart: Chart::Bars,
+    },
+];
+
+pub fn subject(id: &str) -> Option<&'static Subject> {
+    SUBJECTS.iter().find(|s| s.id == id)
+}
+
+/// A row's id as people read it.
+pub fn label(row: &str) -> String {
+    let parts: Vec<&str> = row.split('/').collect();
+    match parts.as_slice() {
+        ["ring", n] => format!("ring message, N = {}", grouped(n)),
+        ["spawn", n] => format!("spawn, N = {}", grouped(n)),
+        ["calls", "0"] => "gen_server:call".to_owned(),
+        ["calls", n] => format!("gen_server:call, {} waiting", grouped(n)),
+        ["senders"] => "8 senders, 1 receiver".to_owned(),
+        ["pairs", "1"] => "1 pair at ping-pong".to_owned(),
+        ["pairs", n] => format!("{n} pairs at ping-pong"),
+        ["lives"] => "spawn, link, message, exit".to_owned(),
+        ["files", pattern, handle, block] => {
+            format!("{} {handle} {block} KB", pattern.replace('_', " "))
+        }
+        ["oneway"] => "one-way".to_owned(),
+        ["pingpong"] => "ping-pong".to_owned(),
+        ["memory"] => "a waiting process".to_owned(),
+        ["pipes"] => "pipe ring".to_owned(),
+        ["scheduling"] => "a switch".to_owned(),
+        ["start"] => "start and halt".to_owned(),
+        _ => row.to_owned(),
+    }
+}
+
+/// `1000000` as `1,000,000`.
+pub fn grouped(digits: &str) -> String {
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_digits() {
+        assert_eq!(grouped("1000000"), "1,000,000");
+        assert_eq!(grouped("100"), "100");
+    }
+}

@@ -1,0 +1,144 @@
+//! Reading what the programs print. A program that does not say what was asked for, or passed
+//! another number of messages than it was told, has no rows: that is a failure.
+
+use super::jobs::Job;
+
+/// What a job's output says: row id and value. The number is how many messages it must speak of; 0
+/// where it says nothing of them.
+pub type Reader = fn(&Job, u64, &str) -> Vec<(String, f64)>;
+
+pub fn read_nothing(_: &Job, _: u64, _: &str) -> Vec<(String, f64)> {
+    Vec::new()
+}
+
+pub fn read_number(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let value = text.lines().rev().find_map(|l| l.trim().parse().ok());
+    value.map(|v| (job.experiment.to_owned(), v)).into_iter().collect()
+}
+
+/// `NAME COUNT in SECONDS s`: a row of that name.
+pub fn read_rates(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
+    let rows: Option<Vec<_>> = text.lines().map(|line| read_rate(line, count)).collect();
+    rows.unwrap_or_default()
+}
+
+fn read_rate(line: &str, count: u64) -> Option<(String, f64)> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [name, passed, "in", seconds, "s"] = words.as_slice() else { return None };
+    let (passed, seconds): (u64, f64) = (passed.parse().ok()?, seconds.parse().ok()?);
+    (count == 0 || passed == count).then(|| ((*name).to_owned(), passed as f64 / seconds))
+}
+
+/// The number before ` UNIT` in a line that begins with `start`.
+fn number_before(text: &str, start: &str, unit: &str) -> Option<f64> {
+    let line = text.lines().find(|l| l.starts_with(start))?;
+    let (before, _) = line.split_once(unit)?;
+    let digits =
+        before.rsplit(|c: char| !(c.is_ascii_alphanumeric() || ".-+".contains(c))).next()?;
+    digits.parse().ok()
+}
+
+pub fn read_zog(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
+    let passed = number_before(text, "Run :", " msgs)");
+    let spawned = number_before(text, "Setup :", " spawns)").map(|n| n.to_string());
+    if passed != Some(count as f64) || spawned.as_ref() != Some(&job.detail) {
+        return Vec::new();
+    }
+    let message = number_before(text, "Run :", " us per msg");
+    let spawn = number_before(text, "Setup :", " us per spawn");
+    let mut rows = Vec::new();
+    rows.extend(message.map(|v| (format!("ring/{}", job.detail), v)));
+    // Starting a few processes measures the clock more than the processes.
+    if job.detail.len() > 2 {
+        rows.extend(spawn.map(|v| (format!("spawn/{}", job.detail), v)));
+    }
+    rows
+}
+
+pub fn read_waiting(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let bytes = number_before(text, "waiting ", " bytes");
+    bytes.map(|v| ("memory".to_owned(), v)).into_iter().collect()
+}
+
+pub fn read_pipes(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let rate = number_before(text, "(total run", "/s)");
+    rate.map(|v| ("pipes".to_owned(), v)).into_iter().collect()
+}
+
+pub fn read_switches(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let line = text.lines().find(|l| l.starts_with("switches "));
+    let value = line.and_then(|l| l.rsplit(' ').next()?.parse().ok());
+    value.map(|v| ("scheduling".to_owned(), v)).into_iter().collect()
+}
+
+/// `(sequential_read raw 64KB: 19 ms 5249 MB/s)`
+pub fn read_files(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    text.lines().filter_map(read_file_cell).collect()
+}
+
+fn read_file_cell(line: &str) -> Option<(String, f64)> {
+    let mut words = line.strip_prefix('(')?.split(' ');
+    let (pattern, handle, block) = (words.next()?, words.next()?, words.next()?);
+    let block = block.strip_suffix("KB:")?;
+    let rate = line.strip_suffix(" MB/s)")?.rsplit(' ').next()?.parse().ok()?;
+    Some((format!("files/{pattern}/{handle}/{block}"), rate))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiments::chosen;
+    use crate::options::Options;
+
+    fn job(name: &str) -> Job {
+        let all = chosen(&Options::default()).unwrap();
+        all.into_iter().find(|j| j.name() == name).unwrap()
+    }
+
+    fn row(id: &str, value: f64) -> Vec<(String, f64)> {
+        vec![(id.to_owned(), value)]
+    }
+
+    const ZOG: &str = "Setup : 0.002203 s (2.203 us per spawn) (1000 spawns)\n\
+                       Run : 0.506515 s (0.506515 us per msg) (1000000 msgs)\n";
+
+    #[test]
+    fn reads_the_printed_lines() {
+        let rows = read_zog(&job("ring 1000"), 1_000_000, ZOG);
+        assert_eq!(rows, [row("ring/1000", 0.506515), row("spawn/1000", 2.203)].concat());
+        let small = "Setup : 8.0e-6 s (8.0e-1 us per spawn) (1 spawns)\n";
+        assert_eq!(number_before(small, "Setup :", " us per spawn"), Some(0.8));
+        let pipes = "(total run (N:10 K:10000 Par:8) 873ms 91583/s)\n";
+        assert_eq!(read_pipes(&job("pipes"), 0, pipes), row("pipes", 91583.0));
+        let cell = "(random_write raw 1KB: 1078 ms 97 MB/s)";
+        assert_eq!(read_file_cell(cell), Some(("files/random_write/raw/1".to_owned(), 97.0)));
+        let switches = "switches 4.0e6 /s reductions 9.1e7 /s ns 240.5\n";
+        assert_eq!(read_switches(&job("scheduling"), 0, switches), row("scheduling", 240.5));
+        let waiting = "waiting 540.672 bytes 1000000 processes\n";
+        assert_eq!(read_waiting(&job("memory"), 0, waiting), row("memory", 540.672));
+        assert_eq!(read_number(&job("oneway"), 5, "1234.5\n"), row("oneway", 1234.5));
+    }
+
+    #[test]
+    fn reads_rates() {
+        let calls = "calls/0 300000 in 0.5 s\ncalls/100000 300000 in 6.0e-1 s\n";
+        let rows = [row("calls/0", 600_000.0), row("calls/100000", 500_000.0)].concat();
+        assert_eq!(read_rates(&job("calls"), 300_000, calls), rows);
+        assert_eq!(read_rates(&job("calls"), 0, calls), rows);
+    }
+
+    #[test]
+    fn a_wrong_count_is_no_result() {
+        assert!(read_zog(&job("ring 1000"), 999_999, ZOG).is_empty());
+        assert!(read_zog(&job("ring 100"), 1_000_000, ZOG).is_empty());
+        assert!(read_rates(&job("pingpong"), 10, "pingpong 9 in 1.0 s\n").is_empty());
+        assert!(read_rates(&job("pingpong"), 10, "pingpong 10 in 1.0 s\nerror\n").is_empty());
+    }
+
+    #[test]
+    fn a_ring_of_one_says_nothing_of_spawning() {
+        let text = "Setup : 8.0e-6 s (8.0 us per spawn) (1 spawns)\n\
+                    Run : 0.17595 s (0.17595 us per msg) (1000000 msgs)\n";
+        assert_eq!(read_zog(&job("ring 1"), 1_000_000, text).len(), 1);
+    }
+}

@@ -1,0 +1,71 @@
+//! The report as Markdown: the same tables, to be put where a page cannot be.
+
+use super::Report;
+use crate::experiments::SUBJECTS;
+use crate::peers::Kind;
+use crate::summary::Row;
+use crate::table::{self, Detail, Table};
+use std::fmt::Write;
+
+pub fn page(report: &Report) -> String {
+    let summary = report.summary;
+    let mut out = String::from("# kvik bench\n\n");
+    let _ = writeln!(out, "{}\n", super::lead(report));
+    let headline: Vec<&Row> = summary.rows.iter().filter(|r| super::in_headline(r)).collect();
+    part(
+        &mut out,
+        "kvik's speed as a multiple of others'",
+        &table::ratios(summary, &headline, Detail::Spread),
+    );
+    part(
+        &mut out,
+        "A peer's speed as a multiple of its own",
+        &table::itself(summary, Detail::Spread),
+    );
+    for subject in SUBJECTS {
+        let rows: Vec<&Row> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let _ = writeln!(out, "## {}\n\n{}\n", subject.title, subject.question);
+        let _ = writeln!(out, "{}", table::figures(summary, &rows, Detail::Spread).markdown());
+        if subject.id == "files" {
+            let _ = writeln!(out, "{}", table::ratios(summary, &rows, Detail::Spread).markdown());
+        }
+        let jobs = report.jobs_of(subject.id);
+        part(&mut out, "What the runs used", &table::usage(report.line_up, &jobs, report.results));
+    }
+    failures(&mut out, report);
+    let _ = writeln!(out, "## How this was measured\n\n{}\n", super::machine(report));
+    for peer in &report.line_up.peers {
+        let ours = if peer.kind == Kind::Kvik { " (ours)" } else { "" };
+        let _ = writeln!(out, "- {}{ours}: `{}`, {}", peer.label, peer.line(), peer.version);
+    }
+    for missing in &report.line_up.missing {
+        let _ = writeln!(out, "- missing: {missing}");
+    }
+    let _ = writeln!(out, "\nEach run again:\n\n```");
+    for ((job, peer), command) in &report.results.commands {
+        let _ = writeln!(out, "# {job} on {}\n{command}", report.line_up.peers[*peer].label);
+    }
+    out.push_str("```\n");
+    out
+}
+
+fn part(out: &mut String, title: &str, table: &Table) {
+    if table.0.len() > 1 {
+        let _ = writeln!(out, "### {title}\n\n{}", table.markdown());
+    }
+}
+
+fn failures(out: &mut String, report: &Report) {
+    let faults = table::faults(report.summary);
+    if faults.is_empty() {
+        return;
+    }
+    out.push_str("## What failed\n\n");
+    for (name, why) in faults {
+        let _ = writeln!(out, "- {name}: `{}`", why.replace('`', "'"));
+    }
+    out.push('\n');
+}

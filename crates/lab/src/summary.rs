@@ -1,0 +1,334 @@
+//! The results as rows: a cell for each peer, kvik's ratios to the others, and each peer's to
+//! itself.
+
+use crate::experiments::{self, Better, Job, Subject};
+use crate::peers::{Kind, LineUp};
+use crate::rounds::Results;
+use crate::stats::{Ratio, Spread};
+use std::collections::BTreeMap;
+
+/// One line of the report.
+pub struct Row {
+    pub id: String,
+    pub label: String,
+    pub subject: &'static Subject,
+    /// For each peer of the line-up.
+    pub cells: Vec<Cell>,
+    /// kvik's ratio, for each of the summary's columns.
+    pub ratios: Vec<Option<Ratio>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    Value(Spread),
+    Failed(String),
+    NotRun,
+}
+
+/// Whom kvik is compared with: of several ways to run the same thing with the better one.
+pub struct Column {
+    pub label: &'static str,
+    kind: Kind,
+    /// On one scheduler only, kvik too.
+    single: Option<bool>,
+}
+
+const fn column(label: &'static str, kind: Kind) -> Column {
+    Column { label, kind, single: None }
+}
+
+const COLUMNS: &[Column] = &[
+    Column { single: Some(true), ..column("OTP, both +S 1", Kind::Otp) },
+    Column { single: Some(false), ..column("OTP", Kind::Otp) },
+    column("Go", Kind::Go),
+    column("tokio", Kind::Tokio),
+    column("Java virtual", Kind::JavaVirtual),
+    column("Java threads", Kind::JavaThreads),
+    column("C", Kind::C),
+];
+
+/// A peer's speed in one row as a multiple of its speed in another.
+pub struct Itself {
+    pub label: String,
+    /// For each peer of the line-up.
+    pub cells: Vec<Option<Ratio>>,
+}
+
+pub struct Summary {
+    pub peers: Vec<(&'static str, &'static str, Kind)>,
+    pub columns: Vec<&'static Column>,
+    pub rows: Vec<Row>,
+    pub itself: Vec<Itself>,
+    pub rounds: usize,
+    pub seconds: f64,
+    /// Runs that counted although others disturbed them, and all runs.
+    pub disturbed: (usize, usize),
+    pub interrupted: bool,
+}
+
+impl Summary {
+    pub fn of(line_up: &LineUp, jobs: &[Job], results: &Results) -> Summary {
+        let mut rows: Vec<Row> = results
+            .values
+            .iter()
+            .filter_map(|(id, cells)| row(line_up, jobs, results, id, cells))
+            .collect();
+        for (job, _) in results.faults.keys() {
+            add_failed(&mut rows, line_up, jobs, results, job);
+        }
+        rows.sort_by_key(|r| order(&r.id));
+        let used: Vec<usize> = (0..COLUMNS.len())
+            .filter(|column| rows.iter().any(|row| row.ratios[*column].is_some()))
+            .collect();
+        for row in &mut rows {
+            row.ratios = used.iter().map(|column| row.ratios[*column]).collect();
+        }
+        let runs = || results.runs.values().flatten();
+        Summary {
+            peers: line_up.peers.iter().map(|p| (p.id, p.label, p.kind)).collect(),
+            columns: used.iter().map(|column| &COLUMNS[*column]).collect(),
+            itself: itself(line_up, results, &rows),
+            rows,
+            rounds: results.rounds,
+            seconds: results.seconds,
+            disturbed: (runs().filter(|r| r.disturbed).count(), runs().count()),
+            interrupted: results.interrupted,
+        }
+    }
+    pub fn kvik_failed(&self) -> bool {
+        self.rows.iter().any(|row| {
+            let mut cells = row.cells.iter().zip(&self.peers);
+            cells.any(|(c, p)| p.2 == Kind::Kvik && matches!(c, Cell::Failed(_)))
+        })
+    }
+    /// The peers who have something in any of these rows.
+    pub fn present(&self, rows: &[&Row]) -> Vec<usize> {
+        let some = |peer: &usize| rows.iter().any(|r| r.cells[*peer] != Cell::NotRun);
+        (0..self.peers.len()).filter(some).collect()
+    }
+}
+
+/// Experiments in their own order, numbers as numbers.
+fn order(id: &str) -> (usize, Vec<(String, u64)>) {
+    let first = id.split('/').next().unwrap_or_default();
+    let place = experiments::SUBJECTS.iter().position(|s| s.id == first).unwrap_or(usize::MAX);
+    let rank = |p: &str| {
+        ["ordinary", "raw", "read_ahead", "delayed_write"]
+            .iter()
+            .position(|h| *h == p)
+            .map_or_else(|| p.to_owned(), |i| i.to_string())
+    };
+    let part = |p: &str| p.parse().map_or_else(|_| (rank(p), 0), |n| (String::new(), n));
+    (place, id.split('/').map(part).collect())
+}
+
+type Values = BTreeMap<usize, Vec<Option<f64>>>;
+
+fn row(
+    line_up: &LineUp,
+    jobs: &[Job],
+    results: &Results,
+    id: &str,
+    values: &Values,
+) -> Option<Row> {
+    let subject = experiments::subject(id.split('/').next()?)?;
+    let cells = (0..line_up.peers.len())
+        .map(|peer| {
+            let known: Vec<f64> =
+                values.get(&peer).into_iter().flatten().flatten().copied().collect();
+            match Spread::of(&known) {
+                Some(spread) => Cell::Value(spread),
+                None => fault_of(jobs, results, id, peer).map_or(Cell::NotRun, Cell::Failed),
+            }
+        })
+        .collect();
+    let ratios = COLUMNS.iter().map(|c| to_column(line_up, values, c, subject.better)).collect();
+    Some(Row { id: id.to_owned(), label: experiments::label(id), subject, cells, ratios })
+}
+
+/// kvik's ratio to the best of a column's peers.
+fn to_column(line_up: &LineUp, values: &Values, column: &Column, better: Better) -> Option<Ratio> {
+    let ours = match column.single {
+        Some(single) => line_up.position(Kind::Kvik, single)?,
+        None => {
+            line_up.position(Kind::Kvik, false).or_else(|| line_up.position(Kind::Kvik, true))?
+        }
+    };
+    let theirs = line_up.peers.iter().enumerate().filter(|(_, p)| {
+        p.kind == column.kind && column.single.is_none_or(|single| p.single == single)
+    });
+    let ratios = theirs.filter_map(|(index, _)| ratio(values, ours, index, better));
+    ratios.min_by(|a, b| a.median.total_cmp(&b.median))
+}
+
+/// How many times better the one peer is than the other in a row.
+pub fn ratio(values: &Values, ours: usize, theirs: usize, better: Better) -> Option<Ratio> {
+    Ratio::of(values.get(&ours)?, values.get(&theirs)?, better)
+}
+
+/// What is compared within a peer: label, row, and the row it is a multiple of.
+fn itself(line_up: &LineUp, results: &Results, rows: &[Row]) -> Vec<Itself> {
+    let sizes = rows.iter().filter_map(|r| r.id.strip_prefix("ring/")?.parse::<u64>().ok());
+    let most = sizes.max().unwrap_or(0);
+    let number = |n: u64| experiments::grouped(&n.to_string());
+    let pairs = [
+        (
+            "a call with 100,000 messages waiting : with none".to_owned(),
+            "calls/100000".to_owned(),
+            "calls/0",
+        ),
+        ("two pairs on two schedulers : one pair".to_owned(), "pairs/2".to_owned(), "pairs/1"),
+        (
+            format!("a message in a ring of {} : of 1,000", number(most)),
+            format!("ring/{most}"),
+            "ring/1000",
+        ),
+    ];
+    let mut all: Vec<Itself> = pairs
+        .into_iter()
+        .filter(|(_, row, base)| row != base)
+        .filter_map(|(label, row, base)| {
+            let better = experiments::subject(base.split('/').next()?)?.better;
+            let (row, base) = (results.values.get(&row)?, results.values.get(base)?);
+            let within = |peer| Ratio::of(row.get(&peer)?, base.get(&peer)?, better);
+            Some(Itself { label, cells: (0..line_up.peers.len()).map(within).collect() })
+        })
+        .collect();
+    all.extend(schedulers(line_up, results));
+    all.retain(|i| i.cells.iter().any(Option::is_some));
+    all
+}
+
+/// Ping-pong on all schedulers as a multiple of ping-pong on one.
+fn schedulers(line_up: &LineUp, results: &Results) -> Option<Itself> {
+    let values = results.values.get("pingpong")?;
+    let cell = |(index, peer): (usize, &crate::peers::Peer)| {
+        let single = line_up.position(peer.kind, true).filter(|_| !peer.single)?;
+        ratio(values, index, single, Better::More)
+    };
+    let label = "ping-pong on all schedulers : on one".to_owned();
+    Some(Itself { label, cells: line_up.peers.iter().enumerate().map(cell).collect() })
+}
+
+fn fault_of(jobs: &[Job], results: &Results, id: &str, peer: usize) -> Option<String> {
+    let job = jobs.iter().find(|j| fills(j, id))?;
+    results.faults.get(&(job.name(), peer))?.first().cloned()
+}
+
+/// Whether that job is the one that gives that row.
+pub fn fills(job: &Job, row: &str) -> bool {
+    let (first, rest) = row.split_once('/').unwrap_or((row, ""));
+    let experiment = if first == "spawn" { "ring" } else { first };
+    experiment == job.experiment && (job.detail.is_empty() || job.detail == rest)
+}
+
+/// A row for a job that nobody finished: otherwise its failure would not be seen.
+fn add_failed(rows: &mut Vec<Row>, line_up: &LineUp, jobs: &[Job], results: &Results, job: &str) {
+    let Some(job) = jobs.iter().find(|j| j.name() == job) else { return };
+    if rows.iter().any(|r| fills(job, &r.id)) {
+        return;
+    }
+    let id = match job.detail.as_str() {
+        "" => job.experiment.to_owned(),
+        detail => format!("{}/{detail}", job.experiment),
+    };
+    rows.extend(row(line_up, jobs, results, &id, &BTreeMap::new()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use crate::peers::Peer;
+
+    fn line_up(peers: &[(Kind, bool)]) -> LineUp {
+        let peer = |&(kind, single): &(Kind, bool)| Peer {
+            id: "x",
+            label: "x",
+            kind,
+            single,
+            tool: "".into(),
+            program: "".into(),
+            flags: Vec::new(),
+            env: Vec::new(),
+            version: String::new(),
+        };
+        LineUp { peers: peers.iter().map(peer).collect(), missing: Vec::new() }
+    }
+
+    fn results(rows: &[(&str, &[f64])]) -> Results {
+        let mut results = Results { rounds: 1, ..Results::default() };
+        for (row, values) in rows {
+            let cells = values.iter().enumerate().map(|(peer, v)| (peer, vec![Some(*v)]));
+            results.values.insert((*row).to_owned(), cells.collect());
+        }
+        results
+    }
+
+    fn medians(ratios: &[Option<Ratio>]) -> Vec<Option<f64>> {
+        ratios.iter().map(|r| r.map(|r| r.median)).collect()
+    }
+
+    #[test]
+    fn kvik_stands_beside_the_better_of_each_kind() {
+        let line_up = line_up(&[
+            (Kind::Kvik, false),
+            (Kind::Otp, false),
+            (Kind::Tokio, true),
+            (Kind::Tokio, false),
+        ]);
+        let jobs = experiments::chosen(&Options::default()).unwrap();
+        let results = results(&[("pingpong", &[60.0, 10.0, 30.0, 20.0])]);
+        let summary = Summary::of(&line_up, &jobs, &results);
+        let labels: Vec<_> = summary.columns.iter().map(|c| c.label).collect();
+        assert_eq!(labels, ["OTP", "tokio"]);
+        assert_eq!(medians(&summary.rows[0].ratios), [Some(6.0), Some(2.0)]);
+        assert_eq!(medians(&summary.itself[0].cells), [None, None, None, Some(20.0 / 30.0)]);
+    }
+
+    #[test]
+    fn one_scheduler_stands_beside_one() {
+        let line_up = line_up(&[
+            (Kind::Kvik, true),
+            (Kind::Otp, true),
+            (Kind::Kvik, false),
+            (Kind::Otp, false),
+        ]);
+        let results = results(&[("ring/1000", &[1.0, 5.0, 2.0, 6.0]), ("ring/10", &[1.0; 4])]);
+        let summary = Summary::of(&line_up, &[], &results);
+        assert_eq!(summary.rows[1].id, "ring/1000");
+        assert_eq!(medians(&summary.rows[1].ratios), [Some(5.0), Some(3.0)]);
+    }
+
+    #[test]
+    fn rows_are_compared_within_a_peer() {
+        let line_up = line_up(&[(Kind::Kvik, false)]);
+        let results = results(&[
+            ("calls/0", &[100.0]),
+            ("calls/100000", &[90.0]),
+            ("ring/1000", &[0.2]),
+            ("ring/1000000", &[0.4]),
+        ]);
+        let summary = Summary::of(&line_up, &[], &results);
+        let found: Vec<_> = summary.itself.iter().map(|i| i.cells[0].map(|r| r.median)).collect();
+        assert_eq!(found, [Some(0.9), Some(0.5)]);
+    }
+
+    #[test]
+    fn a_job_that_all_failed_has_a_row() {
+        let line_up = line_up(&[(Kind::Kvik, false)]);
+        let jobs = experiments::chosen(&Options::default()).unwrap();
+        let mut results = results(&[]);
+        results.faults.insert(("ring 10".to_owned(), 0), vec!["it broke".to_owned()]);
+        let summary = Summary::of(&line_up, &jobs, &results);
+        assert_eq!(summary.rows[0].id, "ring/10");
+        assert!(summary.kvik_failed());
+    }
+
+    #[test]
+    fn rows_stand_in_order() {
+        let mut ids = ["spawn/1000", "ring/1000", "files/a/raw/8", "ring/10", "oneway"];
+        ids.sort_by_key(|id| order(id));
+        assert_eq!(ids, ["oneway", "ring/10", "ring/1000", "spawn/1000", "files/a/raw/8"]);
+    }
+}

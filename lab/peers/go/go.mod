@@ -1,0 +1,3 @@
+module talk
+
+go 1.19
