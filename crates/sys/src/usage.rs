@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_child_has_used_something() {
-        let child = Command::new("sh")
+        let mut child = Command::new("sh")
             .args(["-c", "i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done; exit 7"])
             .spawn()
             .unwrap();
@@ -76,7 +76,7 @@ mod tests {
         };
         assert_eq!((pid, status.code()), (child.id(), Some(7)));
         assert!(usage.cpu_seconds > 0.0 && usage.peak_kb > 100, "{usage:?}");
-        assert!(reap(child.id()).is_err());
+        assert!(reap(child.id()).is_err() && child.wait().is_err());
     }
 
     #[test]
