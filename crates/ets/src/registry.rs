@@ -13,7 +13,7 @@ use crate::table::{Access, Refusal, Table};
 
 /// Is there such a process?
 pub fn is_alive(pid: u32) -> bool {
-    kvik_proc::process::table().get(pid, &kvik_sync::table::pin()).is_some()
+    kvik_proc::process::table().get(pid, &kvik_sync::pin()).is_some()
 }
 
 /// Has a process of this number (or one of the same place) ever had a table or held one fixed?

@@ -103,17 +103,21 @@ impl Heap {
         Heap::over(block(words), words, words)
     }
     /// The same, in the room there is beside the process when that is enough.
+    #[inline]
     pub fn within(room: Room, words: usize) -> Heap {
         let (at, n) = room.into_words();
-        if words > n {
-            return Heap::new(words);
-        }
-        Heap::over(at.as_ptr(), n, 0)
+        let (start, words, cap) = match words > n {
+            true => (block(words.max(LEAST_WORDS)), words.max(LEAST_WORDS), words.max(LEAST_WORDS)),
+            false => (at.as_ptr(), n, 0),
+        };
+        Heap::over(start, words, cap)
     }
     /// A heap without a block: everything goes to fragments. For building terms outside processes.
     pub fn detached() -> Heap {
         Heap::over(ptr::null_mut(), 0, 0)
     }
+    /// Inlined, so that a process's heap is made where it stays.
+    #[inline(always)]
     fn over(start: *mut u64, words: usize, cap: usize) -> Heap {
         let end = start.wrapping_add(words);
         Heap {
@@ -252,8 +256,16 @@ impl Heap {
         if let Some(t) = t.immediate() {
             return Some(t);
         }
-        let sharing = &Sharing::now();
         let start = self.htop.get();
+        if let Some(words) = crate::copy::flat(t).filter(|w| w.len() <= most.min(self.room())) {
+            // SAFETY: the room's words are free.
+            unsafe {
+                crate::copy::copy_words(words.as_ptr(), start, words.len());
+                self.htop.set(start.add(words.len()));
+                return Some(Term::from_word(start as u64 + TAG_BOXED));
+            }
+        }
+        let sharing = &Sharing::now();
         let mut top = start;
         // SAFETY: the room's words are free; the copy is on this heap.
         unsafe {

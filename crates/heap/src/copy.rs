@@ -307,7 +307,8 @@ pub(crate) unsafe fn copy_words(from: *const u64, to: *mut u64, n: usize) {
             return ptr::copy_nonoverlapping(from, to, n);
         }
         for i in 0..n {
-            *to.add(i) = *from.add(i);
+            // Volatile, or the compiler makes a call of the loop.
+            to.add(i).write_volatile(*from.add(i));
         }
     }
 }

@@ -20,7 +20,18 @@ impl Proc {
     /// Takes what has come in: messages go to the mailbox, other signals are handled.
     pub fn handle_signals(&self) {
         let Some(me) = &self.me else { return };
-        for s in me.take() {
+        let (mut messages, mut others) = (0, 0);
+        let new = me.take(|s| match s {
+            Signal::Message(_) => messages += 1,
+            _ => others += 1,
+        });
+        if new.is_empty() {
+            return;
+        }
+        if others == 0 && !self.flag(flag::EXITING) && !self.is_traced(bit::RECEIVE) {
+            return self.mailbox.borrow_mut().append(new, messages);
+        }
+        for s in new {
             self.handle(s);
         }
     }

@@ -2,15 +2,17 @@
 //! markers.
 //!
 //! Messages have positions that only grow. One taken from the middle leaves a gap; gaps at either
-//! end go at once, and when more than half are gaps the rest moves together.
+//! end go at once, and when more than half are gaps the rest moves together. Those that came last
+//! stay in the chain they came in as long as they are taken in order.
 
 use std::cell::{OnceCell, RefCell, RefMut};
 use std::collections::VecDeque;
 
 use kvik_heap::literal::Leaving;
 use kvik_heap::OwnedTerm;
+use kvik_sync::Chain;
 
-use crate::signal::RefId;
+use crate::signal::{RefId, Signal};
 
 /// A process's mailbox, made when the first message is kept in it: most waiting processes have none.
 #[derive(Default)]
@@ -35,6 +37,9 @@ impl MailboxCell {
 #[derive(Default)]
 pub struct Mailbox {
     slots: VecDeque<Option<OwnedTerm>>,
+    /// What comes after them: messages only.
+    fresh: Chain<Signal>,
+    fresh_len: usize,
     /// The position of the first slot.
     base: u64,
     /// The position of the next message to look at.
@@ -62,23 +67,44 @@ const MAX_MARKERS: usize = 8;
 impl Mailbox {
     #[inline]
     pub fn push(&mut self, m: OwnedTerm) {
+        self.settle();
         self.slots.push_back(Some(m));
     }
+    /// Puts in so many messages, which is all there is in the chain.
+    #[inline]
+    pub fn append(&mut self, new: Chain<Signal>, n: usize) {
+        self.fresh.append(new);
+        self.fresh_len += n;
+    }
+    /// Gives each message a slot.
+    #[inline]
+    fn settle(&mut self) {
+        if self.fresh_len > 0 {
+            self.settle_all();
+        }
+    }
+    fn settle_all(&mut self) {
+        self.slots.reserve(self.fresh_len);
+        self.fresh_len = 0;
+        let new = std::mem::take(&mut self.fresh);
+        self.slots.extend(new.filter_map(|s| s.into_message().map(Some)));
+    }
     fn end(&self) -> u64 {
-        self.base + self.slots.len() as u64
+        self.base + (self.slots.len() + self.fresh_len) as u64
     }
     /// Messages in it.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.gaps
+        self.slots.len() + self.fresh_len - self.gaps
     }
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
     pub fn iter(&self) -> impl Iterator<Item = &OwnedTerm> {
-        self.slots.iter().flatten()
+        self.slots.iter().flatten().chain(self.fresh.iter().filter_map(Signal::message))
     }
     /// No message shares these literals any more.
     pub fn copy_literals(&mut self, leaving: &Leaving) {
+        self.settle();
         for m in self.slots.iter_mut().flatten().filter(|m| m.may_refer(leaving)) {
             *m = m.clone();
         }
@@ -89,7 +115,8 @@ impl Mailbox {
         loop {
             let i = (self.save - self.base) as usize;
             match self.slots.get(i) {
-                None => return None,
+                None if self.fresh_len == 0 => return None,
+                None => self.settle(),
                 Some(None) => self.save += 1,
                 Some(Some(_)) => return self.slots[i].as_mut(),
             }
@@ -105,7 +132,9 @@ impl Mailbox {
         &self,
     ) -> (impl Iterator<Item = &OwnedTerm>, impl Iterator<Item = &OwnedTerm>) {
         let i = (self.save - self.base) as usize;
-        (self.slots.iter().take(i).flatten(), self.slots.iter().skip(i + 1).flatten())
+        let fresh = self.fresh.iter().filter_map(Signal::message);
+        let after = self.slots.iter().skip(i + 1).flatten().chain(fresh);
+        (self.slots.iter().take(i).flatten(), after)
     }
     /// Is there a message that was not looked at?
     pub fn has_next(&mut self) -> bool {
@@ -114,7 +143,7 @@ impl Mailbox {
     /// Gives the first position away to a message that is not kept here. False: there are others.
     #[inline]
     pub fn make_room_before(&mut self) -> bool {
-        let empty = self.slots.is_empty();
+        let empty = self.slots.is_empty() && self.fresh_len == 0;
         if empty {
             self.base += 1;
             self.save = self.base;
@@ -124,16 +153,28 @@ impl Mailbox {
     /// Words of the message at the save pointer, if it is the first one and worth copying.
     #[inline]
     pub fn front_words(&self) -> Option<usize> {
-        let first = self.save == self.base && !self.selective;
-        self.slots.front().filter(|_| first)?.as_ref().map(|m| m.words())
+        if self.save != self.base || self.selective {
+            return None;
+        }
+        let first = match self.slots.front() {
+            Some(m) => m.as_ref(),
+            None => self.fresh.first().and_then(Signal::message),
+        };
+        first.map(|m| m.words())
     }
     /// Gives the first message, with the save pointer on it; its position is still there for
     /// `put_before`.
     #[inline]
     pub fn take_front(&mut self) -> Option<OwnedTerm> {
+        if self.slots.is_empty() {
+            let m = self.fresh.next()?.into_message()?;
+            self.fresh_len -= 1;
+            self.base += 1;
+            self.save = self.base;
+            return Some(m);
+        }
         let m = self.slots.pop_front()??;
         self.base += 1;
-        self.save = self.base;
         while let Some(None) = self.slots.front() {
             self.slots.pop_front();
             self.base += 1;
@@ -154,6 +195,7 @@ impl Mailbox {
     /// Nothing that is there now will match.
     #[inline]
     pub fn skip_all(&mut self) {
+        self.settle();
         self.save = self.end();
     }
     /// The message at the save pointer doesn't match.
@@ -177,6 +219,7 @@ impl Mailbox {
     }
     /// Takes out the first message that `f` wants.
     pub fn take_first(&mut self, mut f: impl FnMut(&OwnedTerm) -> bool) -> Option<OwnedTerm> {
+        self.settle();
         let i = self.slots.iter().position(|s| s.as_ref().is_some_and(&mut f))?;
         let m = self.slots[i].take();
         self.gaps += 1;
@@ -192,12 +235,11 @@ impl Mailbox {
             self.base += 1;
             self.gaps -= 1;
         }
-        let before = self.slots.len();
-        while let Some(None) = self.slots.back() {
-            self.slots.pop_back();
-            self.gaps -= 1;
-        }
-        if before != self.slots.len() {
+        if self.fresh_len == 0 && matches!(self.slots.back(), Some(None)) {
+            while let Some(None) = self.slots.back() {
+                self.slots.pop_back();
+                self.gaps -= 1;
+            }
             self.lower_markers();
         }
         if self.gaps > 32 && self.gaps > self.slots.len() / 2 {
@@ -288,6 +330,64 @@ mod tests {
         let left: Vec<_> = m.iter().filter_map(|t| t.term().as_small()).collect();
         assert_eq!(left, (0..200).step_by(2).collect::<Vec<i64>>());
         assert_eq!(next(&mut m), Some(0));
+    }
+
+    fn chain(range: std::ops::Range<i32>) -> (Chain<Signal>, usize) {
+        let inbox = kvik_sync::inbox::Inbox::default();
+        let n = range.len();
+        for i in range {
+            inbox.push(kvik_sync::Node::new(Signal::Message(int(i))));
+        }
+        (inbox.take(|_| ()), n)
+    }
+    fn append(m: &mut Mailbox, range: std::ops::Range<i32>) {
+        let (c, n) = chain(range);
+        m.append(c, n);
+    }
+
+    #[test]
+    fn fresh_messages_come_after_the_others() {
+        let mut m = Mailbox::default();
+        append(&mut m, 0..3);
+        append(&mut m, 3..5);
+        assert_eq!((m.len(), m.front_words()), (5, Some(0)));
+        assert_eq!(m.take_front().and_then(|t| t.term().as_small()), Some(0));
+        m.put_before(int(0));
+        assert_eq!((m.len(), next(&mut m)), (5, Some(1)));
+        m.skip();
+        append(&mut m, 5..6);
+        m.push(int(6));
+        append(&mut m, 7..8);
+        let all: Vec<_> = m.iter().filter_map(|t| t.term().as_small()).collect();
+        assert_eq!(all, (0..8).collect::<Vec<_>>());
+        assert_eq!(m.take_first(|t| t.term().as_small() == Some(7)).map(|m| m.words()), Some(0));
+        for i in 2..7 {
+            assert_eq!(next(&mut m), Some(i));
+            m.skip();
+        }
+        assert!(m.at_end() && !m.has_next());
+    }
+
+    #[test]
+    fn a_marker_among_fresh_messages() {
+        let mut m = Mailbox::default();
+        append(&mut m, 0..3);
+        for i in 0..2 {
+            assert_eq!(next(&mut m), Some(i));
+            m.skip();
+        }
+        assert_eq!(next(&mut m), Some(2));
+        append(&mut m, 3..5);
+        let (r, k) = (RefId([1, 2, 3]), m.reserve());
+        m.bind(k, r);
+        assert_eq!(m.take().and_then(|t| t.term().as_small()), Some(2));
+        append(&mut m, 5..7);
+        m.use_marker(r);
+        assert_eq!(next(&mut m), Some(5));
+        m.take();
+        assert_eq!(m.len(), 5);
+        m.use_marker(r);
+        assert_eq!(next(&mut m), Some(6));
     }
 
     #[test]

@@ -237,6 +237,7 @@ impl Proc {
     pub fn new(pid: u32, heap_words: usize) -> Proc {
         Proc::with(pid, Heap::new(heap_words), None)
     }
+    #[inline(always)]
     pub(crate) fn with(pid: u32, heap: Heap, me: Option<Me>) -> Proc {
         Proc {
             heap,

@@ -10,10 +10,13 @@
 //! | `timeout` | [`Proc::timeout`] |
 //! | `recv_marker_*` | `marker_reserve`, `marker_bind`, `marker_clear`, `marker_use` |
 
+use std::cell::RefMut;
+
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Term};
 
+use crate::mailbox::Mailbox;
 use crate::process::flag;
 use crate::signal::{message, RefId};
 use crate::trace::bit;
@@ -56,15 +59,17 @@ impl Proc {
         if let Some(t) = self.heap.message() {
             return Peek::Message(t);
         }
-        let mut m = self.mailbox.get();
-        if m.as_ref().is_some_and(|m| m.lent) {
-            return Peek::Message(self.heap.root(Root::Lent));
-        }
-        if self.heap.gc_due() {
-            return Peek::Collect(0);
-        }
-        if m.as_mut().is_none_or(|m| m.current().is_none()) {
-            drop(m);
+        loop {
+            let m = self.mailbox.get();
+            if m.as_ref().is_some_and(|m| m.lent) {
+                return Peek::Message(self.heap.root(Root::Lent));
+            }
+            if self.heap.gc_due() {
+                return Peek::Collect(0);
+            }
+            if let Some(found) = m.and_then(|m| self.look_at_next(m)) {
+                return found;
+            }
             if !self.has_signals() {
                 return Peek::Nothing;
             }
@@ -72,23 +77,27 @@ impl Proc {
             if self.flag(flag::EXITING) {
                 return Peek::Nothing;
             }
-            m = self.mailbox.get();
         }
-        let Some(mut m) = m else { return Peek::Nothing };
-        if let Some(words) = m.front_words().filter(|n| *n <= SMALL_MESSAGE) {
-            if words > self.heap.room() {
-                return Peek::Collect(words);
-            }
-            let Some(t) = m.take_front() else { return Peek::Nothing };
+    }
+    /// Puts the message at the save pointer on the heap.
+    #[inline]
+    fn look_at_next(&self, mut m: RefMut<'_, Mailbox>) -> Option<Peek<'_>> {
+        let Some(words) = m.front_words().filter(|n| *n <= SMALL_MESSAGE) else {
+            let t = m.current().map(std::mem::take)?;
+            m.lent = true;
+            return Some(Peek::Message(self.heap.lend(t)));
+        };
+        if words > self.heap.room() {
+            return Some(Peek::Collect(words));
+        }
+        let m = m.take_front()?;
+        let t = m.as_immediate().unwrap_or_else(|| {
             // A term with a part that occurs twice takes more words than it had.
-            let small = self.heap.copy_small(t.term(), SMALL_MESSAGE);
-            let t = small.unwrap_or_else(|| self.heap.copy(t.term()));
-            self.heap.set_root(Root::Message, t);
-            return Peek::Message(t);
-        }
-        let Some(t) = m.current().map(std::mem::take) else { return Peek::Nothing };
-        m.lent = true;
-        Peek::Message(self.heap.lend(t))
+            let small = self.heap.copy_small(m.term(), SMALL_MESSAGE);
+            small.unwrap_or_else(|| self.heap.copy(m.term()))
+        });
+        self.heap.set_root(Root::Message, t);
+        Some(Peek::Message(t))
     }
     /// Takes a message from a sender who has ended this process's wait, and may touch it so: a small
     /// one goes straight to the heap.
@@ -150,7 +159,7 @@ impl Proc {
         }
         m.skip();
     }
-    fn give_back(&self, m: &mut crate::mailbox::Mailbox) {
+    fn give_back(&self, m: &mut Mailbox) {
         m.lent = false;
         let t = self.heap.take_back();
         if let Some(slot) = m.current() {

@@ -43,6 +43,23 @@ pub enum Signal {
     Run(Closure),
 }
 
+impl Signal {
+    #[inline]
+    pub fn message(&self) -> Option<&OwnedTerm> {
+        match self {
+            Signal::Message(m) => Some(m),
+            _ => None,
+        }
+    }
+    #[inline]
+    pub fn into_message(self) -> Option<OwnedTerm> {
+        match self {
+            Signal::Message(m) => Some(m),
+            _ => None,
+        }
+    }
+}
+
 pub enum Control {
     AliasMessage {
         id: RefId,
@@ -129,8 +146,10 @@ fn send_by(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
         None => Signal::Message(message),
         Some(id) => Signal::Control(Box::new(Control::AliasMessage { id, message })),
     };
-    if let Pushed::Woken(ticket) = task.send(s) {
-        sched::wake(ticket);
+    match task.send(s) {
+        Pushed::Woken(ticket) => sched::wake(ticket),
+        Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
+        Pushed::Queued | Pushed::Closed(_) => (),
     }
     words
 }
@@ -157,6 +176,10 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
             Ok(())
         }
         Pushed::Closed(s) => Err(s),
+        Pushed::Elsewhere(s) => {
+            sched::hand_signal(pid, s);
+            Ok(())
+        }
     }
 }
 /// As `control`, but gives the signal back when there is no such process.

@@ -69,8 +69,7 @@ pub fn spawn(
     args: Term<'_>,
     o: SpawnOptions,
 ) -> Option<Spawned> {
-    let words = kvik_heap::copy::size(args, &kvik_heap::literal::Sharing::now()) + 16;
-    let words = o.min_heap_size.unwrap_or(0).max(words);
+    let words = o.min_heap_size.unwrap_or(0).max(words_of(args) + 16);
     let ticket = table().insert(|n| {
         let shared = Shared::new(n, o.priority);
         // It will be run here first, unless another scheduler is given it.
@@ -82,7 +81,7 @@ pub fn spawn(
     let (arity, given) = (args.list().count() as u8, args);
     p.initial_call.set((m, f, arity));
     p.heap.set_ip((hooks().start_ip)());
-    let args = p.heap.copy(args);
+    let args = p.heap.copy_small(args, 16).unwrap_or_else(|| p.heap.copy(args));
     p.heap.save_args(&[m.into(), f.into(), args]);
     set_options(p, &o);
     if let Some(parent) = parent {
@@ -96,6 +95,16 @@ pub fn spawn(
     }
     let monitor = parent.and_then(|parent| relate(parent, p, o));
     Some(Spawned { pid: p.pid(), monitor, ticket })
+}
+
+/// Words that a copy of a function's arguments takes.
+fn words_of(args: Term<'_>) -> usize {
+    const FEW: usize = 4;
+    let simple = args.list().take(FEW + 1).take_while(|t| t.is_immediate()).count();
+    if simple <= FEW && args.list().nth(simple).is_none() {
+        return 2 * simple;
+    }
+    kvik_heap::copy::size(args, &kvik_heap::literal::Sharing::now())
 }
 
 fn set_options(p: &Proc, o: &SpawnOptions) {

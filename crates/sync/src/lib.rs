@@ -4,10 +4,13 @@
 //! a private part that only the holder of its [`Ticket`] may touch. There is one ticket for each
 //! task; while the task waits, the ticket rests in its inbox, and the push that ends the wait gets it.
 
+pub mod guard;
 pub mod inbox;
+pub mod solo;
 pub mod table;
 pub mod task;
 
+pub use guard::{pin, Guard, Hold};
 pub use inbox::{Chain, Node};
-pub use table::{pin, Guard, Numbered, Table};
+pub use table::{Numbered, Table};
 pub use task::{Me, Pushed, Room, Task, Ticket};

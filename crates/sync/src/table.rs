@@ -11,24 +11,18 @@ use std::time::Duration;
 
 use crossbeam_epoch as epoch;
 
-/// What has been looked up stays in memory while this is held.
-pub type Guard = epoch::Guard;
-
-#[inline]
-pub fn pin() -> Guard {
-    epoch::pin()
-}
+use crate::guard::{pin, Guard};
 
 /// Waits until every thread that holds a [`Guard`] now has let go of it. Not for a thread that holds
 /// one itself.
 pub fn wait_for_all() {
     let over = Arc::new(AtomicBool::new(false));
     let note = over.clone();
-    pin().defer(move || note.store(true, Ordering::Release));
+    epoch::pin().defer(move || note.store(true, Ordering::Release));
     let mut pause = Duration::from_micros(10);
     loop {
         // Each time the epoch moves on by one, if nobody is behind.
-        pin().flush();
+        epoch::pin().flush();
         if over.load(Ordering::Acquire) {
             return;
         }
@@ -116,7 +110,7 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         }
         self.count.fetch_sub(1, Ordering::Relaxed);
         // SAFETY: it is out of the table, whose count this is; later look-ups cannot find it.
-        unsafe { guard.defer_unchecked(move || drop(Arc::from_raw(task))) };
+        unsafe { epoch::pin().defer_unchecked(move || drop(Arc::from_raw(task))) };
         true
     }
     /// Every number in use, in no particular order.

@@ -8,6 +8,7 @@ use std::ptr::{addr_of_mut, NonNull};
 use std::sync::Arc;
 
 use crate::inbox::{Chain, Inbox, Node, Push};
+use crate::solo::{self, who, Who};
 use crate::table::Numbered;
 
 /// `S`: what anybody may read. `P`: what only the runner may touch. `T`: what it can be sent. `R`:
@@ -61,12 +62,16 @@ pub enum Pushed<S, P, T, const R: usize = 0> {
     Woken(Ticket<S, P, T, R>),
     /// The task is gone.
     Closed(T),
+    /// One thread does everything, and this isn't it.
+    Elsewhere(T),
 }
 
 impl<S, P, T, const R: usize> Task<S, P, T, R> {
     /// A new task. `make` gets the task's handle on itself and its room, to be kept in the private
     /// part.
+    #[inline]
     pub fn start(shared: S, make: impl FnOnce(Me<S, P, T, R>, Room) -> P) -> Ticket<S, P, T, R> {
+        solo::a_task_starts();
         let mut task = Arc::<Self>::new_uninit();
         // SAFETY: nobody else has the new memory. All but the private part and the room, which need
         // no value to be valid, is written before it counts as a task; the private part follows
@@ -84,7 +89,13 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
     }
     #[inline]
     pub fn send(&self, item: T) -> Pushed<S, P, T, R> {
-        match self.inbox.push(Node::new(item)) {
+        let pushed = match who() {
+            Who::All => self.inbox.push(Node::new(item)),
+            // SAFETY: this thread is the one that changes inboxes.
+            Who::Me => unsafe { self.inbox.push_alone(Node::new(item)) },
+            Who::Other => return Pushed::Elsewhere(item),
+        };
+        match pushed {
             Push::Queued => Pushed::Queued,
             // SAFETY: the count that `park` left behind becomes this ticket's.
             Push::WasParked => Pushed::Woken(unsafe { self.recover() }),
@@ -92,9 +103,16 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
         }
     }
     /// The right to run a task that waits, taken without sending it anything.
+    #[inline]
     pub fn unpark(&self) -> Option<Ticket<S, P, T, R>> {
+        let was_parked = match who() {
+            Who::All => self.inbox.unpark(),
+            // SAFETY: as in `send`.
+            Who::Me => unsafe { self.inbox.unpark_alone() },
+            Who::Other => false,
+        };
         // SAFETY: as in `send`.
-        self.inbox.unpark().then(|| unsafe { self.recover() })
+        was_parked.then(|| unsafe { self.recover() })
     }
     /// Does it wait, as far as one can tell?
     pub fn is_parked(&self) -> bool {
@@ -127,10 +145,15 @@ impl<S, P, T, const R: usize> Me<S, P, T, R> {
         // SAFETY: the private part, where this is kept, is a part of the task.
         unsafe { self.task.as_ref() }
     }
-    /// Everything that has come in.
+    /// Everything that has come in; each item is shown, the last first.
     #[inline]
-    pub fn take(&self) -> Chain<T> {
-        self.task().inbox.take()
+    pub fn take(&self, see: impl FnMut(&T)) -> Chain<T> {
+        match who() {
+            Who::All => self.task().inbox.take(see),
+            // SAFETY: this thread is the one that changes inboxes.
+            Who::Me => unsafe { self.task().inbox.take_alone(see) },
+            Who::Other => Chain::default(),
+        }
     }
     #[inline]
     pub fn has_items(&self) -> bool {
@@ -171,8 +194,15 @@ impl<S, P, T, const R: usize> Ticket<S, P, T, R> {
     pub fn park(self) -> Option<Ticket<S, P, T, R>> {
         // The count must be behind before anybody can recover it.
         let raw = Arc::into_raw(self.task);
-        // SAFETY: the count is ours still: the task is there.
-        if unsafe { (*raw).inbox.park() } {
+        // SAFETY: the count is ours still: the task is there. Alone as in `take`.
+        let parked = unsafe {
+            match who() {
+                Who::All => (*raw).inbox.park(),
+                Who::Me => (*raw).inbox.park_alone(),
+                Who::Other => false,
+            }
+        };
+        if parked {
             return None;
         }
         // SAFETY: nobody saw it parked.
@@ -180,7 +210,12 @@ impl<S, P, T, const R: usize> Ticket<S, P, T, R> {
     }
     /// Nothing can be sent any more; gives what was.
     pub fn close(&self) -> Chain<T> {
-        self.task.inbox.close()
+        match who() {
+            Who::All => self.task.inbox.close(),
+            // SAFETY: this thread is the one that changes inboxes.
+            Who::Me => unsafe { self.task.inbox.close_alone() },
+            Who::Other => Chain::default(),
+        }
     }
     /// Ends the task: drops its private part.
     pub fn finish(self) {
@@ -205,7 +240,7 @@ mod tests {
         assert!(t.park().is_none());
         let Pushed::Woken(mut t) = task.send(5) else { panic!() };
         assert!(matches!(task.send(6), Pushed::Queued));
-        let got: u32 = t.private().me.take().sum();
+        let got: u32 = t.private().me.take(|_| ()).sum();
         t.private_mut().sum += got;
         assert_eq!((t.private().sum, ***t.task()), (11, 7));
         task.send(1);

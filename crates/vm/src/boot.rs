@@ -39,6 +39,8 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
         return Err("no executable memory for native code".into());
     }
     hooks::install();
+    let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
+    sched::prepare(&config);
     kvik_bifs::register()?;
     process::init_table(flags.max_processes);
     kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
@@ -46,7 +48,6 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
         preload(&options.preloaded, name)?;
     }
     first_processes(options)?;
-    let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
     sched::start(&config).map_err(|e| format!("no threads: {e}"))
 }
 

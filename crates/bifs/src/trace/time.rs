@@ -2,6 +2,7 @@
 //! it too, and without the time their process does not run.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::Heap;
@@ -43,6 +44,8 @@ impl Times {
 
 /// What a process is at: the function that its time belongs to, and since when.
 type Running = HashMap<u32, (Option<Mfa>, u64)>;
+/// Was there ever one? So that a process that ends needs no lock where times are not asked for.
+static ANY: AtomicBool = AtomicBool::new(false);
 fn running() -> MutexGuard<'static, Running> {
     static RUNNING: OnceLock<Mutex<Running>> = OnceLock::new();
     RUNNING.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
@@ -58,6 +61,7 @@ fn settle(pid: u32, (mfa, since): (Option<Mfa>, u64), now: u64) {
 /// A watched function is called. Answers the one whose time it was.
 pub fn called(p: &Proc, w: &Arc<pattern::Watch>, mfa: Mfa) -> Option<Mfa> {
     let now = clock::now();
+    ANY.store(true, Relaxed);
     let before = running().insert(p.pid(), (Some(mfa), now));
     w.times.add(p.pid(), 1, 0);
     settle(p.pid(), before?, now);
@@ -84,5 +88,7 @@ pub fn turn(p: &Proc, begins: bool) {
     }
 }
 pub fn ended(p: &Proc) {
-    running().remove(&p.pid());
+    if ANY.load(Relaxed) {
+        running().remove(&p.pid());
+    }
 }

@@ -1,6 +1,7 @@
 //! What belongs to one scheduler thread.
 
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 
 use super::queues::Queues;
 use crate::process::{Priority, Ticket};
@@ -18,13 +19,15 @@ pub(super) struct Local {
 const NONE: usize = usize::MAX;
 
 thread_local! {
-    pub(super) static LOCAL: Local = const { Local {
+    /// Never dropped, as a scheduler's thread ends with the program: what is dropped with its thread
+    /// costs a look at each use whether that is over.
+    pub(super) static LOCAL: ManuallyDrop<Local> = const { ManuallyDrop::new(Local {
         id: Cell::new(NONE),
         alone: Cell::new(false),
         next: Cell::new(None),
         queues: RefCell::new(Queues::new()),
         timers: RefCell::new(Queue::new()),
-    } };
+    }) };
 }
 
 /// The number of the scheduler this thread is, from 0.

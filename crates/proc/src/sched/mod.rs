@@ -17,6 +17,7 @@ use kvik_sync::inbox::{Inbox, Node, Push};
 
 use crate::hooks::hooks;
 use crate::process::Ticket;
+use crate::signal::Signal;
 use crate::timer::Due;
 
 pub use local::{current, is_scheduler};
@@ -44,6 +45,8 @@ pub fn online_cpus() -> usize {
 enum Work {
     Run(Ticket),
     Timer(u64, Due),
+    /// Where it alone may send it (see `kvik_sync::solo`).
+    Signal(u32, Signal),
 }
 
 /// What other threads see of a scheduler.
@@ -78,6 +81,13 @@ pub fn all() -> &'static [Scheduler] {
 /// Bytes of a scheduler thread's stack, of which only what is used takes memory. What goes deep in
 /// the runtime (match specifications, regular expressions) has limits that fit.
 const STACK: usize = 8 << 20;
+
+/// To be called before there are processes: with one scheduler its thread alone changes inboxes.
+pub fn prepare(c: &Config) {
+    if c.schedulers <= 1 {
+        kvik_sync::solo::reserve();
+    }
+}
 
 /// Starts the schedulers. The first call counts.
 pub fn start(c: &Config) -> std::io::Result<()> {
@@ -123,6 +133,11 @@ pub(crate) fn add_timer(at: u64, due: Due) {
     if !local::add_timer(at, due) {
         hand(Work::Timer(at, due));
     }
+}
+/// A signal that only the one scheduler may send.
+#[cold]
+pub(crate) fn hand_signal(pid: u32, s: Signal) {
+    hand(Work::Signal(pid, s));
 }
 
 /// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.

@@ -4,12 +4,13 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
 
 use kvik_heap::Regs;
-use kvik_sync::{pin, Guard};
+use kvik_sync::{pin, Hold};
 
 use super::local::{Local, LOCAL};
 use super::{all, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
+use crate::signal::deliver;
 use crate::{clock, exit, timer, trace};
 
 /// Reductions a turn.
@@ -50,6 +51,7 @@ struct Loop<'a> {
 pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
     LOCAL.with(|l| {
         l.id.set(id);
+        kvik_sync::solo::claim();
         let mut s = Loop {
             me: &all()[id],
             l,
@@ -68,14 +70,13 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
 
 impl Loop<'_> {
     fn run(&mut self) {
-        let mut guard = pin();
+        let mut hold = Hold::take();
         while !STOP.load(Relaxed) {
-            guard.repin();
             if !self.me.inbound.is_empty() {
                 self.take_inbound();
             }
             if self.until_check <= 0 {
-                self.check(&guard);
+                self.check(&mut hold);
             }
             if !online::is_active(self.id) {
                 self.hand_on();
@@ -83,16 +84,14 @@ impl Loop<'_> {
             match self.pick() {
                 Some(t) => self.turn(t),
                 None => {
-                    guard.flush();
-                    drop(guard);
-                    self.sleep();
-                    guard = pin();
+                    hold.flush();
+                    hold.released(|| self.sleep());
                 }
             }
         }
     }
     fn take_inbound(&mut self) {
-        for w in self.me.inbound.take() {
+        for w in self.me.inbound.take(|_| ()) {
             self.work(w);
         }
     }
@@ -100,6 +99,9 @@ impl Loop<'_> {
         match w {
             Work::Run(t) => self.l.queues.borrow_mut().push(t),
             Work::Timer(at, due) => self.l.timers.borrow_mut().add(at, due),
+            Work::Signal(pid, s) => {
+                deliver(pid, s);
+            }
         }
     }
     fn pick(&mut self) -> Option<Ticket> {
@@ -117,7 +119,9 @@ impl Loop<'_> {
 
     /// One turn of one process.
     fn turn(&mut self, mut t: Ticket) {
-        t.private().handle_signals();
+        if t.private().has_signals() {
+            t.private().handle_signals();
+        }
         t.private().has_literals_to_copy();
         while t.private().flag(flag::UNREADY) {
             t = match self.make_ready(t) {
@@ -228,12 +232,13 @@ impl Loop<'_> {
     }
 
     /// Timers and events, every 4,000 reductions or so.
-    fn check(&mut self, guard: &Guard) {
+    fn check(&mut self, hold: &mut Hold) {
         self.until_check = REDUCTIONS;
         let now = clock::now();
         self.ring(now);
         (hooks().poll)(self.id, Some(Duration::ZERO));
-        guard.flush();
+        hold.flush();
+        hold.renew();
         let mut q = self.l.queues.borrow_mut();
         self.me.counters.queued.store(q.len, Relaxed);
         let age = q.age(now);

@@ -1,0 +1,126 @@
+//! [`Guard`]: what was looked up in a [`Table`](crate::Table) stays in memory while one is held.
+//!
+//! A scheduler holds the memory of all tables for as long as it runs processes ([`Hold`]), and says
+//! between two of them that it has let go of everything. A guard that is taken meanwhile only counts.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+
+use crossbeam_epoch as epoch;
+
+thread_local! {
+    /// Guards that count on this thread's `Hold`, and one for itself; 0 without it.
+    static HELD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// What has been looked up stays in memory while this is held.
+pub struct Guard {
+    /// None: the thread's `Hold` serves.
+    own: Option<epoch::Guard>,
+    one_thread: PhantomData<*mut ()>,
+}
+
+#[inline]
+pub fn pin() -> Guard {
+    let held = HELD.get();
+    let own = match held {
+        0 => Some(epoch::pin()),
+        _ => {
+            HELD.set(held + 1);
+            None
+        }
+    };
+    Guard { own, one_thread: PhantomData }
+}
+
+impl Drop for Guard {
+    #[inline]
+    fn drop(&mut self) {
+        if self.own.is_none() {
+            HELD.set(HELD.get() - 1);
+        }
+    }
+}
+
+/// Held by a thread that looks things up all the time.
+pub struct Hold {
+    epoch: Option<epoch::Guard>,
+}
+
+impl Hold {
+    /// One for each thread; a second is of no use, and does no harm.
+    pub fn take() -> Hold {
+        let mut hold = Hold { epoch: None };
+        hold.resume();
+        hold
+    }
+    fn resume(&mut self) {
+        if HELD.get() == 0 {
+            self.epoch = Some(epoch::pin());
+            HELD.set(1);
+        }
+    }
+    /// Lets go of what was looked up until now, if nobody else on this thread holds it.
+    #[inline]
+    pub fn renew(&mut self) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| HELD.get() == 1) {
+            epoch.repin();
+        }
+    }
+    /// Has what nobody holds freed.
+    pub fn flush(&self) {
+        if let Some(epoch) = &self.epoch {
+            epoch.flush();
+        }
+    }
+    /// Holds nothing while `f` runs, so that others needn't wait for this thread.
+    pub fn released<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        self.let_go();
+        let r = f();
+        self.resume();
+        r
+    }
+    fn let_go(&mut self) {
+        if HELD.get() == 1 && self.epoch.take().is_some() {
+            HELD.set(0);
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.let_go();
+        // Guards that count on it are left: it has to stay.
+        std::mem::forget(self.epoch.take());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guards_count_on_the_hold() {
+        assert!(pin().own.is_some());
+        let mut hold = Hold::take();
+        let guard = pin();
+        assert!(guard.own.is_none());
+        assert!(epoch::is_pinned());
+        hold.released(|| assert!(epoch::is_pinned(), "a guard is left"));
+        drop(guard);
+        hold.renew();
+        hold.released(|| {
+            assert!(!epoch::is_pinned());
+            assert!(pin().own.is_some());
+        });
+        assert!(epoch::is_pinned());
+        assert_eq!(HELD.get(), 1);
+        drop(hold);
+        assert!(!epoch::is_pinned());
+        let (hold, guard) = (Hold::take(), pin());
+        drop(hold);
+        assert!(epoch::is_pinned());
+        drop(guard);
+        assert!(epoch::is_pinned(), "nobody can tell any more");
+    }
+}
