@@ -1,5 +1,5 @@
 # kvik: what a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance soak clean
+.PHONY: help deps build test bench report conformance soak fuzz clean
 
 help:
 	@echo 'make test         build, and run everything CI runs'
@@ -9,6 +9,7 @@ help:
 	@echo "make deps         find OTP 25's libraries, or unpack them into .otp/"
 	@echo "make conformance  OTP's own test suites on kvik"
 	@echo 'make soak         everything at once for 15 minutes (DURATION=120: two)'
+	@echo 'make fuzz         the four fuzz targets, 5 minutes each (TARGET=etf DURATION=1800: one of them, longer)'
 
 deps:
 	@scripts/setup deps
@@ -32,6 +33,9 @@ conformance: build
 
 soak: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/soak/run $(or $(DURATION),900)
+
+fuzz:
+	@for target in $(or $(TARGET),loader etf re packet); do scripts/fuzz $$target $(or $(DURATION),300) || exit 1; done
 
 clean:
 	cargo clean
