@@ -142,6 +142,28 @@ pub const SUBJECTS: &[Subject] = &[
     },
 ];
 
+/// What was published of these experiments in 1998, for FreeBSD: subject, label, and microseconds
+/// by number of processes.
+#[allow(clippy::type_complexity)]
+pub const PUBLISHED: &[(&str, &str, &[(f64, f64)])] = &[
+    (
+        "ring",
+        "Erlang in 1998",
+        &[
+            (1.0, 3.96),
+            (10.0, 6.75),
+            (100.0, 6.93),
+            (1e3, 9.07),
+            (2e3, 9.46),
+            (1e4, 9.52),
+            (2e4, 9.57),
+        ],
+    ),
+    ("ring", "Java in 1998", &[(1.0, 9.4), (10.0, 28.4), (100.0, 34.3), (1e3, 36.5)]),
+    ("spawn", "Erlang in 1998", &[(1e3, 16.0), (2e3, 16.0), (1e4, 16.0), (2e4, 16.0)]),
+    ("spawn", "Java in 1998", &[(100.0, 1100.0), (1e3, 270.0)]),
+];
+
 pub fn subject(id: &str) -> Option<&'static Subject> {
     SUBJECTS.iter().find(|s| s.id == id)
 }

@@ -2,7 +2,7 @@
 
 use super::svg::{bars, lines, Bar, Line};
 use super::Report;
-use crate::experiments::{Better, Chart, Subject, SUBJECTS};
+use crate::experiments::{grouped, Better, Chart, Subject, PUBLISHED, SUBJECTS};
 use crate::peers::{Kind, LineUp, Peer};
 use crate::stats::{Ratio, Spread};
 use crate::summary::{Cell, Row, Summary};
@@ -119,10 +119,15 @@ fn section(out: &mut String, report: &Report, subject: &Subject, rows: &[&Row]) 
             }
             out.push_str(&bar_chart(summary, subject, row));
         }),
-        Chart::Lines => out.push_str(&line_chart(summary, subject, rows)),
-        Chart::Files => file_charts(out, report.line_up, summary, rows),
+        Chart::Lines => {
+            out.push_str(&line_chart(summary, subject, rows));
+            by_peer(out, summary, rows);
+        }
+        Chart::Files => {
+            file_charts(out, report.line_up, summary, rows);
+            figures(out, summary, rows);
+        }
     }
-    figures(out, summary, rows);
     let used = table::usage(report.line_up, &report.jobs_of(subject.id), report.results);
     if used.0.len() > 1 {
         out.push_str("<details><summary>What the runs used</summary>");
@@ -167,18 +172,25 @@ fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
     let medians: Vec<f64> = ratios.iter().map(|r| r.median).collect();
     let spread = Spread::of(&medians)?;
     let what = if subject.better == Better::More { "times the rate" } else { "times as cheap" };
-    let sure = ratios.iter().filter(|r| r.low > 1.0).count();
-    let below = ratios.iter().filter(|r| r.high < 1.0).count();
     Some(match ratios {
         [one] if one.low > 1.0 || one.high < 1.0 => format!("{:.2} {what}", one.median),
         [_] => "no difference beyond the spread of the rounds".to_owned(),
-        all => format!(
-            "{:.2} to {:.2} {what}, better in {sure} of {} rows and worse in {below}",
-            spread.min,
-            spread.max,
-            all.len()
-        ),
+        all => format!("{:.2} to {:.2} {what}{}", spread.min, spread.max, verdict(all)),
     })
+}
+
+/// In how many rows the intervals say which is better.
+fn verdict(ratios: &[Ratio]) -> String {
+    let better = ratios.iter().filter(|r| r.low > 1.0).count();
+    let worse = ratios.iter().filter(|r| r.high < 1.0).count();
+    match (better, worse) {
+        (0, 0) => ", within the spread of the rounds".to_owned(),
+        (n, _) if n == ratios.len() => String::new(),
+        (_, n) if n == ratios.len() => String::new(),
+        (n, 0) => format!(", better in {n} of {} rows", ratios.len()),
+        (0, n) => format!(", worse in {n} of {} rows", ratios.len()),
+        (n, m) => format!(", better in {n} and worse in {m} of {} rows", ratios.len()),
+    }
 }
 
 fn values<'a>(summary: &'a Summary, row: &'a Row) -> impl Iterator<Item = (usize, Spread)> + 'a {
@@ -201,7 +213,7 @@ fn number_of(id: &str) -> Option<f64> {
 }
 
 fn line_chart(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
-    let series: Vec<Line> = summary
+    let mut series: Vec<Line> = summary
         .peers
         .iter()
         .enumerate()
@@ -212,7 +224,25 @@ fn line_chart(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
         })
         .filter(|l| !l.points.is_empty())
         .collect();
+    series.extend(then(subject, rows));
     lines(subject.title, "processes", subject.unit, &series)
+}
+
+/// The figures published long ago, as far as the chart reaches.
+fn then<'a>(subject: &Subject, rows: &[&Row]) -> Vec<Line<'a>> {
+    let numbers = || rows.iter().filter_map(|row| number_of(&row.id));
+    let (low, high) = (numbers().fold(f64::MAX, f64::min), numbers().fold(0.0, f64::max));
+    let of = |(id, label, values): &(&str, &'a str, &[(f64, f64)])| {
+        let shown = values.iter().filter(|(n, _)| (low..=high).contains(n));
+        let spread = |v| Spread { median: v, min: v, max: v, count: 1 };
+        let points: Vec<_> = shown.map(|&(n, v)| (n, spread(v))).collect();
+        (*id == subject.id && points.len() > 1).then(|| Line {
+            class: "p-then".to_owned(),
+            label: *label,
+            points,
+        })
+    };
+    PUBLISHED.iter().filter_map(of).collect()
 }
 
 fn points(summary: &Summary, rows: &[&Row], peer: usize) -> Vec<(f64, Spread)> {
@@ -264,30 +294,44 @@ fn file_charts(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&R
     out.push_str("</div>");
 }
 
+/// A line for each peer, a column for each number of processes.
+fn by_peer(out: &mut String, summary: &Summary, rows: &[&Row]) {
+    out.push_str("<div class='wide'><table><thead><tr><th>");
+    out.push_str(rows.first().map_or("", |r| r.subject.unit));
+    for row in rows {
+        let number = row.id.rsplit('/').next().unwrap_or_default();
+        let _ = write!(out, "<th>N = {}", grouped(number));
+    }
+    out.push_str("</thead><tbody>");
+    for peer in summary.present(rows) {
+        let _ = write!(out, "<tr><th>{}", escape(summary.peers[peer].1));
+        rows.iter().for_each(|row| out.push_str(&table_cell(&row.cells[peer])));
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+/// A line for each row, a column for each peer and each it is compared with.
 fn figures(out: &mut String, summary: &Summary, rows: &[&Row]) {
     let peers = summary.present(rows);
-    let long = rows.len() > 12;
-    out.push_str(if long { "<details><summary>All figures</summary>" } else { "" });
-    out.push_str("<div class='wide'><table><thead><tr><th>");
+    let compared = |c: &usize| rows.iter().any(|row| row.ratios[*c].is_some());
+    let columns: Vec<usize> = (0..summary.columns.len()).filter(compared).collect();
+    out.push_str("<details><summary>All figures</summary><div class='wide'><table><thead><tr><th>");
     out.push_str(rows.first().map_or("", |r| r.subject.unit));
     for peer in &peers {
         let _ = write!(out, "<th>{}", escape(summary.peers[*peer].1));
     }
-    // The headline has the other ratios.
-    let columns: &[_] = if long { &summary.columns } else { &[] };
-    columns.iter().for_each(|c| out.push_str(&format!("<th>× {}", c.label)));
+    for column in &columns {
+        let _ = write!(out, "<th>× {}", summary.columns[*column].label);
+    }
     out.push_str("</thead><tbody>");
     for row in rows {
         let _ = write!(out, "<tr><th>{}", escape(&row.label));
-        for peer in &peers {
-            out.push_str(&table_cell(&row.cells[*peer]));
-        }
-        for r in row.ratios.iter().take(columns.len()) {
-            let _ = write!(out, "<td>{}", ratio(*r));
+        peers.iter().for_each(|peer| out.push_str(&table_cell(&row.cells[*peer])));
+        for column in &columns {
+            let _ = write!(out, "<td>{}", ratio(row.ratios[*column]));
         }
     }
-    out.push_str("</tbody></table></div>");
-    out.push_str(if long { "</details>" } else { "" });
+    out.push_str("</tbody></table></div></details>");
 }
 
 fn table_cell(cell: &Cell) -> String {

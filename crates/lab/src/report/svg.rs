@@ -17,38 +17,47 @@ const WIDTH: f64 = 640.0;
 
 /// A bar for each peer, from zero; the thin line is the span from the lowest to the highest round.
 pub fn bars(title: &str, unit: &str, bars: &[Bar]) -> String {
-    const LEFT: f64 = 96.0;
-    const RIGHT: f64 = 110.0;
-    const STEP: f64 = 30.0;
+    const LEFT: f64 = 112.0;
+    const RIGHT: f64 = 150.0;
+    const STEP: f64 = 26.0;
+    const TOP: f64 = 20.0;
     let most = bars.iter().map(|b| b.spread.max).fold(f64::MIN_POSITIVE, f64::max);
     let scale = (WIDTH - LEFT - RIGHT) / most;
-    let height = STEP * bars.len() as f64 + 8.0;
+    let height = TOP + STEP * bars.len() as f64 + 4.0;
     let mut out = open(title, height);
+    let _ = write!(out, "<text class='unit' x='{LEFT}' y='13'>{}</text>", escape(unit));
     for (i, bar) in bars.iter().enumerate() {
-        let y = 4.0 + STEP * i as f64;
-        let middle = y + STEP / 2.0;
+        let middle = TOP + STEP * i as f64 + STEP / 2.0;
         let end = LEFT + bar.spread.median * scale;
         let (low, high) = (LEFT + bar.spread.min * scale, LEFT + bar.spread.max * scale);
         let width = (end - LEFT).max(1.0);
         let _ = write!(
             out,
             "<text class='name' x='{:.0}' y='{:.1}' text-anchor='end'>{}</text>\
-             <rect class='fill p-{}' x='{LEFT}' y='{:.1}' width='{width:.1}' height='18' rx='3'/>\
+             <rect class='fill p-{}' x='{LEFT}' y='{:.1}' width='{width:.1}' height='16' rx='3'/>\
              <path class='whisker' d='M{low:.1} {middle:.1}H{high:.1}'/>\
-             <text class='value' x='{:.1}' y='{:.1}'>{} {}</text>",
+             <text class='value' x='{:.1}' y='{:.1}'>{} <tspan class='span-text'>{}</tspan></text>",
             LEFT - 10.0,
             middle + 4.5,
             escape(bar.label),
             bar.peer,
-            middle - 9.0,
+            middle - 8.0,
             end.max(high) + 8.0,
             middle + 4.5,
             number(bar.spread.median),
-            escape(unit),
+            span(&bar.spread),
         );
     }
     out.push_str("</svg>");
     out
+}
+
+/// What the rounds lie between, where there were several.
+fn span(spread: &Spread) -> String {
+    match spread.count {
+        0 | 1 => String::new(),
+        _ => format!("{}–{}", number(spread.min), number(spread.max)),
+    }
 }
 
 pub struct Line<'a> {
@@ -153,14 +162,19 @@ fn x_axis(out: &mut String, frame: &Frame, series: &[Line], unit: &str) {
     let mut marks: Vec<f64> = series.iter().flat_map(|l| l.points.iter().map(|p| p.0)).collect();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
-    let every = if marks.len() > 8 { 2 } else { 1 };
-    for mark in marks.iter().step_by(every) {
-        let (x, _) = frame.at(*mark, frame.y.0);
+    // Each mark has room for itself.
+    let mut free = f64::MIN;
+    for mark in marks {
+        let (x, _) = frame.at(mark, frame.y.0);
+        if x < free {
+            continue;
+        }
+        free = x + 36.0;
         let _ = write!(
             out,
             "<text class='tick' x='{x:.1}' y='{:.0}' text-anchor='middle'>{}</text>",
             frame.bottom + 18.0,
-            short(*mark)
+            short(mark)
         );
     }
     let _ = write!(
