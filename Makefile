@@ -3,8 +3,8 @@
 
 help:
 	@echo 'make test         build, and run everything CI runs'
-	@echo 'make bench        the five experiments in a short form, on kvik and on OTP (under 5 minutes)'
-	@echo 'make report       the five experiments in full'
+	@echo 'make bench        the five experiments in a short form, on kvik, OTP and who else is there (under 5 minutes)'
+	@echo 'make report       the five experiments in full (under 25 minutes)'
 	@echo 'make build        target/release/kvik'
 	@echo "make deps         find OTP 25's libraries, or unpack them into .otp/"
 	@echo "make conformance  OTP's own test suites on kvik"
