@@ -10,6 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use kvik_heap::Heap;
+use kvik_proc::process::flag;
 use kvik_proc::signal::post;
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -37,7 +38,7 @@ fn pool() -> MutexGuard<'static, Pool> {
 }
 
 /// Has something done by a thread of the pool; here, where there can be none.
-fn run(job: Job) {
+pub(crate) fn run(job: Job) {
     let mut p = pool();
     p.jobs.push_back(job);
     if p.idle >= p.jobs.len() || p.threads >= MAX_THREADS {
@@ -86,6 +87,7 @@ pub fn hand_off<T: Send + 'static>(
         let result = work();
         post(me, |h| h.tuple(&[h.ref_of_numbers(n), answer(h, result)]));
     }));
+    p.set_flag(flag::HANDED_OFF, true);
     let wait = kvik_code::export(am::erts_internal, am::await_result, 1);
     p.trap(wait, &[p.heap.ref_of_numbers(n)])
 }

@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use kvik_code::{module, CommitError, Instance};
+use kvik_code::{module, purging, CommitError, Instance};
 use kvik_etf::DecodeOpts;
+use kvik_heap::Pins;
 use kvik_jit::LoadError;
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -198,6 +199,12 @@ fn pre_loaded<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 
 fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(m) = a[0].as_atom() else { return Err(p.badarg()) };
+    if p.resumed::<Paused>().is_none() {
+        return match module::current(m) {
+            None => Ok(am::undefined.into()),
+            Some(_) => Err(pause(p)),
+        };
+    }
     match module::delete(m) {
         None => Ok(am::undefined.into()),
         Some(true) => {
@@ -206,6 +213,22 @@ fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some(false) => Err(p.badarg()),
     }
+}
+
+enum Paused {}
+impl Pins for Paused {
+    type In<'h> = ();
+}
+/// Stops until all turns that are under way are over: processes that were just made to run in the
+/// module, and may have to wait for this one, get there.
+fn pause(p: &Proc) -> Raised {
+    let pid = p.pid();
+    p.suspend_for(pid);
+    crate::blocking::run(Box::new(move || {
+        kvik_sync::table::wait_for_all();
+        kvik_proc::handle::resume(pid, pid);
+    }));
+    p.again::<Paused>((), None)
 }
 
 fn check_old_code<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -218,18 +241,27 @@ fn check_old_code<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// The steps by which `erts_code_purger` takes old code away.
 fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(m), Some(step)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
-    let there = module::old(m).is_some();
-    match step {
-        am::prepare | am::prepare_on_load => Ok(Term::bool(there)),
-        am::abort => Ok(false.into()),
-        am::complete => {
-            if let Some(old) = module::purge(m, kvik_jit::no_fun()) {
-                crate::literals::retire_module(old);
-            }
-            Ok(Term::bool(there))
+    let done = match step {
+        am::prepare | am::prepare_on_load => purging::begin(m, p.pid(), kvik_jit::no_fun()),
+        am::abort => {
+            end_purge(m, true);
+            false
         }
-        _ => Err(p.badarg()),
-    }
+        am::complete => {
+            let old = module::purge(m, kvik_jit::no_fun());
+            end_purge(m, false);
+            let there = old.is_some();
+            old.into_iter().for_each(crate::literals::retire_module);
+            there
+        }
+        _ => return Err(p.badarg()),
+    };
+    Ok(done.into())
+}
+/// Lets those go on who called funs of the old code meanwhile.
+fn end_purge(m: Atom, stays: bool) {
+    let Some((by, waiting)) = purging::end(m, stays) else { return };
+    waiting.into_iter().for_each(|pid| kvik_proc::handle::resume(pid, by));
 }
 
 fn function_exported<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -29,6 +29,7 @@ fn reductions(p: &Proc) -> u64 {
 
 /// Runnable processes of each scheduler.
 fn queues() -> Vec<u64> {
+    sched::note_queue();
     sched::all().iter().map(|s| s.counters.queued.load(Relaxed) as u64).collect()
 }
 
@@ -45,13 +46,10 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let v: Vec<_> = v.into_iter().map(|n| h.unsigned(n)).collect();
         h.list(&v)
     };
-    // This process runs, and so is active on its scheduler.
+    // On a scheduler that is not asleep one more is active, that which runs.
     let active = || {
-        let mut q = queues();
-        if let Some(n) = q.get_mut(sched::current().unwrap_or(0)) {
-            *n += 1;
-        }
-        q
+        let runs = |(i, n): (usize, u64)| n + !sched::is_idle(i) as u64;
+        queues().into_iter().enumerate().map(runs).collect::<Vec<u64>>()
     };
     let zero = Term::int(0);
     Ok(match what.name() {

@@ -9,6 +9,7 @@ pub mod fun;
 pub mod instance;
 pub mod module;
 pub mod perf;
+pub mod purging;
 
 pub use export::{
     export, find_export, find_export_by_code, known_export, set_undef_stub, undef_stub,

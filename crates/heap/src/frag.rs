@@ -146,9 +146,16 @@ impl OwnedTerm {
     }
     /// May it point to one of these literals?
     pub fn may_refer(&self, to: &Leaving) -> bool {
+        to.has(self.root) || self.block().iter().any(|w| to.has(*w))
+    }
+    /// The words of its objects.
+    pub fn block(&self) -> &[u64] {
         let f = self.frag;
-        // SAFETY: the fragment is live.
-        to.has(self.root) || !f.is_null() && unsafe { any_word(Frag::words(f), (*f).used, to) }
+        if f.is_null() {
+            return &[];
+        }
+        // SAFETY: the fragment is live, and its words in use were written.
+        unsafe { std::slice::from_raw_parts(Frag::words(f), (*f).used) }
     }
     /// Words of the fragment (0 for an immediate).
     pub fn words(&self) -> usize {
@@ -159,15 +166,6 @@ impl OwnedTerm {
             unsafe { (*self.frag).used }
         }
     }
-}
-
-/// Whether any of these words, if it were a pointer, would point to one of these literals.
-///
-/// # Safety
-/// There are that many words, in memory that was written.
-pub(crate) unsafe fn any_word(p: *const u64, n: usize, to: &Leaving) -> bool {
-    // SAFETY: as the caller says.
-    (0..n).any(|i| to.has(unsafe { *p.add(i) }))
 }
 
 impl Clone for OwnedTerm {

@@ -13,7 +13,7 @@ use kvik_term::word::*;
 use crate::alloc::{block, free_block, Heap, MIN_VHEAP};
 use crate::binary::{next_word, release_one};
 use crate::copy::{copy_once, has_terms, object_words};
-use crate::frag::{any_word, Frag};
+use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
 
 /// What a collection did, in words.
@@ -215,9 +215,9 @@ impl Heap {
         unsafe { self.collect(none, 0, 0, full) }
     }
     /// Collects it, copying what it holds of these literals, if it holds any.
-    pub fn copy_literals(&mut self, leaving: &Arc<Leaving>) {
+    pub fn copy_literals(&mut self, leaving: &Arc<Leaving>) -> Option<GcStats> {
         if !self.may_refer(leaving) {
-            return;
+            return None;
         }
         self.keep_lent();
         let mature = distance(self.start.get(), self.high_water.get());
@@ -225,18 +225,29 @@ impl Heap {
         let copies = Copies { of: leaving.clone(), all: HashMap::new(), off_heap: ptr::null_mut() };
         let need = crate::alloc::STACK_SLACK;
         // SAFETY: as for `collect_parked`.
-        unsafe { self.run(none, 0, need, false, mature, Some(Box::new(copies))) };
+        Some(unsafe { self.run(none, 0, need, false, mature, Some(Box::new(copies))) })
     }
     /// Looks at all words, without asking what they are.
     fn may_refer(&self, to: &Leaving) -> bool {
-        let block = [
+        let pairs = self.pairs.take();
+        let in_pairs = pairs.iter().flat_map(|p| &p.all);
+        let found = in_pairs.fold(false, |r, (k, v)| r || to.has(*k) || to.has(*v));
+        self.pairs.set(pairs);
+        found
+            || self.roots.iter().any(|r| to.has(r.get()))
+            || self.any_block(&mut |words| words.iter().any(|w| to.has(*w)))
+    }
+    /// Shows each stretch of words in use: those of objects, and the stack. Ends when `f` says true.
+    pub fn any_block(&self, f: &mut dyn FnMut(&[u64]) -> bool) -> bool {
+        let blocks = [
             (self.start.get(), self.htop.get()),
             (self.stop.get(), self.end.get()),
             (self.old_start.get(), self.old_top.get()),
         ];
         // SAFETY: these words are in use, so were written; fragments are live.
         unsafe {
-            let in_frag = |f: *mut Frag| !f.is_null() && any_word(Frag::words(f), (*f).used, to);
+            let mut see = |p: *const u64, n| n > 0 && f(std::slice::from_raw_parts(p, n));
+            let mut in_frag = |f: *mut Frag| !f.is_null() && see(Frag::words(f), (*f).used);
             let mut f = self.frags.get();
             while !f.is_null() {
                 if in_frag(f) {
@@ -244,14 +255,7 @@ impl Heap {
                 }
                 f = (*f).next;
             }
-            let pairs = self.pairs.take();
-            let in_pairs = pairs.iter().flat_map(|p| &p.all);
-            let found = in_pairs.fold(false, |r, (k, v)| r || to.has(*k) || to.has(*v));
-            self.pairs.set(pairs);
-            found
-                || in_frag(self.lent.get())
-                || self.roots.iter().any(|r| to.has(r.get()))
-                || block.iter().any(|(p, end)| any_word(*p, distance(*p, *end), to))
+            in_frag(self.lent.get()) || blocks.iter().any(|(p, end)| see(*p, distance(*p, *end)))
         }
     }
     /// Collects and leaves no more room than what it holds needs: for hibernation.

@@ -396,6 +396,11 @@ impl Proc {
     pub fn is_hibernating(&self) -> bool {
         self.flag(flag::HIBERNATING)
     }
+    /// Suspends itself, until `by` resumes it.
+    pub fn suspend_for(&self, by: u32) {
+        self.with_extra(|x| *x.suspended_by.entry(by).or_default() += 1);
+        self.set_flag(flag::SUSPENDED, true);
+    }
     /// Has its heap collected at the next safepoint, or before it is run again.
     pub fn ask_for_gc(&self, full: bool) {
         self.heap.ask_for_gc();
@@ -427,8 +432,7 @@ pub fn resume(pid: u32, by: u32) {
 pub fn suspend(pid: u32, by: u32, done: impl FnOnce(bool) + Send + 'static) {
     let f = move |p: Option<&Proc>| {
         if let Some(p) = p {
-            p.with_extra(|x| *x.suspended_by.entry(by).or_default() += 1);
-            p.set_flag(flag::SUSPENDED, true);
+            p.suspend_for(by);
         }
         done(p.is_some());
     };

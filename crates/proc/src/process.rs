@@ -127,10 +127,14 @@ pub mod flag {
     pub const LITERALS: u32 = 4096;
     /// The same, once the BIF that stopped in its middle is over: it holds terms itself.
     pub const LITERALS_LATER: u32 = 8192;
+    /// It waits for a thread that does its work, and so counts as running.
+    pub const HANDED_OFF: u32 = 16_384;
+    /// It is to run on one scheduler only: `Extra::bound`.
+    pub const BOUND: u32 = 32_768;
     /// What a process has to see to before it runs.
     pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | FULL_GC | LITERALS;
     /// What ends with a `receive`.
-    pub const RECEIVING: u32 = WAITING | TIMED_OUT;
+    pub const RECEIVING: u32 = WAITING | TIMED_OUT | HANDED_OFF;
 }
 
 /// The part of a process that belongs to whoever runs it. Native code holds its address; the heap
@@ -182,6 +186,8 @@ pub struct ExtraFields {
     pub min_bin_vheap_size: usize,
     pub fullsweep_after: usize,
     pub literals: Option<LeavingLiterals>,
+    /// The scheduler it is to run on, counted from 1; 0 for any.
+    pub bound: usize,
 }
 
 /// To be called when literals were copied.
@@ -211,6 +217,7 @@ impl Default for ExtraFields {
             min_bin_vheap_size: 46_422,
             fullsweep_after: 65_535,
             literals: None,
+            bound: 0,
         }
     }
 }
@@ -352,19 +359,27 @@ impl Proc {
         }
         self.flag(flag::LITERALS)
     }
-    /// Does what `ask_to_copy_literals` asked for; nobody runs the process.
-    pub(crate) fn copy_literals(&mut self) {
+    /// Does what `ask_to_copy_literals` asked for; nobody runs the process. What was collected for
+    /// it, if anything was.
+    pub(crate) fn copy_literals(&mut self) -> Option<kvik_heap::GcStats> {
         if self.heap.is_pinned() {
             let asked = self.set_flag(flag::LITERALS, false);
             self.set_flag(flag::LITERALS_LATER, asked || self.flag(flag::LITERALS_LATER));
-            return;
+            return None;
         }
-        let Some(l) = self.take_leaving_literals() else { return };
+        let l = self.take_leaving_literals()?;
         if let Some(mut m) = self.mailbox.get() {
             m.copy_literals(&l.which);
         }
-        self.heap.copy_literals(&l.which);
+        let stats = self.heap.copy_literals(&l.which);
         (l.done)(Some(self));
+        stats
+    }
+    /// From its next turn on it runs on that scheduler, counted from 1, or on any if that is 0.
+    /// Which it was before.
+    pub fn bind(&self, scheduler: usize) -> usize {
+        self.set_flag(flag::BOUND, scheduler != 0);
+        self.with_extra(|x| std::mem::replace(&mut x.bound, scheduler))
     }
     /// What few processes have, where it is there.
     pub fn with_extra<R>(&self, f: impl FnOnce(&mut ExtraFields) -> R) -> R {

@@ -22,6 +22,8 @@ pub struct SpawnOptions {
     pub max_heap_size: Option<MaxHeap>,
     pub off_heap_queue: bool,
     pub async_dist: bool,
+    /// Bound to this scheduler, counted from 1; 0 for none.
+    pub scheduler: usize,
     /// Not shown to users as one of theirs (`erts_internal:spawn_system_process/3`).
     pub system: bool,
 }
@@ -38,6 +40,7 @@ impl Default for SpawnOptions {
             max_heap_size: None,
             off_heap_queue: false,
             async_dist: false,
+            scheduler: 0,
             system: false,
         }
     }
@@ -114,6 +117,9 @@ fn set_options(p: &Proc, o: &SpawnOptions) {
     }
     p.set_flag(flag::OFF_HEAP_QUEUE, o.off_heap_queue);
     p.set_flag(flag::ASYNC_DIST, o.async_dist);
+    if o.scheduler != 0 {
+        p.bind(o.scheduler);
+    }
     if let Some(n) = o.fullsweep_after {
         p.with_extra(|x| x.fullsweep_after = n);
     }

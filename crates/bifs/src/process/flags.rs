@@ -1,9 +1,9 @@
 //! `process_flag/2,3`.
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
 use kvik_proc::process::flag;
-use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
+use kvik_proc::{bif, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -12,12 +12,38 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 fn process_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if a[0] == am::scheduler {
+        return bind(p, a[1]);
+    }
     let old = set(p, a[0], a[1]).ok_or_else(|| match a[0].as_atom().is_some_and(is_flag) {
         true => p.badarg(),
         false => p.badarg_because(am::badopt),
     })?;
     p.apply_limits();
     Ok(old)
+}
+
+/// A scheduler's number counted from 1, or 0 for any.
+pub(super) fn scheduler(v: Term<'_>) -> Option<usize> {
+    v.as_usize().filter(|n| *n <= crate::system::schedulers())
+}
+/// Which scheduler the process was bound to before, while it moves to another.
+enum Moving {}
+impl Pins for Moving {
+    type In<'h> = usize;
+}
+/// It goes on on that scheduler.
+fn bind<'h>(p: &'h Proc, v: Term<'h>) -> BifResult<'h> {
+    if let Some(before) = p.resumed::<Moving>() {
+        return Ok(p.heap.integer(before as i64));
+    }
+    let n = scheduler(v).ok_or_else(|| p.badarg())?;
+    let before = p.bind(n);
+    if n == 0 || sched::current() == Some(n - 1) {
+        return Ok(p.heap.integer(before as i64));
+    }
+    p.give_up_turn();
+    Err(p.again::<Moving>(before, None))
 }
 
 fn is_flag(a: kvik_term::Atom) -> bool {
@@ -60,7 +86,6 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
             }
             Some(old.atom().into())
         }
-        am::scheduler => v.as_usize().map(|_| Term::int(0)),
         am::fullsweep_after => {
             let n = v.as_usize()?;
             size(p, |x| std::mem::replace(&mut x.fullsweep_after, n))

@@ -149,6 +149,7 @@ fn status(p: &Proc, own: bool) -> Atom {
         _ if own => am::running,
         _ if p.is_exiting() => am::exiting,
         _ if p.flag(flag::SUSPENDED) => am::suspended,
+        _ if p.flag(flag::HANDED_OFF) => am::running,
         _ if p.flag(flag::WAITING) => am::waiting,
         _ => am::runnable,
     }

@@ -49,9 +49,7 @@ fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Opti
                 am::fullsweep_after => o.fullsweep_after = Some(v.as_usize()?),
                 am::max_heap_size => o.max_heap_size = Some(MaxHeap::read(v)?),
                 am::async_dist => o.async_dist = v.as_bool()?,
-                am::scheduler => {
-                    v.as_usize()?;
-                }
+                am::scheduler => o.scheduler = super::flags::scheduler(v)?,
                 am::reply => {
                     let r = r.as_mut()?;
                     (r.success, r.error) = match v.as_atom()? {

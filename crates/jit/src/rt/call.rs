@@ -285,16 +285,25 @@ pub extern "sysv64" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, ex
     let f: Term<'_> = unsafe { Term::from_word(extra) };
     let Some(fun) = f.as_fun() else { return NONE };
     let args = p.heap.list(x_terms(p, regs, fun.arity()));
-    let handler = kvik_code::export(error_handler(p), am::undefined_lambda, 3);
     let module = fun.entry().map_or(am::undefined, |e| e.module);
+    if let Some(by) = fun.entry().and_then(|e| kvik_code::purging::wait(e, p.pid())) {
+        // Its turn ends where that function begins.
+        p.suspend_for(by);
+        p.heap.set_reductions(0);
+        let wait = kvik_code::export(am::erts_code_purger, am::pending_purge_lambda, 3);
+        return call_with(regs, wait, [module.into(), f, args]);
+    }
+    let handler = kvik_code::export(error_handler(p), am::undefined_lambda, 3);
     // A loaded module without the fun will not have it when it is loaded again.
     let loaded = kvik_code::module::current(module).is_some();
     if loaded || handler.address() == kvik_code::undef_stub() {
         p.error_pair(am::badfun, f);
         return NONE;
     }
-    set_x(regs, 0, module.word());
-    set_x(regs, 1, f.word());
-    set_x(regs, 2, args.word());
-    handler as *const Export as u64
+    call_with(regs, handler, [module.into(), f, args])
+}
+/// The answer that has a function called instead.
+fn call_with(regs: &Regs, e: &'static Export, args: [Term<'_>; 3]) -> u64 {
+    args.iter().enumerate().for_each(|(i, t)| set_x(regs, i, t.word()));
+    e as *const Export as u64
 }

@@ -16,6 +16,16 @@ pub(super) struct Local {
     pub timers: RefCell<Queue>,
 }
 
+impl Local {
+    /// Processes that wait for their turn.
+    pub fn waiting(&self) -> usize {
+        let next = self.next.take();
+        let n = self.queues.borrow().len + next.is_some() as usize;
+        self.next.set(next);
+        n
+    }
+}
+
 const NONE: usize = usize::MAX;
 
 thread_local! {

@@ -80,7 +80,7 @@ pub fn all() -> &'static [Scheduler] {
 
 /// Bytes of a scheduler thread's stack, of which only what is used takes memory. What goes deep in
 /// the runtime (match specifications, regular expressions) has limits that fit.
-const STACK: usize = 8 << 20;
+pub const STACK: usize = 8 << 20;
 
 /// To be called before there are processes: with one scheduler its thread alone changes inboxes.
 pub fn prepare(c: &Config) {
@@ -161,6 +161,19 @@ fn wake_up(i: usize) {
         IDLE.fetch_sub(1, Ordering::Relaxed);
         (hooks().wake)(i);
     }
+}
+/// Has the counter of the scheduler this is say how many processes wait in its queue now; else it
+/// does that from time to time.
+pub fn note_queue() {
+    local::LOCAL.with(|l| {
+        if let Some(s) = ALL.get().and_then(|all| all.get(l.id.get())) {
+            s.counters.queued.store(l.waiting(), Ordering::Relaxed);
+        }
+    })
+}
+/// Is that scheduler asleep?
+pub fn is_idle(i: usize) -> bool {
+    all().get(i).is_none_or(|s| s.idle.load(Ordering::Relaxed))
 }
 /// Processes in run queues, all schedulers together.
 pub fn run_queue_len() -> usize {

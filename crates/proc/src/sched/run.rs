@@ -94,6 +94,7 @@ impl Loop<'_> {
         for w in self.me.inbound.take(|_| ()) {
             self.work(w);
         }
+        self.me.counters.queued.store(self.l.waiting(), Relaxed);
     }
     fn work(&mut self, w: Work) {
         match w {
@@ -123,7 +124,7 @@ impl Loop<'_> {
             t.private().handle_signals();
         }
         t.private().has_literals_to_copy();
-        while t.private().flag(flag::UNREADY) {
+        if t.private().flag(flag::UNREADY | flag::BOUND) {
             t = match self.make_ready(t) {
                 Some(t) => t,
                 None => return,
@@ -181,9 +182,29 @@ impl Loop<'_> {
             }
         }
     }
-    /// What a process must do before it can run. `None`: it can't.
+    /// What a process must do before it can run. `None`: it can't, or not here.
     #[cold]
     fn make_ready(&mut self, mut t: Ticket) -> Option<Ticket> {
+        while t.private().flag(flag::UNREADY) {
+            t = self.see_to_flags(t)?;
+        }
+        match self.elsewhere(&t) {
+            Some(to) => {
+                send_work(to, Work::Run(t));
+                None
+            }
+            None => Some(t),
+        }
+    }
+    /// The other scheduler that a process is bound to. Where that one is not active, another stands
+    /// in for it.
+    fn elsewhere(&self, t: &Ticket) -> Option<usize> {
+        let p = t.private();
+        let bound = if p.flag(flag::BOUND) { p.extra(|x| x.bound)? } else { 0 };
+        let to = bound.checked_sub(1)? % online::active();
+        (to != self.id).then_some(to)
+    }
+    fn see_to_flags(&mut self, mut t: Ticket) -> Option<Ticket> {
         let p = t.private();
         if p.is_exiting() {
             if trace::on() {
@@ -192,14 +213,12 @@ impl Loop<'_> {
             self.end(t);
             return None;
         }
-        if p.take_full_gc() {
-            let stats = collect(&mut t);
-            if t.private().check_heap(&stats).is_err() {
-                self.end(t);
-                return None;
-            }
+        let full = p.take_full_gc().then(|| collect(&mut t));
+        let copied = t.private_mut().copy_literals();
+        if full.into_iter().chain(copied).any(|s| t.private().check_heap(&s).is_err()) {
+            self.end(t);
+            return None;
         }
-        t.private_mut().copy_literals();
         let p = t.private();
         if p.flag(flag::WAITING) && p.can_go_on() {
             p.set_flag(flag::WAITING, false);
@@ -268,10 +287,12 @@ impl Loop<'_> {
             let p = t.private();
             let has_partner =
                 || [&p.last_to, &p.last_from].iter().any(|q| self.is_runnable(q.get()));
-            !(busy || all_kinds) || few && has_partner()
+            !(busy || all_kinds) || few && has_partner() || p.flag(flag::BOUND)
         });
         let c = &self.me.counters;
         c.given.store(c.given.load(Relaxed) + work.len() as u64, Relaxed);
+        c.queued.store(q.len, Relaxed);
+        all()[other].counters.queued.fetch_add(work.len(), Relaxed);
         for t in work {
             send_work(other, Work::Run(t));
         }
