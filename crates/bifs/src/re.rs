@@ -31,6 +31,7 @@ const OLD_TEXTS: &[(i32, &str)] = &[
     (109, "nothing to repeat"),
     (114, "missing )"),
     (118, "missing ) after comment"),
+    (119, "regular expression is too complicated"),
     (122, "unmatched parentheses"),
     (124, "unrecognized character after (?<"),
     (112, "unrecognized character after (? or (?-"),

@@ -10,6 +10,7 @@ pub mod local_time;
 pub mod math;
 pub mod path;
 pub mod pcre;
+mod pcre8;
 pub mod poll;
 pub mod signal;
 pub mod socket;

@@ -8,6 +8,8 @@ use std::sync::OnceLock;
 
 use pcre2_sys as sys;
 
+use crate::pcre8;
+
 /// Options of compiling and matching, by PCRE2's names.
 pub mod opt {
     pub use pcre2_sys::{
@@ -37,6 +39,9 @@ pub struct Pattern {
 unsafe impl Send for Pattern {}
 // SAFETY: as above; each match has its own match data.
 unsafe impl Sync for Pattern {}
+
+/// So many groups may be within each other; more were too complicated for PCRE 8.
+const MAX_NESTING: u32 = 798;
 
 /// Why a pattern did not compile: PCRE2's number, its text for it, and where.
 #[derive(Debug)]
@@ -77,6 +82,12 @@ impl Pattern {
     ) -> Result<Pattern, CompileError> {
         let (mut code, mut offset) = (0, 0);
         let utf = options & opt::UTF != 0;
+        let adapted = pcre8::adapt(pattern);
+        let pattern = &adapted.pattern;
+        // With a table that has words beyond ASCII, what PCRE2 finds out of how a match begins
+        // would be wrong.
+        let misled = utf && options & opt::UCP == 0 && pcre8::has_word_type(pattern);
+        let options = if misled { options | opt::NO_START_OPTIMIZE } else { options };
         // SAFETY: the pattern's bytes and length belong together; the context is freed after its
         // one use; the tables are never freed.
         let made = unsafe {
@@ -85,6 +96,7 @@ impl Pattern {
                 sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
                 // PCRE 8 wants lookbehinds of fixed length.
                 sys::pcre2_set_max_varlookbehind_8(ctx, 0);
+                sys::pcre2_set_parens_nest_limit_8(ctx, MAX_NESTING);
                 if newline != 0 {
                     sys::pcre2_set_newline_8(ctx, newline);
                 }
@@ -105,7 +117,10 @@ impl Pattern {
         };
         match NonNull::new(made) {
             Some(code) => Ok(Pattern { code, utf }),
-            None => Err(CompileError { code, text: error_text(code), offset }),
+            None => {
+                let offset = adapted.place(offset);
+                Err(CompileError { code, text: error_text(code), offset })
+            }
         }
     }
 

@@ -1,0 +1,125 @@
+//! What PCRE 8, whose patterns OTP 25 takes, reads otherwise than PCRE2 does.
+
+/// A pattern as PCRE2 has to be given it, and where in it bytes were put in.
+pub(crate) struct Adapted {
+    pub pattern: Vec<u8>,
+    inserted: Vec<usize>,
+}
+
+impl Adapted {
+    /// A place in the pattern as it was given.
+    pub fn place(&self, offset: usize) -> usize {
+        offset - self.inserted.iter().filter(|at| **at < offset).count()
+    }
+}
+
+/// A hyphen behind a type or class of characters, as in `[\d-z]`, stands for itself; PCRE2 wants it
+/// escaped.
+pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
+    let mut a = Adapted { pattern: Vec::with_capacity(pattern.len()), inserted: Vec::new() };
+    let mut s = Scan { rest: pattern, in_class: false };
+    let mut after_type = false;
+    while let Some(t) = s.token() {
+        if after_type && t.bytes == b"-" && s.rest.first().is_some_and(|c| *c != b']') {
+            a.inserted.push(a.pattern.len());
+            a.pattern.push(b'\\');
+        }
+        a.pattern.extend_from_slice(t.bytes);
+        after_type = t.is_type || after_type && t.bytes == br"\E";
+    }
+    a
+}
+
+struct Scan<'a> {
+    rest: &'a [u8],
+    in_class: bool,
+}
+struct Token<'a> {
+    bytes: &'a [u8],
+    /// Within a class, it stands for several characters.
+    is_type: bool,
+}
+
+impl<'a> Scan<'a> {
+    fn take(&mut self, n: usize) -> &'a [u8] {
+        let (bytes, rest) = self.rest.split_at(n.min(self.rest.len()));
+        self.rest = rest;
+        bytes
+    }
+    fn token(&mut self) -> Option<Token<'a>> {
+        let (&first, more) = self.rest.split_first()?;
+        let mut is_type = false;
+        let n = match first {
+            b'\\' if more.first() == Some(&b'Q') => end_of(self.rest, br"\E"),
+            b'\\' => {
+                is_type = self.in_class && more.first().is_some_and(|c| b"dDwWsShHvVpP".contains(c));
+                let braces = more.starts_with(b"p{") || more.starts_with(b"P{");
+                match braces {
+                    true => end_of(self.rest, b"}"),
+                    false if more.first().is_some_and(|c| b"pP".contains(c)) => 3,
+                    false => 2,
+                }
+            }
+            b'[' if !self.in_class => {
+                self.in_class = true;
+                // A bracket that comes first closes nothing.
+                let not = more.starts_with(b"^") as usize;
+                1 + not + (more.get(not) == Some(&b']')) as usize
+            }
+            b'[' if more.starts_with(b":") => match posix_class(more) {
+                Some(n) => {
+                    is_type = true;
+                    n + 1
+                }
+                None => 1,
+            },
+            b']' => {
+                self.in_class = false;
+                1
+            }
+            _ => 1,
+        };
+        Some(Token { bytes: self.take(n), is_type })
+    }
+}
+/// Bytes up to behind the next `end`, or all.
+fn end_of(s: &[u8], end: &[u8]) -> usize {
+    s.windows(end.len()).position(|w| w == end).map_or(s.len(), |at| at + end.len())
+}
+/// The length of `:name:]`.
+fn posix_class(s: &[u8]) -> Option<usize> {
+    let letters = s.iter().skip(1).take_while(|c| c.is_ascii_lowercase() || **c == b'^').count();
+    s.get(1 + letters..)?.starts_with(b":]").then_some(letters + 3)
+}
+
+/// May the pattern ask for a word's character where a match begins?
+pub(crate) fn has_word_type(pattern: &[u8]) -> bool {
+    pattern.windows(2).any(|w| w == br"\w")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn adapted(s: &str) -> String {
+        String::from_utf8(adapt(s.as_bytes()).pattern).unwrap()
+    }
+
+    #[test]
+    fn hyphens_behind_types_are_escaped() {
+        let same = [r"\d-z", r"[a-z\d]", r"[\d-]", r"[-\d]", r"[\Q\d\E-z]", r"[a-\d]", r"[", r"\"];
+        same.iter().for_each(|s| assert_eq!(adapted(s), *s));
+        let changed = [
+            (r"[\d-z]", r"[\d\-z]"),
+            (r"x[]\d-z]-[^]\w-\d]", r"x[]\d\-z]-[^]\w\-\d]"),
+            (r"[[:alpha:]-z]", r"[[:alpha:]\-z]"),
+            (r"[\p{L}-z\pL-z]", r"[\p{L}\-z\pL\-z]"),
+            (r"[\d-a-z]", r"[\d\-a-z]"),
+            (r"[\d\E-z]", r"[\d\E\-z]"),
+            (r"\[[\s-x]", r"\[[\s\-x]"),
+        ];
+        changed.iter().for_each(|(a, b)| assert_eq!(adapted(a), *b));
+        let a = adapt(br"[\d-z(");
+        assert_eq!((a.place(7), a.place(3)), (6, 3));
+    }
+}
