@@ -43,8 +43,8 @@ fn command(t: Term<'_>) -> Option<Vec<u8>> {
 /// What the first argument of `open_port/2` asks for. `None`: `badarg`.
 fn what(t: Term<'_>) -> Option<What> {
     let Some(t) = t.as_tuple() else {
-        // Not documented: a name or a string alone is a command, too.
-        return (t.as_atom().is_some() || t.is_list()).then(|| native(t).map(What::Spawn))?;
+        // Not documented any more: a name or a string alone is a file.
+        return (t.as_atom().is_some() || t.is_list()).then(|| command(t).map(What::File))?;
     };
     match (t.elements(), t.get(0)?.as_atom()?) {
         ([_, c], am::spawn) => Some(What::Spawn(command(*c)?)),
@@ -156,7 +156,7 @@ fn options(list: Term<'_>) -> Option<Options> {
 
 /// What only fits programs, and arguments only one that is named by its file.
 fn fits(what: &What, o: &Options) -> bool {
-    let program = !matches!(what, What::Fd(..));
+    let program = !matches!(what, What::Fd(..) | What::File(_));
     let executable = matches!(what, What::Executable(_));
     let args = o.args.is_some() || o.arg0.is_some();
     let dir = o.dir.as_ref().is_none_or(|d| !d.contains(&0));

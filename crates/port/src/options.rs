@@ -9,6 +9,8 @@ pub enum What {
     Driver(Vec<u8>),
     /// `{spawn_executable, File}`.
     Executable(Vec<u8>),
+    /// A name by itself: a file.
+    File(Vec<u8>),
     /// `{fd, In, Out}`.
     Fd(i32, i32),
 }

@@ -57,6 +57,10 @@ pub(crate) fn open_driver(
             let name = format!("{input}/{output}").into_bytes();
             Ok((Box::new(open_fds(*input, *output, o)), name))
         }
+        What::File(path) => {
+            let p = open_file(path, o)?;
+            Ok((Box::new(p), path.clone()))
+        }
         What::Executable(path) => {
             let p = program(path.clone(), o)?;
             Ok((Box::new(p), path.clone()))
@@ -117,7 +121,8 @@ fn start_or_fail(p: &Program<'_>) -> kvik_sys::Result<Child> {
             spawn(&Program {
                 path: SHELL,
                 args: &args,
-                env: p.env,
+                // What was wrong may be its size.
+                env: &[],
                 dir: None,
                 fds: p.fds,
                 close_from,
@@ -199,11 +204,27 @@ fn own_descriptor(n: RawFd, write: bool) -> Option<(OwnedFd, bool)> {
 }
 
 fn open_fds(input: i32, output: i32, o: &Options) -> Pipes {
+    let input = if o.read { own_descriptor(input, false).map(|(f, _)| f) } else { None };
     let out = if o.write { own_descriptor(output, true) } else { None };
+    let careful = out.as_ref().is_some_and(|(_, c)| *c);
+    over(input, out.map(|(f, _)| f), careful, o)
+}
+/// A file (or pipe or device) by its name; one that is only written to begins empty.
+fn open_file(path: &[u8], o: &Options) -> Result<Pipes, OpenError> {
+    let mode =
+        file::Mode { read: o.read, write: o.write, nonblocking: true, ..file::Mode::default() };
+    let f = file::open(&c_string(path)?, mode).map_err(OpenError::Posix)?;
+    let both = o.read && o.write;
+    let second = both.then(|| fd::duplicate(f.as_raw_fd())).transpose();
+    let second = second.map_err(OpenError::Posix)?;
+    let (input, output) = if o.read { (Some(f), second) } else { (None, Some(f)) };
+    Ok(over(input, output, false, o))
+}
+fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Options) -> Pipes {
     Pipes {
-        input: if o.read { own_descriptor(input, false).map(|(f, _)| f) } else { None },
-        careful: out.as_ref().is_some_and(|(_, c)| *c),
-        output: out.map(|(f, _)| f),
+        input,
+        output,
+        careful,
         output_polled: false,
         always_ready: false,
         edge: false,
