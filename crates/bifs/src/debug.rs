@@ -9,6 +9,8 @@ use kvik_heap::literal::is_literal;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
+use crate::census::{self, Wanted};
+
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "flat_size", 1, flat_size_1),
     bif!("erts_debug", "size_shared", 1, size_shared_1),
@@ -54,6 +56,11 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Some("internal_hash") => Ok(p.heap.integer(kvik_term::hash::internal(v, 0) as i64)),
             Some("magic_ref") => magic_ref(p, v),
             Some("binary_info") => binary_info(p, v),
+            Some("reader_groups_map") => {
+                let n = v.as_usize().filter(|n| (1..=i32::MAX as usize).contains(n));
+                let n = n.ok_or_else(|| p.badarg())?;
+                Ok(crate::system::processors::groups(&p.heap, n))
+            }
             Some("link_list") => crate::debug_relations::links(p, v),
             Some("monitor_list") => crate::debug_relations::monitors(p, v),
             Some("atom") => {
@@ -75,6 +82,10 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some("process_info_args") => {
             let all: Vec<Term<'h>> = crate::process::items().map(Term::from).collect();
             Ok(p.heap.list(&all))
+        }
+        Some("stack_check") => Ok(p.heap.integer(kvik_proc::sched::STACK as i64)),
+        Some("node_and_dist_references") => {
+            Err(census::ask_all(p, Wanted::Nodes, crate::dist::references))
         }
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
         Some("lc_graph") => Ok(am::notsup.into()),

@@ -135,12 +135,8 @@ fn normalize_utf8_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let b = a[0].as_bits().filter(|b| b.is_binary());
     let b = b.ok_or_else(|| p.badarg())?.to_bytes();
     let s = std::str::from_utf8(&b).map_err(|_| p.badarg())?;
-    if s.is_ascii() {
-        return Ok(p.heap.string(s));
-    }
-    // How characters are composed is the library's business.
-    let compose = kvik_code::export(am::unicode, am::characters_to_nfc_list, 1);
-    Err(p.trap(compose, &[a[0]]))
+    let all: Vec<u32> = crate::compose::composed(s).into_iter().map(u32::from).collect();
+    Ok(p.heap.charlist(all.into_iter()))
 }
 
 fn is_translatable_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

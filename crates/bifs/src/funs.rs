@@ -1,10 +1,13 @@
 //! Funs: what they are, and making one of a function's name.
 
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_code::Instance;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Fun, Term};
+
+use crate::census::{self, Wanted};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "fun_info", 2, fun_info_2),
@@ -30,6 +33,7 @@ fn fun_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             }
             _ => return Err(p.badarg()),
         },
+        None if item == am::refc => return Err(count(p, f)),
         None => local(p, f, item).ok_or_else(|| p.badarg())?,
     };
     Ok(p.heap.tuple(&[what, value]))
@@ -45,13 +49,23 @@ fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>>
         am::arity => p.heap.integer(f.arity() as i64),
         am::env => p.heap.list(f.env()),
         am::pid => f.creator()?,
-        // Who shares an entry is not counted: the module does, and the fun itself.
-        am::refc => Term::int(2),
         am::index => int(e.old_index),
         am::new_index => int(e.index),
         am::new_uniq => p.heap.binary(&e.uniq),
         am::uniq => int(e.old_uniq),
         _ => return None,
+    })
+}
+
+/// `{refc, N}`: so many funs of this entry there are, and versions of its module that have it.
+fn count(p: &Proc, f: Fun<'_>) -> Raised {
+    let Some(e) = f.entry() else { return p.badarg() };
+    let versions = [kvik_code::current(e.module), kvik_code::old(e.module)];
+    let has = |i: &Arc<Instance>| i.funs.iter().any(|(own, _)| std::ptr::eq(*own, e));
+    let in_code = versions.iter().flatten().filter(|i| has(i)).count();
+    census::ask_all(p, Wanted::Fun(e), move |h, found| {
+        let n = in_code + found.values().sum::<usize>();
+        h.tuple(&[am::refc.into(), h.integer(n as i64)])
     })
 }
 

@@ -7,12 +7,15 @@ pub mod atomics;
 pub mod binary;
 pub mod blocking;
 pub mod buffer;
+mod census;
 pub mod checksum;
 pub mod code;
+mod compose;
 pub mod convert;
 pub mod counters;
 pub mod debug;
 mod debug_relations;
+pub mod dirty;
 pub mod dist;
 pub mod errors;
 pub mod etf;
@@ -71,6 +74,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         code::BIFS,
         counters::BIFS,
         debug::BIFS,
+        dirty::BIFS,
         dist::BIFS,
         etf::BIFS,
         file::BIFS,

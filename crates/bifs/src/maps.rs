@@ -22,6 +22,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("maps", "values", 1, values),
     bif!("erts_internal", "map_next", 3, map_next),
     bif!("erts_internal", "map_to_tuple_keys", 1, map_to_tuple_keys),
+    bif!("erts_internal", "map_hashmap_children", 1, map_hashmap_children),
 ];
 
 /// Associations that cost one reduction.
@@ -268,6 +269,12 @@ fn map_next<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
+/// The cells and nodes below the root of a large map, or below a node. They are no terms for anybody
+/// but `erts_debug:size/1`.
+fn map_hashmap_children<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let node = want(p, a[0])?.root().ok_or_else(|| p.badarg())?;
+    Ok(p.heap.list(node.children))
+}
 fn map_to_tuple_keys<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     want(p, a[0])?.flat_keys_term().ok_or_else(|| p.badarg())
 }

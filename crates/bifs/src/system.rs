@@ -3,12 +3,14 @@
 //! of `erts_internal`. What it needs to know of other crates, `vm` tells through [`Config`] and
 //! [`Hooks`].
 
+mod check_io;
 mod flags;
 mod halt;
 mod info;
 mod internal;
 mod memory;
 mod monitor;
+pub(crate) mod processors;
 mod seq_trace;
 
 pub use flags::{backtrace_depth, logger, wall_time_on};

@@ -161,7 +161,7 @@ fn universaltime_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(date_time(p, civil_of_posix(clock::system().div_euclid(NANO))))
 }
 fn universaltime_to_localtime_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let c = a.first().and_then(|t| civil_of(*t)).filter(|c| is_valid(*c, 1600));
+    let c = a.first().and_then(|t| civil_of(*t)).filter(|c| is_valid(*c, 1902));
     let local = c.and_then(|c| local_of_posix(posix_of(c)));
     local.map(|c| date_time(p, c)).ok_or_else(|| p.badarg())
 }

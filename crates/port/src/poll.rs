@@ -86,6 +86,23 @@ fn set(i: usize) -> Option<&'static Set> {
     all.get(i % all.len().max(1))
 }
 
+/// What a poll set holds: how many descriptors, how many of them wait to be served, and how many
+/// bytes it takes.
+pub struct Size {
+    pub descriptors: usize,
+    pub ready: usize,
+    pub memory: usize,
+}
+/// That of each.
+pub fn sizes() -> Vec<Size> {
+    let of = |s: &Set| Size {
+        descriptors: s.poller.len(),
+        ready: s.ready_count.load(Ordering::Relaxed),
+        memory: size_of::<Set>(),
+    };
+    sets().iter().map(of).collect()
+}
+
 /// The poll set of a new port: each in turn, so that they are spread.
 pub fn choose() -> usize {
     NEXT.fetch_add(1, Ordering::Relaxed) % sets().len().max(1)

@@ -116,6 +116,16 @@ impl Poller {
         self.control(libc::EPOLL_CTL_DEL, fd, 0, Interest::default())
     }
 
+    /// How many descriptors it holds, by what the kernel says.
+    pub fn len(&self) -> usize {
+        let file = format!("/proc/self/fdinfo/{}", self.epoll.as_raw_fd());
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        text.lines().filter(|l| l.starts_with("tfd:")).count()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Ends a wait that is under way, or the next one. From any thread.
     pub fn wake(&self) {
         let one = 1u64;

@@ -120,6 +120,11 @@ impl<'h> Map<'h> {
         // SAFETY: a map that is not flat is a root node.
         (!self.is_flat()).then(|| unsafe { raw_node(*self.as_ptr(), self.as_ptr()) })
     }
+    /// Is it a node within a large map? Only what counts words ever sees one.
+    pub fn is_node(self) -> bool {
+        // SAFETY: a map's first word is its header.
+        !self.is_flat() && header_own(unsafe { *self.as_ptr() }) & ROOT == 0
+    }
     pub fn term(self) -> Term<'h> {
         // SAFETY: the address of a map's header, tagged.
         unsafe { Term::from_word(self.as_ptr() as u64 + TAG_BOXED) }

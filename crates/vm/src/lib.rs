@@ -23,8 +23,14 @@ pub struct Options {
 
 /// Runs the VM. It ends the program by `halt`; what comes back is the status of a failed start.
 pub fn run(options: Options) -> i32 {
-    let started = flags::Flags::read(&options.vm_flags).and_then(|f| boot::start(&options, &f));
-    match started {
+    let flags = match flags::Flags::read(&options.vm_flags) {
+        Ok(f) => f,
+        Err(e) => {
+            eprintln!("{e}");
+            return 1;
+        }
+    };
+    match boot::start(&options, &flags) {
         Ok(()) => loop {
             std::thread::park();
         },

@@ -1,6 +1,6 @@
 //! `erlang:system_flag/2`, and the values it sets.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
 use std::sync::Mutex;
 
 use kvik_heap::OwnedTerm;
@@ -75,6 +75,25 @@ fn switch<'h>(p: &'h Proc, on: Option<Term<'h>>, flag: &AtomicBool) -> BifResult
     Ok(Term::bool(flag.swap(on, Relaxed)))
 }
 
+/// How many schedulers for dirty work on processors are online; 0 until that is changed.
+static DIRTY_CPU: AtomicUsize = AtomicUsize::new(0);
+pub(super) fn dirty_cpu_online() -> usize {
+    match DIRTY_CPU.load(Relaxed) {
+        0 => super::config().dirty_cpu_online,
+        n => n,
+    }
+}
+/// Sets how many schedulers are online; those for dirty work go with them in proportion.
+fn set_online(n: usize) -> Option<usize> {
+    let all = online::set_online(n)?;
+    if n != all {
+        let share = super::config().dirty_cpu * 100 / super::schedulers().max(1);
+        let dirty = dirty_cpu_online() * (n * share / all.max(1)) / 100;
+        DIRTY_CPU.store(dirty.clamp(1, super::config().dirty_cpu.max(1)), Relaxed);
+    }
+    Some(all)
+}
+
 fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [flag, value] = *a else { return Err(p.badarg()) };
     let Some(flag) = flag.as_atom() else {
@@ -84,19 +103,18 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if let Some(n) = NUMBERS.iter().find(|n| n.name == name) {
         return set_number(p, n, value);
     }
-    let c = super::config();
-    let unchanged = |n: usize| match value.as_usize() {
-        // Threads are neither added nor stopped while we run.
-        Some(v) if v == n => Ok(p.heap.integer(n as i64)),
-        Some(_) => Err(p.notsup()),
-        None => Err(p.badarg()),
-    };
     match name {
         "schedulers_online" => {
-            let n = value.as_usize().and_then(online::set_online).ok_or_else(|| p.badarg())?;
+            let n = value.as_usize().and_then(set_online).ok_or_else(|| p.badarg())?;
             Ok(p.heap.integer(n as i64))
         }
-        "dirty_cpu_schedulers_online" => unchanged(c.dirty_cpu_online),
+        "dirty_cpu_schedulers_online" => {
+            let most = super::config().dirty_cpu.min(online::online());
+            let n = value.as_usize().filter(|n| (1..=most).contains(n));
+            let before = dirty_cpu_online();
+            DIRTY_CPU.store(n.ok_or_else(|| p.badarg())?, Relaxed);
+            Ok(p.heap.integer(before as i64))
+        }
         "max_heap_size" => set_max_heap(p, value),
         "scheduler_wall_time" => switch(p, Some(value), &WALL_TIME),
         "microstate_accounting" => switch(p, Some(value), &MICROSTATE),
@@ -119,7 +137,8 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Some(false) => Ok(Term::bool(false)),
             _ => Err(p.notsup()),
         },
-        "cpu_topology" | "internal_cpu_topology" => Err(p.notsup()),
+        "cpu_topology" => super::processors::set(p, value),
+        "internal_cpu_topology" => super::processors::set_internal(p, value),
         _ => Err(p.badarg_because(am::badopt)),
     }
 }

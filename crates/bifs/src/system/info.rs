@@ -4,9 +4,9 @@ use kvik_proc::limits::MaxHeap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use kvik_proc::sched::online;
+use kvik_proc::sched::online::{self, Blocked};
 
-use super::{config, flags, hooks};
+use super::{config, flags, hooks, processors};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
 
@@ -70,12 +70,11 @@ fn system_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn numbers(name: &str) -> Option<i64> {
     let c = config();
-    let cpus = || std::thread::available_parallelism().map_or(1, |n| n.get());
     let n = match name {
         "schedulers" => super::schedulers(),
         "schedulers_online" => online::online(),
         "dirty_cpu_schedulers" => c.dirty_cpu,
-        "dirty_cpu_schedulers_online" => c.dirty_cpu_online,
+        "dirty_cpu_schedulers_online" => flags::dirty_cpu_online(),
         "dirty_io_schedulers" => c.dirty_io,
         "thread_pool_size" => c.async_threads,
         "scheduler_id" => kvik_proc::sched::current().map_or(1, |n| n + 1),
@@ -87,9 +86,9 @@ fn numbers(name: &str) -> Option<i64> {
         "atom_limit" => kvik_term::atom::MAX_ATOMS,
         "ets_count" => kvik_ets::registry::count(),
         "ets_limit" => c.ets_limit,
-        "logical_processors" | "logical_processors_available" | "logical_processors_online" => {
-            cpus()
-        }
+        "logical_processors" => processors::found().configured,
+        "logical_processors_available" => processors::found().available,
+        "logical_processors_online" => processors::found().online,
         "run_queues" => super::schedulers(),
         "wordsize" => 8,
         "compat_rel" => 25,
@@ -142,7 +141,6 @@ const ATOMS: &[(&str, &str)] = &[
     ("time_correction", "true"),
     ("time_offset", "final"),
     ("tolerant_timeofday", "enabled"),
-    ("update_cpu_info", "unchanged"),
     ("hipe_architecture", "undefined"),
     ("cpu_quota", "unknown"),
 ];
@@ -183,10 +181,12 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             let row = |kind: &str, n: usize, online: usize, active: usize| -> BifResult<'h> {
                 Ok(h.tuple(&[atom(p, kind)?, int(n), int(online), int(active)]))
             };
+            let dirty = flags::dirty_cpu_online();
+            let active = |n: usize| if online::blocked() == Blocked::All { 0 } else { n };
             h.list(&[
                 row("normal", super::schedulers(), online::online(), online::active())?,
-                row("dirty_cpu", c.dirty_cpu, c.dirty_cpu_online, c.dirty_cpu_online)?,
-                row("dirty_io", c.dirty_io, c.dirty_io, c.dirty_io)?,
+                row("dirty_cpu", c.dirty_cpu, dirty, active(dirty))?,
+                row("dirty_io", c.dirty_io, c.dirty_io, active(c.dirty_io))?,
             ])
         }
         "scheduler_bindings" => {
@@ -195,12 +195,14 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         }
         "sequential_tracer" => h.tuple(&[am::sequential_tracer.into(), Term::bool(false)]),
         "system_logger" => h.copy(flags::logger().term()),
-        "cpu_topology" => cpu_topology(p)?,
+        "cpu_topology" => processors::cpu_topology(p, "used")?,
+        "check_io" => super::check_io::check_io(p)?,
+        "update_cpu_info" if processors::update() => atom(p, "changed")?,
+        "update_cpu_info" => atom(p, "unchanged")?,
         "alloc_util_allocators"
         | "taints"
         | "dist_ctrl"
         | "snifs"
-        | "check_io"
         | "allocated_areas" => Term::NIL,
         "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
         "c_compiler_used" => h.tuple(&[am::undefined.into(), am::undefined.into()]),
@@ -256,21 +258,6 @@ fn os_version<'h>(p: &'h Proc) -> Term<'h> {
     let mut parts = text.split('.').map(number).chain(std::iter::repeat(0));
     let three: Vec<_> = parts.by_ref().take(3).map(|n| p.heap.integer(n)).collect();
     p.heap.tuple(&three)
-}
-
-/// Each logical processor as a core of one processor.
-fn cpu_topology<'h>(p: &'h Proc) -> BifResult<'h> {
-    let h = &p.heap;
-    let n = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let (processor, core, logical) = (atom(p, "processor")?, atom(p, "core")?, atom(p, "logical")?);
-    let one = |i: usize| h.tuple(&[logical, h.integer(i as i64)]);
-    let inner = if n == 1 {
-        one(0)
-    } else {
-        let cores: Vec<_> = (0..n).map(|i| h.tuple(&[core, one(i)])).collect();
-        h.list(&cores)
-    };
-    Ok(h.list(&[h.tuple(&[processor, inner])]))
 }
 
 fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
@@ -330,8 +317,9 @@ fn pair<'h>(p: &'h Proc, what: Term<'h>) -> BifResult<'h> {
     }
     match (k.as_atom().map(Atom::name), v.as_atom().map(Atom::name)) {
         (Some("wordsize"), Some("internal" | "external")) => Ok(Term::int(8)),
-        (Some("cpu_topology"), Some("detected" | "used")) => cpu_topology(p),
-        (Some("cpu_topology"), Some("defined")) => Ok(am::undefined.into()),
+        (Some("cpu_topology"), Some(which @ ("detected" | "used" | "defined"))) => {
+            processors::cpu_topology(p, which)
+        }
         (Some("allocator" | "allocator_sizes"), Some(_)) => Ok(Term::bool(false)),
         _ => Err(p.badarg()),
     }

@@ -88,6 +88,7 @@ fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         View::Nil => "nil",
         View::Cons(_) => "list",
         View::Tuple(_) => "tuple",
+        View::Map(m) if m.is_node() => "hashmap_node",
         View::Map(m) if !m.is_flat() => "hashmap",
         View::Map(_) => "flatmap",
         View::Bits(b) if !b.is_binary() || b.as_bytes().is_none() => "sub_binary",
