@@ -57,6 +57,9 @@ pub(crate) fn flat(t: Term<'_>) -> Option<&[u64]> {
     words[1..].iter().all(|w| is_immediate(*w)).then_some(words)
 }
 
+/// Words of a fun without an environment in OTP.
+const OTP_FUN_WORDS: isize = 5;
+
 /// Words a copy takes in OTP, literals included: the empty tuple is nobody's, and a part of a
 /// binary on the heap becomes a binary of its own.
 pub fn flat_size(t: Term<'_>) -> usize {
@@ -69,6 +72,10 @@ pub fn flat_size(t: Term<'_>) -> usize {
         }
         match header_subtag(h) {
             TUPLE if header_words(h) == 0 => return true,
+            // Theirs has a word more; one of an exported function is as large as any.
+            FUN => saved.set(saved.get() - 1),
+            EXPORT => saved.set(saved.get() + object_words(h) as isize - OTP_FUN_WORDS),
+            MAGIC_REF => saved.set(saved.get() + (MAGIC_REF_WORDS - REF_WORDS) as isize),
             // SAFETY: as above; the original follows the header.
             SUB_BIN => unsafe {
                 let original = *p.add(1);
