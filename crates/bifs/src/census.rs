@@ -40,7 +40,8 @@ impl Wanted {
                 (is && a == std::ptr::from_ref(e) as u64).then_some(None)
             }
             Wanted::Nodes => {
-                let is = is_header(h) && header_subtag(h) == EXT && a & 15 == TAG_ATOM && is_small(b);
+                let is =
+                    is_header(h) && header_subtag(h) == EXT && a & 15 == TAG_ATOM && is_small(b);
                 let node = Atom::from_index((a >> 4) as u32).filter(|_| is)?;
                 Some(Some((node.index(), small_value(b) as u32)))
             }
@@ -106,9 +107,8 @@ fn in_process(p: &Proc, wanted: Wanted, found: &mut Found) {
 fn in_tables(wanted: Wanted, found: &mut Found) {
     for t in kvik_ets::registry::all() {
         let Ok(state) = t.read(0, Access::Info) else { continue };
-        let mut row = |o: Term<'_>| {
-            wanted.count(Holder::Table(t.id), OwnedTerm::new(o).block(), found)
-        };
+        let mut row =
+            |o: Term<'_>| wanted.count(Holder::Table(t.id), OwnedTerm::new(o).block(), found);
         match &state.store {
             Store::Hash(h) => {
                 let rows = (0..).map_while(|i| h.bucket(i)).flatten();

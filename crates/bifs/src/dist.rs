@@ -80,7 +80,9 @@ pub fn references<'h>(h: &'h Heap, found: &Found) -> Term<'h> {
         let (all, list) = holders.entry(key).or_default();
         *all += n;
         list.push(match who {
-            Holder::Process(pid) => held(pair(am::process.into(), Term::local_pid(pid)), am::heap, n),
+            Holder::Process(pid) => {
+                held(pair(am::process.into(), Term::local_pid(pid)), am::heap, n)
+            }
             Holder::Table(id) => {
                 let table = kvik_ets::registry::by_id(id);
                 let table = table.map(|t| kvik_ets::registry::reference(h, &t));

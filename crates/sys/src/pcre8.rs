@@ -52,7 +52,8 @@ impl<'a> Scan<'a> {
         let n = match first {
             b'\\' if more.first() == Some(&b'Q') => end_of(self.rest, br"\E"),
             b'\\' => {
-                is_type = self.in_class && more.first().is_some_and(|c| b"dDwWsShHvVpP".contains(c));
+                is_type =
+                    self.in_class && more.first().is_some_and(|c| b"dDwWsShHvVpP".contains(c));
                 let braces = more.starts_with(b"p{") || more.starts_with(b"P{");
                 match braces {
                     true => end_of(self.rest, b"}"),

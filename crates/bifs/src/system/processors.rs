@@ -191,9 +191,8 @@ pub(crate) fn groups<'h>(h: &'h Heap, groups: usize) -> Term<'h> {
     let cpus = chosen("used").unwrap_or_default();
     let places = places(&cpus);
     let spread = spread(&places, groups);
-    let row = |(c, g): (&Cpu, usize)| {
-        h.tuple(&[h.integer(c[LOGICAL] as i64), h.integer(g as i64 + 1)])
-    };
+    let row =
+        |(c, g): (&Cpu, usize)| h.tuple(&[h.integer(c[LOGICAL] as i64), h.integer(g as i64 + 1)]);
     let all: Vec<_> = cpus.iter().zip(spread).map(row).collect();
     h.list(&all)
 }
