@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use kvik_code::Instance;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::{am, Fun, Term};
+use kvik_term::{am, Fun, FunEntry, Term};
 
 use crate::census::{self, Wanted};
 
@@ -45,7 +45,7 @@ fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>>
     Some(match item {
         am::type_ => am::local.into(),
         am::module => e.module.into(),
-        am::name => e.function.into(),
+        am::name => name_of(e),
         am::arity => p.heap.integer(f.arity() as i64),
         am::env => p.heap.list(f.env()),
         am::pid => f.creator()?,
@@ -55,6 +55,14 @@ fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>>
         am::uniq => int(e.old_uniq),
         _ => return None,
     })
+}
+
+/// Only its code knows a fun's name; `[]` where that is not loaded, or about to go.
+fn name_of(e: &FunEntry) -> Term<'static> {
+    match e.address() == kvik_jit::no_fun() {
+        true => Term::NIL,
+        false => e.function.into(),
+    }
 }
 
 /// `{refc, N}`: so many funs of this entry there are, and versions of its module that have it.
@@ -72,11 +80,11 @@ fn count(p: &Proc, f: Fun<'_>) -> Raised {
 fn fun_info_mfa_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let f = a.first().and_then(|t| t.as_fun()).ok_or_else(|| p.badarg())?;
     let (m, name) = match (f.export(), f.entry()) {
-        (Some(e), _) => (e.module, e.function),
-        (_, Some(e)) => (e.module, e.function),
+        (Some(e), _) => (e.module, Term::from(e.function)),
+        (_, Some(e)) => (e.module, name_of(e)),
         _ => return Err(p.badarg()),
     };
-    Ok(p.heap.tuple(&[m.into(), name.into(), p.heap.integer(f.arity() as i64)]))
+    Ok(p.heap.tuple(&[m.into(), name, p.heap.integer(f.arity() as i64)]))
 }
 
 /// The most arguments of a function.

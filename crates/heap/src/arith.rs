@@ -53,6 +53,25 @@ pub fn integer_value(t: Term<'_>) -> Option<BigInt> {
     }
 }
 
+/// An integer of up to 127 bits and a sign: what is just too large for a small one needs no more.
+fn wide(t: Term<'_>) -> Option<i128> {
+    match t.view() {
+        View::Small(i) => Some(i as i128),
+        View::Big(b) => {
+            let value = match *b.digits() {
+                [low] => low as i128,
+                [low, high] => i128::try_from((high as u128) << 64 | low as u128).ok()?,
+                _ => return None,
+            };
+            Some(if b.is_negative() { -value } else { value })
+        }
+        _ => None,
+    }
+}
+fn both_wide(a: Term<'_>, b: Term<'_>) -> Option<(i128, i128)> {
+    wide(a).zip(wide(b))
+}
+
 /// As a float; `None` for what is no number, or beyond all floats.
 pub fn float_value(t: Term<'_>) -> Option<f64> {
     match t.view() {
@@ -68,6 +87,15 @@ impl Heap {
     pub fn big_integer(&self, i: &BigInt) -> Term<'_> {
         let digits: Vec<u64> = i.iter_u64_digits().collect();
         self.big(i.sign() == Sign::Minus, &digits)
+    }
+    fn wide_integer(&self, i: i128) -> Term<'_> {
+        match i64::try_from(i) {
+            Ok(i) => self.integer(i),
+            Err(_) => {
+                let n = i.unsigned_abs();
+                self.big(i < 0, &[n as u64, (n >> 64) as u64])
+            }
+        }
     }
     fn limited(&self, i: &BigInt) -> Number<'_> {
         if i.bits() > MAX_BITS {
@@ -93,6 +121,16 @@ impl Heap {
             };
             if let Some(r) = r {
                 return Ok(self.integer(r));
+            }
+        }
+        if let Some((x, y)) = both_wide(a, b) {
+            let r = match op {
+                Op::Add => x.checked_add(y),
+                Op::Sub => x.checked_sub(y),
+                Op::Mul => x.checked_mul(y),
+            };
+            if let Some(r) = r {
+                return Ok(self.wide_integer(r));
             }
         }
         if a.as_float().is_some() || b.as_float().is_some() {
@@ -130,6 +168,12 @@ impl Heap {
             }
             return Ok(self.integer(if rem { x % y } else { x / y }));
         }
+        if let Some((x, y)) = both_wide(a, b) {
+            let r = if rem { x.checked_rem(y) } else { x.checked_div(y) };
+            if let Some(r) = r {
+                return Ok(self.wide_integer(r));
+            }
+        }
         let (x, y) = integers(a, b)?;
         if y.sign() == Sign::NoSign {
             return Err(Fault::BadArith);
@@ -149,6 +193,13 @@ impl Heap {
     pub fn bitwise<'h>(&'h self, op: BitOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
         if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
             return Ok(self.integer(match op {
+                BitOp::And => x & y,
+                BitOp::Or => x | y,
+                BitOp::Xor => x ^ y,
+            }));
+        }
+        if let Some((x, y)) = both_wide(a, b) {
+            return Ok(self.wide_integer(match op {
                 BitOp::And => x & y,
                 BitOp::Or => x | y,
                 BitOp::Xor => x ^ y,
@@ -177,6 +228,14 @@ impl Heap {
         self.shift(a, by, true)
     }
     fn shift<'h>(&'h self, a: Term<'h>, by: Term<'h>, right: bool) -> Number<'h> {
+        if let (Some(x), Some(n @ -126..=126)) = (wide(a), by.as_small()) {
+            if (n > 0) == right || n == 0 {
+                return Ok(self.wide_integer(x >> n.abs()));
+            }
+            if (x << n.abs()) >> n.abs() == x {
+                return Ok(self.wide_integer(x << n.abs()));
+            }
+        }
         let x = integer_value(a).ok_or(Fault::BadArith)?;
         let zero = x.sign() == Sign::NoSign;
         let n = match by.view() {
@@ -248,6 +307,37 @@ mod tests {
         assert_eq!(h.divide(Term::int(1), Term::int(0)).unwrap_err(), Fault::BadArith);
         let f = h.integer_of_float(1e20);
         assert_eq!(float_value(f), Some(1e20));
+    }
+
+    #[test]
+    fn what_two_digits_hold_is_as_what_more_do() {
+        let h = Heap::new(64);
+        let all: Vec<i128> =
+            [0, 1, 7, 1 << 59, 1 << 63, (1 << 64) - 1, 1 << 64, 1 << 100, i128::MAX]
+                .into_iter()
+                .flat_map(|n| [n, -n, -n - 1])
+                .collect();
+        for &x in &all {
+            for &y in &all {
+                let (a, b) = (BigInt::from(x), BigInt::from(y));
+                let (s, t) = (h.big_integer(&a), h.big_integer(&b));
+                let value = |n: Number<'_>| n.ok().and_then(integer_value);
+                assert_eq!(value(h.arith(Op::Add, s, t)), Some(&a + &b));
+                assert_eq!(value(h.arith(Op::Sub, s, t)), Some(&a - &b));
+                assert_eq!(value(h.arith(Op::Mul, s, t)), Some(&a * &b));
+                if y != 0 {
+                    assert_eq!(value(h.int_divide(s, t, false)), Some(&a / &b));
+                    assert_eq!(value(h.int_divide(s, t, true)), Some(&a % &b));
+                }
+                assert_eq!(value(h.bitwise(BitOp::And, s, t)), Some(&a & &b));
+                assert_eq!(value(h.bitwise(BitOp::Xor, s, t)), Some(&a ^ &b));
+                for n in [0, 1, 63, 64, 126, 127, 200] {
+                    assert_eq!(value(h.shift_left(s, Term::int(n))), Some(&a << n));
+                    assert_eq!(value(h.shift_right(s, Term::int(n))), Some(&a >> n));
+                    assert_eq!(value(h.shift_left(s, Term::int(-n))), Some(&a >> n));
+                }
+            }
+        }
     }
 
     fn digits(t: Term<'_>) -> Vec<u64> {

@@ -1,33 +1,77 @@
 //! What PCRE 8, whose patterns OTP 25 takes, reads otherwise than PCRE2 does.
 
-/// A pattern as PCRE2 has to be given it, and where in it bytes were put in.
+/// A pattern as PCRE2 has to be given it, and where in it bytes were put in, and others left out.
 pub(crate) struct Adapted {
     pub pattern: Vec<u8>,
     inserted: Vec<usize>,
+    left_out: Vec<usize>,
 }
 
 impl Adapted {
     /// A place in the pattern as it was given.
     pub fn place(&self, offset: usize) -> usize {
-        offset - self.inserted.iter().filter(|at| **at < offset).count()
+        let before = |all: &[usize]| all.iter().filter(|at| **at < offset).count();
+        (offset + before(&self.left_out)).saturating_sub(before(&self.inserted))
     }
 }
 
 /// A hyphen behind a type or class of characters, as in `[\d-z]`, stands for itself; PCRE2 wants it
-/// escaped.
+/// escaped. A letter that means nothing behind a backslash also stands for itself, and so do 8 and 9
+/// where there are not so many groups.
 pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
-    let mut a = Adapted { pattern: Vec::with_capacity(pattern.len()), inserted: Vec::new() };
+    let room = Vec::with_capacity(pattern.len());
+    let mut a = Adapted { pattern: room, inserted: Vec::new(), left_out: Vec::new() };
     let mut s = Scan { rest: pattern, in_class: false };
-    let mut after_type = false;
+    let (mut after_type, mut groups) = (false, 0);
     while let Some(t) = s.token() {
         if after_type && t.bytes == b"-" && s.rest.first().is_some_and(|c| *c != b']') {
             a.inserted.push(a.pattern.len());
             a.pattern.push(b'\\');
         }
+        groups += (t.bytes == b"(" && !s.in_class && captures(s.rest)) as usize;
+        let plain = match *t.bytes {
+            [b'\\', c @ (b'8' | b'9')] => {
+                let more = s.rest.iter().take_while(|c| c.is_ascii_digit());
+                let n = more.fold((c - b'0') as usize, |n, c| {
+                    n.saturating_mul(10).saturating_add((c - b'0') as usize)
+                });
+                s.in_class || n > groups
+            }
+            [b'\\', c] => UNKNOWN.contains(&c) || s.in_class && IN_CLASS.contains(&c),
+            _ => false,
+        };
+        if let ([_, c @ (b'8' | b'9')], true) = (t.bytes, plain) {
+            // As a number, which no digit behind it makes another.
+            a.inserted.extend([a.pattern.len(); 2]);
+            a.pattern.extend_from_slice(&[b'\\', b'x', b'3', *c]);
+            after_type = false;
+            continue;
+        }
+        if plain {
+            a.left_out.push(a.pattern.len());
+            a.pattern.extend_from_slice(&t.bytes[1..]);
+            after_type = false;
+            continue;
+        }
         a.pattern.extend_from_slice(t.bytes);
         after_type = t.is_type || after_type && t.bytes == br"\E";
     }
     a
+}
+
+/// Letters that mean nothing behind a backslash, and those that don't within a class.
+const UNKNOWN: &[u8] = b"FIJMOTYijmqy";
+const IN_CLASS: &[u8] = b"BRX";
+
+/// What follows a parenthesis: does it capture?
+fn captures(rest: &[u8]) -> bool {
+    match rest {
+        [b'*', ..] => false,
+        [b'?', b'P', b'<', ..] | [b'?', b'\'', ..] => true,
+        [b'?', b'<', c, ..] => !b"=!".contains(c),
+        [b'?', ..] => false,
+        _ => true,
+    }
 }
 
 struct Scan<'a> {
@@ -120,6 +164,15 @@ mod tests {
             (r"\[[\s-x]", r"\[[\s\-x]"),
         ];
         changed.iter().for_each(|(a, b)| assert_eq!(adapted(a), *b));
+        let plain = [
+            (r"ab\idef\q[\R\d]", r"abidefq[R\d]"),
+            (r"^A\8B\9C$", r"^A\x38B\x39C$"),
+            (r"((((((((a))))))))\8\9", r"((((((((a))))))))\8\x39"),
+            (r"(?:a)(?<n>b)\81[\8]", r"(?:a)(?<n>b)\x381[\x38]"),
+        ];
+        plain.iter().for_each(|(a, b)| assert_eq!(adapted(a), *b));
+        let a = adapt(br"\i(");
+        assert_eq!(a.place(2), 3);
         let a = adapt(br"[\d-z(");
         assert_eq!((a.place(7), a.place(3)), (6, 3));
     }

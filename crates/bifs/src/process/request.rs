@@ -67,9 +67,10 @@ fn run(p: Option<&Proc>, t: Task) -> Term<'static> {
 
 fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
     let to = super::local(a[0]).ok_or_else(|| p.badarg())?;
-    if a[1] != am::inherit && Priority::of(a[1]).is_none() {
-        return Err(p.badarg());
-    }
+    let priority = match a[1] == am::inherit {
+        true => p.priority(),
+        false => Priority::of(a[1]).ok_or_else(|| p.badarg())?,
+    };
     let (name, id, t) = task(a[2]).ok_or_else(|| p.badarg())?;
     let f = move |of: Option<&Proc>| {
         let r = OwnedTerm::immediate(run(of, t));
@@ -77,8 +78,9 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
         deliver(from, Signal::Message(m));
     };
     deliver(to, Signal::Run(Box::new(f)));
-    if to == p.pid() {
-        p.handle_signals();
+    match to == p.pid() {
+        true => p.handle_signals(),
+        false => kvik_proc::sched::raise(to, priority),
     }
     Ok(am::ok.into())
 }

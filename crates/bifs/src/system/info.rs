@@ -51,6 +51,10 @@ pub(super) fn heap_size_at_least(n: i64) -> i64 {
 fn system_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what] = *a else { return Err(p.badarg()) };
     match what.as_atom() {
+        // What is asked for most.
+        Some(am::scheduler_id) => {
+            Ok(p.heap.integer(kvik_proc::sched::current().map_or(1, |n| n as i64 + 1)))
+        }
         Some(a) => {
             let name = a.name();
             if let Some(n) = numbers(name) {
@@ -77,7 +81,6 @@ fn numbers(name: &str) -> Option<i64> {
         "dirty_cpu_schedulers_online" => flags::dirty_cpu_online(),
         "dirty_io_schedulers" => c.dirty_io,
         "thread_pool_size" => c.async_threads,
-        "scheduler_id" => kvik_proc::sched::current().map_or(1, |n| n + 1),
         "process_count" => kvik_proc::process::table().count(),
         "process_limit" => kvik_proc::process::table().limit(),
         "port_count" => (hooks().port_count)(),

@@ -17,6 +17,15 @@ pub(super) struct Local {
 }
 
 impl Local {
+    /// Lets a process that waits here have its next turn as one of that priority.
+    pub fn raise(&self, pid: u32, to: Priority) {
+        let mut q = self.queues.borrow_mut();
+        match self.next.take() {
+            Some(t) if t.task().pid == pid => q.push(t),
+            other => self.next.set(other),
+        }
+        q.raise(pid, to);
+    }
     /// Processes that wait for their turn.
     pub fn waiting(&self) -> usize {
         let next = self.next.take();

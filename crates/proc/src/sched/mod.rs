@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use kvik_sync::inbox::{Inbox, Node, Push};
 
 use crate::hooks::hooks;
-use crate::process::Ticket;
+use crate::process::{Priority, Ticket};
 use crate::signal::Signal;
 use crate::timer::Due;
 
@@ -47,6 +47,7 @@ enum Work {
     Timer(u64, Due),
     /// Where it alone may send it (see `kvik_sync::solo`).
     Signal(u32, Signal),
+    Raise(u32, Priority),
 }
 
 /// What other threads see of a scheduler.
@@ -138,6 +139,21 @@ pub(crate) fn add_timer(at: u64, due: Due) {
 #[cold]
 pub(crate) fn hand_signal(pid: u32, s: Signal) {
     hand(Work::Signal(pid, s));
+}
+
+/// Has a process do what it was just asked to do as one of that priority, if that is more than its
+/// own: who asked may keep all others from running.
+pub fn raise(pid: u32, to: Priority) {
+    let guard = kvik_sync::pin();
+    let Some(task) = crate::process::table().get(pid, &guard) else { return };
+    let home = task.home() as usize;
+    if to >= task.priority() || home >= all().len() {
+        return;
+    }
+    match current() == Some(home) {
+        true => local::LOCAL.with(|l| l.raise(pid, to)),
+        false => send_work(home, Work::Raise(pid, to)),
+    }
 }
 
 /// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::process::Ticket;
+use crate::process::{Priority, Ticket};
 
 struct Waiting {
     ticket: Ticket,
@@ -73,6 +73,15 @@ impl Queues {
         self.len -= 1;
         self.taken += 1;
         self.busy -= w.busy as usize;
+    }
+    /// Lets a process have its next turn as one of higher priority, if it waits here.
+    pub fn raise(&mut self, pid: u32, to: Priority) {
+        for q in to as usize + 1..self.by_priority.len() {
+            let at = self.by_priority[q].iter().position(|w| w.ticket.task().pid == pid);
+            if let Some(w) = at.and_then(|i| self.by_priority[q].remove(i)) {
+                return self.by_priority[to as usize].push_back(w);
+            }
+        }
     }
     /// Is there something that goes before processes of normal priority?
     pub fn has_urgent(&self) -> bool {

@@ -99,6 +99,7 @@ impl Loop<'_> {
     fn work(&mut self, w: Work) {
         match w {
             Work::Run(t) => self.l.queues.borrow_mut().push(t),
+            Work::Raise(pid, to) => self.l.raise(pid, to),
             Work::Timer(at, due) => self.l.timers.borrow_mut().add(at, due),
             Work::Signal(pid, s) => {
                 deliver(pid, s);
