@@ -61,7 +61,7 @@ pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
 
 /// Letters that mean nothing behind a backslash, and those that don't within a class.
 const UNKNOWN: &[u8] = b"FIJMOTYijmqy";
-const IN_CLASS: &[u8] = b"BRX";
+const IN_CLASS: &[u8] = b"ABCGKRXZgkz";
 
 /// What follows a parenthesis: does it capture?
 fn captures(rest: &[u8]) -> bool {
