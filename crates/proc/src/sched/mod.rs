@@ -50,8 +50,10 @@ enum Work {
     Raise(u32, Priority),
 }
 
-/// What other threads see of a scheduler.
+/// What other threads see of a scheduler. In cache lines of its own, as it writes its counters with
+/// each turn.
 #[derive(Default)]
+#[repr(align(128))]
 pub struct Scheduler {
     inbound: Inbox<Work>,
     /// It sleeps or is about to; whoever takes this back wakes it.
