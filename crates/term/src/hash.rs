@@ -124,16 +124,19 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
             two(two(hash, n[0], 0, k(7)), n[1], n[2], k(8))
         }
         View::Ref(Ref::External(e)) => {
-            e.ref_numbers().iter().fold(hash, |h, n| two(h, *n, 0, k(7)))
+            e.ref_numbers().iter().fold(node(e, hash), |h, n| two(h, *n, 0, k(7)))
         }
-        View::Pid(crate::Pid::External(e)) | View::Port(crate::Port::External(e)) => two(
-            two(hash, e.node().index(), 0, k(5)),
-            e.data() as u32,
-            (e.data() >> 32) as u32,
-            k(5),
-        ),
+        View::Pid(crate::Pid::External(e)) | View::Port(crate::Port::External(e)) => {
+            two(node(e, hash), e.data() as u32, (e.data() >> 32) as u32, k(5))
+        }
         _ => hash,
     }
+}
+
+/// Whose a pid, port or reference is. Two nodes, or two lives of one, give the same numbers; keys
+/// that are not equal must differ in their hash at some level.
+fn node(e: crate::Ext<'_>, hash: u32) -> u32 {
+    two(hash, e.node().index(), e.creation(), k(5))
 }
 
 /// A list: runs of bytes four at a time, then element by element.
@@ -190,6 +193,7 @@ fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
         let h = two(hash, f.env().len() as u32, e.module.index(), k(20));
         return two(h, e.index, e.old_uniq, k(21));
     }
-    f.export()
-        .map_or(hash, |e| two(hash, e.module.index() ^ e.function.index() << 12, e.arity, k(14)))
+    f.export().map_or(hash, |e| {
+        two(two(hash, e.module.index(), e.function.index(), k(14)), e.arity, 0, k(14))
+    })
 }
