@@ -250,6 +250,13 @@ impl<'h> Compiler<'h> {
         let es: Vec<_> = ts.iter().map(|t| self.expr(*t, d)).collect();
         es.into_iter().collect()
     }
+    /// The same from the last to the first, as the arguments of calls and the elements of tuples
+    /// are gone through: the errors come in that order.
+    fn each_back(&mut self, ts: &[Term<'h>], d: usize) -> Option<Vec<Expr>> {
+        let mut es: Vec<_> = ts.iter().rev().map(|t| self.expr(*t, d)).collect();
+        es.reverse();
+        es.into_iter().collect()
+    }
     fn expr(&mut self, t: Term<'h>, d: usize) -> Option<Expr> {
         let d = self.depth(d)?;
         match t.view() {
@@ -260,12 +267,9 @@ impl<'h> Compiler<'h> {
                 Some(self.fold_list(items?, tail?))
             }
             View::Map(m) => {
-                let mut pairs = Vec::new();
-                for (k, v) in order::map_pairs(m) {
-                    let (k, v) = (self.expr(k, d), self.expr(v, d));
-                    pairs.push((k?, v?));
-                }
-                Some(fold_map(pairs))
+                let (ks, vs): (Vec<_>, Vec<_>) = order::map_pairs(m).into_iter().unzip();
+                let (vs, ks) = (self.each_back(&vs, d), self.each_back(&ks, d));
+                Some(fold_map(ks?.into_iter().zip(vs?).collect()))
             }
             View::Tuple(u) => self.call(t, u.elements(), d),
             View::Atom(a) => self.atom(t, a),
@@ -301,7 +305,7 @@ impl<'h> Compiler<'h> {
     fn call(&mut self, t: Term<'h>, elements: &[Term<'h>], d: usize) -> Option<Expr> {
         if let [one] = elements {
             if let Some(u) = one.as_tuple() {
-                let es = self.each(u.elements(), d)?;
+                let es = self.each_back(u.elements(), d)?;
                 if es.iter().all(|e| matches!(e, Expr::Const(_))) {
                     let heap = Heap::detached();
                     let es: Vec<_> = es.iter().filter_map(as_const).map(|t| heap.copy(t)).collect();
@@ -335,7 +339,9 @@ impl<'h> Compiler<'h> {
                     f.name()
                 ));
             }
-            return self.each(args, d).map(make);
+            let in_turn = matches!(f, am::andalso | am::andthen | am::orelse);
+            let args = if in_turn { self.each(args, d) } else { self.each_back(args, d) };
+            return args.map(make);
         }
         match (f, args) {
             (am::const_, [t]) => return Some(Expr::Const(OwnedTerm::new(*t))),
@@ -356,7 +362,7 @@ impl<'h> Compiler<'h> {
             return self.action(f, *action, arities, *guard, args, d);
         }
         if let Some(f) = native(f.name(), n) {
-            return self.each(args, d).map(|a| Expr::Native(f, a));
+            return self.each_back(args, d).map(|a| Expr::Native(f, a));
         }
         self.bad(format!("Function {}/{n} does_not_exist.", f.name()))
     }
@@ -397,7 +403,7 @@ impl<'h> Compiler<'h> {
         if !arities.contains(&n) {
             return self.bad(format!("Special form '{f}' called with wrong number of arguments."));
         }
-        self.each(args, d).map(|a| Expr::Action(action, a))
+        self.each_back(args, d).map(|a| Expr::Action(action, a))
     }
 }
 
