@@ -41,6 +41,7 @@ pub mod phash;
 pub mod port;
 pub mod process;
 pub mod re;
+mod re_source;
 pub mod statistics;
 pub mod system;
 pub mod time;

@@ -12,6 +12,7 @@ use kvik_sys::pcre::{opt, CompileError, Group, MatchError, MatchOpts, Pattern};
 use kvik_term::{am, Atom, Term, View};
 
 use crate::iolist::{bytes_of, charge};
+use crate::re_source;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("re", "version", 0, version_0),
@@ -92,7 +93,7 @@ fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
         return Ok(p.clone());
     }
     let (how, source) = How::of_binary(binary).ok_or(None)?;
-    let p = Arc::new(Pattern::compile(source, how.options, how.newline, how.bsr).map_err(Some)?);
+    let p = Arc::new(re_source::compile(source, how.options, how.newline, how.bsr).map_err(Some)?);
     let mut all = lock();
     if all.len() >= CACHE {
         all.clear();

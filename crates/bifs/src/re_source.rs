@@ -1,0 +1,173 @@
+//! What PCRE changed between the release that OTP 25 has and the one at hand, where it shows in the
+//! text of a pattern: names of classes without regard to case, and where a lookbehind fails.
+
+use std::borrow::Cow;
+
+use kvik_sys::pcre::{opt, CompileError, Pattern};
+
+/// Errors in a lookbehind: not of fixed length, and a branch of it too long.
+const LOOKBEHIND: i32 = 125;
+const LOOKBEHIND_BRANCH: i32 = 200;
+
+pub fn compile(
+    source: &[u8],
+    options: u32,
+    newline: u32,
+    bsr: u32,
+) -> Result<Pattern, CompileError> {
+    let text = classes_as_before(source, options);
+    Pattern::compile(&text, options, newline, bsr).map_err(|e| match e.code {
+        LOOKBEHIND | LOOKBEHIND_BRANCH => {
+            let compiles = |alone: &[u8]| Pattern::compile(alone, options, newline, bsr);
+            let offset = lookbehind_end(&text, e.offset, options, compiles);
+            CompileError { code: LOOKBEHIND, offset, ..e }
+        }
+        _ => e,
+    })
+}
+
+/// What a pattern consists of, as far as it matters here.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Kind {
+    Open,
+    Close,
+    Bar,
+    Class,
+    Other,
+}
+
+/// The next piece of a pattern: what it is, and its length.
+fn piece(s: &[u8], extended: bool) -> (Kind, usize) {
+    let until = |from: usize, end: &[u8]| {
+        let rest = s.get(from..).unwrap_or_default();
+        let at = rest.windows(end.len()).position(|w| w == end);
+        at.map_or(s.len(), |i| from + i + end.len())
+    };
+    match s {
+        [b'\\', b'Q', ..] => (Kind::Other, until(2, b"\\E")),
+        [b'\\', b'c', _, _, ..] => (Kind::Other, 3),
+        [b'\\', _, ..] => (Kind::Other, 2),
+        [b'(', b'?', b'#', ..] => (Kind::Other, until(3, b")")),
+        [b'(', ..] => (Kind::Open, 1),
+        [b')', ..] => (Kind::Close, 1),
+        [b'|', ..] => (Kind::Bar, 1),
+        [b'[', ..] => (Kind::Class, class_len(s)),
+        [b'#', ..] if extended => (Kind::Other, until(1, b"\n")),
+        _ => (Kind::Other, 1),
+    }
+}
+
+/// The length of a class of characters, from its opening bracket to the closing one.
+fn class_len(s: &[u8]) -> usize {
+    let mut at = if s.get(1) == Some(&b'^') { 2 } else { 1 };
+    if s.get(at) == Some(&b']') {
+        at += 1;
+    }
+    while let Some(rest) = s.get(at..).filter(|r| !r.is_empty()) {
+        at += match rest {
+            [b']', ..] => return at + 1,
+            [b'\\', _, ..] => 2,
+            [b'[', b':', ..] => name_len(rest).unwrap_or(1),
+            _ => 1,
+        };
+    }
+    s.len()
+}
+
+/// The length of `[:name:]` at the beginning of the text, if that is there.
+fn name_len(s: &[u8]) -> Option<usize> {
+    let name = s.get(2..)?;
+    let n = name.iter().take_while(|c| c.is_ascii_alphabetic() || **c == b'^').count();
+    name.get(n..)?.starts_with(b":]").then_some(n + 4)
+}
+
+/// Without regard to case, `[:upper:]` and `[:lower:]` are all letters: so it was with Unicode
+/// properties too. The text keeps its length.
+fn classes_as_before(source: &[u8], options: u32) -> Cow<'_, [u8]> {
+    let mut text = Cow::Borrowed(source);
+    if options & opt::UCP == 0 {
+        return text;
+    }
+    let mut caseless = vec![options & opt::CASELESS != 0];
+    let mut at = 0;
+    while at < source.len() {
+        let (kind, len) = piece(&source[at..], options & opt::EXTENDED != 0);
+        let now = caseless.last().copied().unwrap_or_default();
+        match kind {
+            Kind::Open => open(&mut caseless, now, &source[at + len..]),
+            Kind::Close if caseless.len() > 1 => drop(caseless.pop()),
+            Kind::Class if now => name_letters(text.to_mut(), at, at + len),
+            _ => {}
+        }
+        at += len;
+    }
+    text
+}
+
+/// A group begins, perhaps one that sets options, `(?i:`, or sets them for the one it is in, `(?i)`.
+fn open(caseless: &mut Vec<bool>, now: bool, rest: &[u8]) {
+    let mut inner = now;
+    if let Some(flags) = rest.strip_prefix(b"?") {
+        let n = flags.iter().take_while(|c| c.is_ascii_alphabetic() || **c == b'-').count();
+        let mut on = true;
+        for c in flags.iter().take(n) {
+            match c {
+                b'-' => on = false,
+                b'i' => inner = on,
+                _ => {}
+            }
+        }
+        match flags.get(n) {
+            // The group that closes at once hands them to the one around.
+            Some(b')') => caseless.last_mut().into_iter().for_each(|c| *c = inner),
+            Some(b':') => {}
+            _ => inner = now,
+        }
+    }
+    caseless.push(inner);
+}
+
+fn name_letters(text: &mut [u8], from: usize, to: usize) {
+    for at in from..to {
+        for name in [&b"[:upper:]"[..], b"[:lower:]", b"[:^upper:]", b"[:^lower:]"] {
+            let here = text.get(at..to).is_some_and(|t| t.starts_with(name));
+            if let Some(word) =
+                text.get_mut(at + name.len() - 7..at + name.len() - 2).filter(|_| here)
+            {
+                word.copy_from_slice(b"alpha");
+            }
+        }
+    }
+}
+
+/// Where PCRE found the lookbehind that begins there wanting: at the end of the first alternative
+/// that has no fixed length.
+fn lookbehind_end(
+    source: &[u8],
+    from: usize,
+    options: u32,
+    compile: impl Fn(&[u8]) -> Result<Pattern, CompileError>,
+) -> usize {
+    const OPENING: usize = "(?<=".len();
+    let (mut at, mut depth) = (from + OPENING, 1);
+    let mut alternative = at;
+    while at < source.len() {
+        let (kind, len) = piece(&source[at..], options & opt::EXTENDED != 0);
+        match kind {
+            Kind::Open => depth += 1,
+            Kind::Close if depth == 1 => return at,
+            Kind::Close => depth -= 1,
+            Kind::Bar if depth == 1 => {
+                let alone = [b"(?<=", &source[alternative..at], b")"].concat();
+                let fails = |e: CompileError| [LOOKBEHIND, LOOKBEHIND_BRANCH].contains(&e.code);
+                if compile(&alone).is_err_and(fails) {
+                    return at;
+                }
+                alternative = at + len;
+            }
+            _ => {}
+        }
+        at += len;
+    }
+    from
+}
