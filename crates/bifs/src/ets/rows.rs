@@ -38,6 +38,10 @@ fn insert_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn insert_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     insert(p, a, true)
 }
+/// How many objects of a list OTP puts into a table in their order, at most. Longer lists, and those
+/// for bags, it copies first so that it may pause, and that turns them round.
+const IN_ORDER: usize = 32_000;
+
 /// One object, or a list of them at once.
 fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     let [t, what] = *a else { return Err(p.badarg()) };
@@ -50,13 +54,16 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
         }
         return Ok(Term::bool(s.store.put(what, only_new, fixed)));
     }
-    let objects = what.list_to_vec().ok_or_else(|| p.badarg())?;
+    let mut objects = what.list_to_vec().ok_or_else(|| p.badarg())?;
     if !objects.iter().all(|o| is_object(*o, keypos)) {
         return Err(p.badarg());
     }
     p.heap.bump_reductions(objects.len() as i64);
     if only_new && objects.iter().any(|o| s.store.contains(key_of(*o, keypos))) {
         return Ok(Term::bool(false));
+    }
+    if t.options.kind == Kind::Bag || objects.len() > IN_ORDER {
+        objects.reverse();
     }
     for o in objects {
         s.store.put(o, false, fixed);
