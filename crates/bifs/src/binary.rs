@@ -288,6 +288,8 @@ fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
         .filter(|n| kvik_heap::limit::fits(*n))
         .ok_or_else(|| p.system_limit())?;
     charge(p, len);
+    // Copies of nothing take no time, however many.
+    let n = if len == 0 { 0 } else { n };
     Ok(p.heap.gathered(len, |out| (0..n).for_each(|_| out.push(&bytes))))
 }
 fn copy_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -5,7 +5,7 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::{bif, handle, BifEntry, BifResult, Priority, Proc};
-use kvik_term::{am, Atom, Term};
+use kvik_term::{am, Atom, Pid, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "request_system_task", 3, request_system_task_3),
@@ -121,6 +121,8 @@ fn group_leader_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Ok(true.into())
         }
         Some(_) => Ok(false.into()),
+        // A process of another node: nobody is there to be told.
+        None if matches!(a[1].view(), View::Pid(Pid::External(_))) => Ok(true.into()),
         None => Ok(am::badarg.into()),
     }
 }

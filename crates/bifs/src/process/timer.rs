@@ -4,7 +4,7 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::signal::{deliver, message, RefId, Signal};
 use kvik_proc::timer::{self, Dest, Timer};
 use kvik_proc::{bif, clock, BifEntry, BifResult, Proc};
-use kvik_term::{am, Term};
+use kvik_term::{am, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "send_after", 3, send_after_3),
@@ -90,8 +90,12 @@ fn left<'h>(p: &'h Proc, ns: Option<u64>) -> Term<'h> {
         None => false.into(),
     }
 }
-fn id<'h>(p: &'h Proc, t: Term<'h>) -> Result<RefId, kvik_proc::Raised> {
-    RefId::of_term(t).ok_or_else(|| p.badarg())
+/// A timer's reference; another node's, that has no timer here, is `None`.
+fn id<'h>(p: &'h Proc, t: Term<'h>) -> Result<Option<RefId>, kvik_proc::Raised> {
+    match t.view() {
+        View::Ref(_) => Ok(RefId::of_term(t)),
+        _ => Err(p.badarg()),
+    }
 }
 /// Answers now, or with a message.
 fn answer<'h>(
@@ -112,18 +116,18 @@ fn answer<'h>(
     }
 }
 fn cancel_timer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let ns = timer::cancel(id(p, a[0])?);
+    let ns = id(p, a[0])?.and_then(timer::cancel);
     Ok(left(p, ns))
 }
 fn cancel_timer_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (i, o) = (id(p, a[0])?, options(p, a[1], true)?);
-    answer(p, am::cancel_timer, a[0], left(p, timer::cancel(i)), o)
+    answer(p, am::cancel_timer, a[0], left(p, i.and_then(timer::cancel)), o)
 }
 fn read_timer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let ns = timer::read(id(p, a[0])?);
+    let ns = id(p, a[0])?.and_then(timer::read);
     Ok(left(p, ns))
 }
 fn read_timer_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (i, o) = (id(p, a[0])?, options(p, a[1], false)?);
-    answer(p, am::read_timer, a[0], left(p, timer::read(i)), o)
+    answer(p, am::read_timer, a[0], left(p, i.and_then(timer::read)), o)
 }

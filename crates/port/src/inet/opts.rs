@@ -281,7 +281,6 @@ pub fn get(s: &Inet, bytes: &[u8]) -> Option<Vec<u8>> {
             L_PACKET_SIZE => s.packet_size as i32,
             L_READ_PACKETS => s.read_packets,
             L_SHOW_ECONNRESET => s.show_econnreset as i32,
-            L_DELIMITER => s.delimiter as i32,
             _ => return None,
         };
         out.push(opt);
