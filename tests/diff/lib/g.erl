@@ -76,8 +76,13 @@ times(N, F) -> [F(I) || I <- lists:seq(1, N)].
 %% One number for a term.
 digest(Term) -> erlang:phash2(Term, 1 bsl 32).
 
-%% Prints digests of slices of results, so that a difference can be found.
-digest(Label, Results) -> slices(Label, Results, 1).
+%% Prints digests of slices of results; with DIFF_FULL=1 in the environment all
+%% of them, so that a difference can be found.
+digest(Label, Results) ->
+    case os:getenv("DIFF_FULL") of
+        false -> slices(Label, Results, 1);
+        _ -> [io:format("~s: ~0tp~n", [Label, R]) || R <- Results]
+    end.
 
 slices(_, [], _) -> ok;
 slices(Label, Results, I) ->

@@ -1,0 +1,11 @@
+%% atomics and counters: wrap-around, signed and not, exchange, compare, many at once, bad use.
+-module(atomics_edges).
+-export([main/0]).
+main() ->
+    S = atomics:new(2, []), U = atomics:new(2, [{signed, false}]), Max = (1 bsl 63) - 1,
+    t:p([atomics:put(S, 1, Max), atomics:add_get(S, 1, 1), atomics:sub_get(S, 1, 1), atomics:get(S, 1) =:= Max]),
+    t:p([atomics:put(U, 1, (1 bsl 64) - 1), atomics:add_get(U, 1, 1), atomics:sub_get(U, 1, 1), atomics:add_get(U, 1, 1 bsl 63)]),
+    t:p([atomics:exchange(S, 2, -5), atomics:exchange(S, 2, 7), atomics:compare_exchange(S, 2, 7, 8), atomics:compare_exchange(S, 2, 7, 9), atomics:get(S, 2)]), [t:p({F, A}, m:outcome(atomics, F, [case X of s -> S; u -> U; _ -> X end || X <- A])) || {F, A} <- [{put, [s, 1, 1 bsl 63]}, {put, [s, 1, -(1 bsl 63)]}, {put, [s, 1, -(1 bsl 63) - 1]}, {put, [u, 1, -1]}, {put, [u, 1, 1 bsl 64]}, {put, [u, 1, 1 bsl 63]}, {add, [s, 1, 1 bsl 64]}, {add, [u, 1, -1]}, {add, [u, 1, 1 bsl 64]}, {sub, [u, 1, 1 bsl 63]}, {get, [s, 0]}, {get, [s, 3]}, {get, [s, a]}, {get, [s, 1 bsl 70]}, {put, [s, 1, a]}, {put, [s, 1, 1.0]}, {exchange, [s, 1, 1 bsl 64]}, {compare_exchange, [s, 1, a, 1]}, {compare_exchange, [u, 1, -1, 1]}, {info, [s]}, {info, [u]}, {info, [x]}, {get, [x, 1]}, {new, [0, []]}, {new, [-1, []]}, {new, [a, []]}, {new, [1, bad]}, {new, [1, [bad]]}, {new, [1, [{signed, maybe_so}]]}, {new, [1 bsl 70, []]}]], C = counters:new(3, [write_concurrency]), D = counters:new(3, [atomics]),
+    [begin t:p([counters:add(X, 1, 5), counters:sub(X, 1, 7), counters:get(X, 1), counters:put(X, 2, Max), counters:add(X, 2, 1), counters:get(X, 2)]) end || X <- [C, D]],
+    t:p([maps:get(size, counters:info(X)) || X <- [C, D]]), [t:p({F, A}, m:outcome(counters, F, [case X of c -> C; d -> D; _ -> X end || X <- A])) || {F, A} <- [{get, [c, 0]}, {get, [d, 4]}, {add, [c, 1, a]}, {add, [d, 1, 1 bsl 63]}, {put, [c, 1, 1 bsl 64]}, {put, [d, 1, -(1 bsl 64)]}, {sub, [c, 9, 1]}, {new, [0, []]}, {new, [1, [bad]]}, {new, [1, x]}, {get, [S, 1]}, {info, [x]}]], Ps = [spawn_monitor(fun() -> [begin counters:add(C, 3, 1), counters:add(D, 3, 1), atomics:add(U, 2, 1) end || _ <- lists:seq(1, 500)] end) || _ <- lists:seq(1, 8)], [receive {'DOWN', M, _, _, _} -> ok end || {_, M} <- Ps],
+    t:p([counters:get(C, 3), counters:get(D, 3), atomics:get(U, 2)]).

@@ -1,0 +1,7 @@
+%% try with every choice of of, catch, after, leaving by value, throw, error, exit.
+-module(lang_try_paths).
+-export([main/0]).
+main() ->
+    Bs = [fun() -> ok end, fun() -> other end, fun() -> throw(t) end, fun() -> error(e) end, fun() -> exit(x) end], [t:p(N,
+    [begin put(l, []), {t:c(fun() -> F(B) end), lists:reverse(get(l))} end || B <- Bs]) || {N, F} <- [{1, fun(B) -> try B() catch throw:X -> {c, X} end end}, {2, fun(B) -> try B() of ok -> l(a), good catch error:X -> {c, X} after l(after1) end end}, {3, fun(B) -> try try B() after l(in) end catch C:R -> {C, R} after l(out) end end}, {4, fun(B) -> try B() catch _ -> only_throw end end}, {5, fun(B) -> try B() of X -> error({of_, X}) catch error:X -> {not_here, X} end end}, {6, fun(B) -> try B() after throw(from_after) end end}, {7, fun(B) -> try B(), l(seq), last catch exit:x -> l(c), B(); C:_ when C =:= error -> guarded end end}, {8, fun(B) -> catch B() end}, {9, fun(B) -> X = (catch B()), {X} end}, {10, fun(B) -> try {ok, catch B()} catch _:_ -> no end end}, {11, fun(B) -> try B() catch C:R:S -> try erlang:raise(C, {R, again}, S) catch C2:R2 -> {C2, R2} end end end}, {12, fun(B) -> lists:map(fun(_) -> try B() catch _:_ -> m end end, [1, 2]) end}, {13, fun(B) -> try B() of R when R =:= ok -> a; _ when true -> b catch throw:_ -> c; error:e -> d; exit:_ -> e end end}, {14, fun(B) -> (fun() -> try B() catch throw:t -> throw(t2) end end)() end}]].
+l(X) -> put(l, [X | get(l)]).

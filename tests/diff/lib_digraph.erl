@@ -1,0 +1,31 @@
+%% Directed graphs: edges, vertices, cycles, paths, components, orders, deletions.
+-module(lib_digraph).
+-export([main/0]).
+main() ->
+    G = digraph:new(), [digraph:add_vertex(G, V, {label, V}) || V <- lists:seq(1, 12)], Es = [{1, 2}, {2, 3}, {3, 1}, {3, 4}, {4, 5}, {5, 6}, {6, 4}, {7, 8}, {8, 9}, {10, 10}, {2, 5}], [digraph:add_edge(G, {e, A, B}, A, B, A * B) || {A, B} <- Es],
+    t:p([digraph:no_vertices(G), digraph:no_edges(G), lists:sort(digraph:vertices(G)), lists:sort(digraph:edges(G))]),
+    t:p([{V, lists:sort(digraph:in_neighbours(G, V)), lists:sort(digraph:out_neighbours(G, V)), digraph:in_degree(G, V), digraph:out_degree(G, V), lists:sort(digraph:edges(G, V))} || V <- [1, 3, 5, 10, 12, nope]]),
+    t:p([digraph:vertex(G, V) || V <- [1, nope]]),
+    t:p([digraph:edge(G, E) || E <- [{e, 1, 2}, nope]]),
+    t:p([digraph:get_cycle(G, V) || V <- [1, 4, 7, 10, 12]]),
+    t:p([digraph:get_short_cycle(G, V) || V <- [1, 4, 10]]),
+    t:p([digraph:get_path(G, A, B) || {A, B} <- [{1, 6}, {6, 1}, {7, 9}, {1, 1}, {12, 12}]]),
+    t:p([digraph:get_short_path(G, A, B) || {A, B} <- [{1, 6}, {1, 5}, {9, 7}]]),
+    N = fun(L) -> lists:sort([lists:sort(C) || C <- L]) end,
+    t:p(N(digraph_utils:components(G))),
+    t:p(N(digraph_utils:strong_components(G))),
+    t:p(N(digraph_utils:cyclic_strong_components(G))),
+    t:p([digraph_utils:is_acyclic(G), digraph_utils:is_tree(G), digraph_utils:is_arborescence(G), digraph_utils:topsort(G), lists:sort(digraph_utils:loop_vertices(G))]),
+    t:p(lists:sort(digraph_utils:reachable([4], G))),
+    t:p(lists:sort(digraph_utils:reaching_neighbours([4], G))),
+    t:p(lists:sort(digraph:edges(digraph_utils:condensation(G))) =/= x),
+    S = digraph_utils:subgraph(G, [1, 2, 3]),
+    t:p({lists:sort(digraph:vertices(S)), digraph:no_edges(S)}),
+    t:p([digraph:del_edge(G, {e, 1, 2}), digraph:del_edge(G, nope), digraph:del_vertex(G, 5), digraph:del_vertex(G, nope), digraph:del_path(G, 2, 4), digraph:del_vertices(G, [1, 7])]),
+    t:p(lists:sort(digraph:edges(G))), A = digraph:new([acyclic, private]), [digraph:add_vertex(A, X) || X <- [a, b, c]],
+    t:p([digraph:add_edge(A, e1, a, b), digraph:add_edge(A, e2, b, a), digraph:add_edge(A, e3, b, zz), digraph:add_edge(A, e4, b, c, []), digraph:add_edge(A, e1, a, c, other)]),
+    t:p(digraph_utils:topsort(A)),
+    t:p([lists:keyfind(K, 1, digraph:info(A)) || K <- [cyclicity, protection]]),
+    t:pc(fun() -> digraph:new([bad]) end),
+    t:p(digraph:delete(A)),
+    t:pc(fun() -> digraph:vertices(A) end).

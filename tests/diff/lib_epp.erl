@@ -1,0 +1,13 @@
+%% The preprocessor: macros, conditions, includes, errors with places, encodings.
+-module(lib_epp).
+-export([main/0]).
+main() ->
+    D = t:tmp("epp"), file:set_cwd(D), ok = file:write_file("inc.hrl", "-define(INC, included).\n-record(ir, {a}).\n"), W = fun(S) -> ok = file:write_file("m.erl", unicode:characters_to_binary(S)), {ok, Fs} = epp:parse_file("m.erl", [{includes, ["."]}, {macros, [{'CMD', 42}, 'FLAG']}]), [erl(F) || F <- Fs, element(1, F) =/= eof, not (element(1, F) =:= attribute andalso element(3, F) =:= file)] end,
+    [t:p(S, t:c(fun() -> W(S) end)) || S <- ["-module(m).\nf() -> ?MODULE.", "-define(A(X), {X, X}).\nf() -> ?A(1).", "-define(A(X, Y), X + Y).\nf() -> ?A(1).", "f() -> ?NOPE.", "-ifdef(FLAG).\na() -> yes.\n-else.\na() -> no.\n-endif.", "-ifndef(CMD).\na() -> yes.\n-endif.", "-if(?CMD > 40).\nb() -> ?CMD.\n-elif(true).\nb() -> 0.\n-else.\nb() -> 1.\n-endif.", "-if(bad(.\n-endif.", "-if(foo()).\nx() -> 1.\n-endif.", "-ifdef(X).\n", "-endif.", "-else.", "-include(\"inc.hrl\").\nf() -> {?INC, #ir{a = 1}}.", "-include(\"none.hrl\").", "-include_lib(\"kernel/include/file.hrl\").", "-include_lib(\"nope/x.hrl\").", "-define(S(X), ??X).\nf() -> ?S(a + b).", "-define(A, 1).\n-define(A, 2).\nf() -> ?A.", "-undef(CMD).\nf() -> ?CMD.", "-error(\"stop\").", "-warning(careful).", "f() -> ?LINE.\n\ng() -> {?LINE, ?FUNCTION_NAME, ?FUNCTION_ARITY}.", "-define(R, ?R).\nf() -> ?R.", "-define(O(), o).\n-define(O(A), {o, A}).\nf() -> [?O(), ?O(1)].", "f() -> \"unterminated.\n", "f() -> $", "f( -> 1.", "-file(\"other.erl\", 100).\nf() -> ?LINE.", "f() -> defined(X).", "-if(defined(CMD) andalso is_atom(a)).\nd() -> 1.\n-endif.", "-feature(nope, enable).\n", "-define(1, x).", "-define(A(X, X), X).", "%% just a comment\n", "-record(r, {a = ?CMD, b}).", "-type t() :: ?CMD.", "f() -> ?OTP_RELEASE.", "x\n."]],
+    t:p([epp:encoding_to_string(E) || E <- [utf8, latin1]]),
+    t:p([epp:read_encoding_from_binary(B) || B <- [<<"%% coding: utf-8\n">>, <<"% -*- coding: latin-1 -*-\n">>, <<"x">>, <<"\n\n% coding: utf-8">>, <<"%% coding: nope">>]]),
+    t:p(epp:default_encoding()),
+    t:p(epp:parse_file("none.erl", [])), ok = file:write_file("l.erl", <<"f() -> \"", 233, "\".\n">>),
+    t:p(epp:parse_file("l.erl", [{default_encoding, latin1}]) =/= x),
+    t:p(element(1, hd([E || {error, E} <- element(2, epp:parse_file("l.erl", []))]))).
+erl({error, {_, M, E}}) -> {error, M, lists:flatten(M:format_error(E))}; erl({warning, {_, M, E}}) -> {warning, lists:flatten(M:format_error(E))}; erl({attribute, _, N, _} = A) when N =/= module -> {N, lists:sublist(lists:flatten(t:c(fun() -> erl_pp:form(A) end)), 60)}; erl(F) -> lists:flatten(erl_pp:form(F)).

@@ -1,0 +1,5 @@
+%% Random terms sorted, compared exactly and by value, as map keys and in ordered tables.
+-module(prop_order).
+-export([main/0]).
+main() ->
+    g:seed(20), Ts = [g:term(3) || _ <- lists:seq(1, 300)], g:digest(sorted, lists:sort(Ts)), g:digest(usorted, lists:usort(Ts ++ [float(X) || X <- Ts, is_integer(X), abs(X) < 1 bsl 900])), g:digest(pairs, [{A < B, A == B, A =:= B, A >= B, max(A, B), min(A, B)} || A <- lists:sublist(Ts, 40), B <- lists:nthtail(260, Ts)]), T = ets:new(t, [ordered_set]), [ets:insert(T, {X, I}) || {I, X} <- lists:zip(lists:seq(1, 300), Ts)], g:digest(table, ets:tab2list(T)), g:digest(nexts, [{ets:next(T, X), ets:prev(T, X)} || X <- [g:term(2) || _ <- lists:seq(1, 100)]]), M = maps:from_list([{X, X} || X <- Ts]), g:digest(map, lists:sort(maps:keys(M))), g:digest(maps, lists:sort([maps:from_list([{g:term(1), g:small()} || _ <- lists:seq(1, g:int(5))]) || _ <- lists:seq(1, 200)])), g:digest(numbers, lists:sort([g:number() || _ <- lists:seq(1, 500)])), N = [g:number() || _ <- lists:seq(1, 60)], g:digest(mixed, [{A < B, A == B, A =< B} || A <- N, B <- N]), g:digest(keys, lists:keysort(1, [{g:number(), I} || I <- lists:seq(1, 200)])).

@@ -1,0 +1,31 @@
+%% Datagrams to oneself: sizes, active modes, connecting, truncation, errors.
+-module(udp_options).
+-export([main/0]).
+main() ->
+    {ok, A} = gen_udp:open(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, B} = gen_udp:open(0, [list, {active, true}, {ip, {127, 0, 0, 1}}]), {ok, PA} = inet:port(A), {ok, PB} = inet:port(B), [t:p(X, {gen_udp:send(A, {127, 0, 0, 1}, PB, X),
+    receive {udp, B, {127, 0, 0, 1}, PA, D} -> {length(D), lists:sublist(D, 5)} after 500 -> none end}) || X <- ["abc", <<>>, [<<"io">>, "list"]]],
+    t:p(gen_udp:send(A, {127, 0, 0, 1}, PB, binary:copy(<<"z">>, 70000))),
+    t:p([gen_udp:send(B, "127.0.0.1", PA, "from b"), case gen_udp:recv(A, 0, 500) of {ok, {_, P, M}} -> {P =:= PB, M}; E -> E end]),
+    t:p(gen_udp:recv(A, 0, 5)),
+    t:p(gen_udp:recv(A, 0, 0)),
+    t:p(inet:setopts(B, [{active, 1}])), gen_udp:send(A, {127, 0, 0, 1}, PB, "1"),
+    t:p([receive {udp, B, _, _, X} -> X; {udp_passive, B} -> passive after 500 -> none end || _ <- [1, 2]]),
+    t:p(gen_udp:connect(A, {127, 0, 0, 1}, PB)),
+    t:p(gen_udp:send(A, "connected")),
+    t:p(element(1, gen_udp:recv(B, 0, 500))),
+    t:p(inet:peername(A) =:= {ok, {{127, 0, 0, 1}, PB}}),
+    t:p(gen_udp:send(A, {{127, 0, 0, 1}, PB}, "dest")),
+    t:p(element(1, gen_udp:recv(B, 0, 500))),
+    t:p([gen_udp:send(B, {127, 0, 0, 1}, X, "x") || X <- [0]]),
+    t:p([t:c(fun() -> gen_udp:send(B, {127, 0, 0, 1}, X, "x") end) || X <- [-1, a, 70000]]),
+    t:p(t:c(fun() -> gen_udp:send(B, {127, 0, 0, 1}, PA, bad) end)),
+    t:p(inet:getopts(A, [active, mode, broadcast, header, read_packets])), Me = self(), Q = spawn(fun() -> receive go -> Me ! {r, element(1, gen_udp:recv(B, 0, 500))} end end),
+    t:p(gen_udp:controlling_process(B, Q)), gen_udp:send(A, "for q"), Q ! go,
+    t:p(receive {r, R} -> R after 1000 -> none end),
+    t:p(gen_udp:close(A)),
+    t:p(gen_udp:send(A, {127, 0, 0, 1}, PB, "x")),
+    t:p(gen_udp:recv(A, 0, 5)),
+    t:p(gen_udp:close(A)),
+    t:p([t:c(fun() -> gen_udp:open(X, []) end) || X <- [-1, a]]),
+    t:p(t:c(fun() -> gen_udp:open(0, [bad]) end)),
+    t:p(t:plain(t:flush())).
