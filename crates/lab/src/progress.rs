@@ -22,6 +22,12 @@ impl Progress {
         self.known.insert((step.job, step.peer), time);
     }
 
+    /// What a round will take.
+    pub fn takes(&self, round: usize) -> Duration {
+        let steps = self.steps.iter().filter(|s| s.round == round);
+        steps.filter_map(|s| self.known.get(&(s.job, s.peer))).sum()
+    }
+
     /// What the steps from `index` on will take: as long as last time, or as long as others do.
     fn left(&self, index: usize) -> Option<Duration> {
         let sum: Duration = self.known.values().sum();
@@ -77,5 +83,6 @@ mod tests {
         assert_eq!(progress.left(0), None);
         progress.known.insert((0, 0), Duration::from_secs(2));
         assert_eq!(progress.left(0), Some(Duration::ZERO));
+        assert_eq!(progress.takes(0), Duration::ZERO);
     }
 }

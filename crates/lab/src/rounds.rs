@@ -75,17 +75,15 @@ fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<Step> {
 
 pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Options) -> Results {
     let begin = Instant::now();
-    let mut round_begin = begin;
     let mut results = Results::default();
     let steps = plan(line_up, jobs, options.rounds);
     let mut progress = Progress::new(&steps, options.rounds);
     for (index, step) in steps.iter().enumerate() {
         if index > 0 && steps[index - 1].round != step.round {
             results.rounds = step.round;
-            if out_of_time(options, step.round, begin.elapsed(), round_begin.elapsed()) {
+            if out_of_time(options, step.round, begin.elapsed() + progress.takes(step.round)) {
                 break;
             }
-            round_begin = Instant::now();
         }
         let (job, peer) = (&jobs[step.job], &line_up.peers[step.peer]);
         progress.show(index, &job.name(), peer.label);
@@ -105,8 +103,9 @@ pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Op
     results
 }
 
-fn out_of_time(options: &Options, done: usize, spent: Duration, last: Duration) -> bool {
-    options.budget.is_some_and(|budget| done >= 3 && (spent + last).as_secs() >= budget)
+/// Whether another round, which would end at that time, is one too many.
+fn out_of_time(options: &Options, done: usize, end: Duration) -> bool {
+    options.budget.is_some_and(|budget| done >= 3 && end.as_secs() >= budget)
 }
 
 fn command(peer: &Peer, ask: &Ask, programs: &Programs) -> Command {

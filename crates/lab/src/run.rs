@@ -12,7 +12,8 @@ use std::sync::mpsc::{channel, Receiver};
 use std::time::{Duration, Instant};
 
 const KILL: i32 = 9;
-const INTERRUPT: i32 = 2;
+/// ^C, and the polite request to end.
+const INTERRUPTS: [i32; 2] = [2, 15];
 /// Load from outside that disturbs a run, in cores.
 const DISTURBING: f64 = 0.1;
 /// What the clock of the processors' load cannot tell from nothing.
@@ -37,13 +38,15 @@ impl Outcome {
 /// From now on ^C ends the run that goes on, and what was measured before is kept.
 pub fn heed_interrupts() {
     // Where this does not work ^C ends the lab as it would any program, and orphans go uncounted.
-    let _ = signal::set(INTERRUPT, signal::Action::Handle);
+    for signal in INTERRUPTS {
+        let _ = signal::set(signal, signal::Action::Handle);
+    }
     let _ = kvik_sys::usage::adopt_orphans();
 }
 
 pub fn interrupted() -> bool {
     static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-    if signal::take().any(|s| s == INTERRUPT) {
+    if signal::take().any(|s| INTERRUPTS.contains(&s)) {
         INTERRUPTED.store(true, Ordering::Relaxed);
     }
     INTERRUPTED.load(Ordering::Relaxed)

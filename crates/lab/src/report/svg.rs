@@ -18,7 +18,7 @@ const WIDTH: f64 = 640.0;
 /// A bar for each peer, from zero; the thin line is the span from the lowest to the highest round.
 pub fn bars(title: &str, unit: &str, bars: &[Bar]) -> String {
     const LEFT: f64 = 112.0;
-    const RIGHT: f64 = 150.0;
+    const RIGHT: f64 = 172.0;
     const STEP: f64 = 26.0;
     const TOP: f64 = 20.0;
     let most = bars.iter().map(|b| b.spread.max).fold(f64::MIN_POSITIVE, f64::max);
