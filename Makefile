@@ -1,5 +1,5 @@
 # kvik: what a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance soak fuzz clean
+.PHONY: help deps build test bench report conformance soak fuzz loom clean
 
 help:
 	@echo 'make test         build, and run everything CI runs'
@@ -10,6 +10,7 @@ help:
 	@echo "make conformance  OTP's own test suites on kvik"
 	@echo 'make soak         everything at once for 15 minutes (DURATION=120: two)'
 	@echo 'make fuzz         the four fuzz targets, 5 minutes each (TARGET=etf DURATION=1800: one of them, longer)'
+	@echo 'make loom         every order of steps that the threads under inboxes and sleep can take'
 
 deps:
 	@scripts/setup deps
@@ -36,6 +37,9 @@ soak: build
 
 fuzz:
 	@for target in $(or $(TARGET),loader etf re packet); do scripts/fuzz $$target $(or $(DURATION),300) || exit 1; done
+
+loom:
+	@RUSTFLAGS='--cfg loom' cargo test -q --release -p kvik-sync --lib --target-dir "$${CARGO_TARGET_DIR:-target}/loom"
 
 clean:
 	cargo clean

@@ -272,6 +272,11 @@ impl Heap {
         self.fullsweep_after.set(fullsweep_after.min(u32::MAX as usize) as u32);
         self.max_words.set(max);
     }
+    /// The most words that the settings allow; 0 for no limit.
+    #[inline]
+    pub fn max_words(&self) -> usize {
+        self.max_words.get()
+    }
     /// The least words of its next block: more for a process that collects again and again, and
     /// would do so at every other message in the room it started with.
     fn least_words(&self) -> usize {

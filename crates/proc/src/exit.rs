@@ -5,7 +5,7 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{am, Term};
 
 use crate::bif::Class;
-use crate::process::{flag, table, Ticket};
+use crate::process::{flag, table, Extra, Ticket};
 use crate::relation::LinkState;
 use crate::signal::{control, deliver, message, send_to_peer, undeliverable, Control, Signal};
 use crate::{clock, registry, Proc};
@@ -29,7 +29,11 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
         undeliverable(p.pid(), s);
     }
     let literals = p.take_leaving_literals();
-    tell(p, &reason);
+    let to = std::mem::take(&mut *p.extra.borrow_mut());
+    let mut farewell = Farewell { pid: p.pid(), reason, to };
+    if !farewell.step() {
+        crate::sched::say_later(farewell);
+    }
     ticket.finish();
     // It holds none any more.
     if let Some(l) = literals {
@@ -37,24 +41,39 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     }
 }
 
-/// Exit signals to links, `DOWN` to watchers; monitors of its own end.
-fn tell(p: &Proc, reason: &OwnedTerm) {
-    let x = std::mem::take(&mut *p.extra.borrow_mut());
-    let Some(x) = x.get() else { return };
-    for l in x.links.values().filter(|l| l.state == LinkState::Linked) {
-        let from = OwnedTerm::immediate(p.self_pid());
-        send_to_peer(l.peer, p.pid(), Control::Exit { from, linked: true, reason: reason.clone() });
-    }
-    for (id, m) in x.monitored_by.iter() {
-        control(m.pid, Control::Down { id: *id, reason: reason.clone() });
-    }
-    for (id, m) in x.monitoring.iter() {
-        p.send_demonitor(*id, &m.target);
-    }
-    for (pid, n) in &x.suspending {
-        for _ in 0..*n {
-            crate::handle::resume(*pid, p.pid());
+/// What the end of a process still has to be told to, where that is too much for one turn.
+pub(crate) struct Farewell {
+    pid: u32,
+    reason: OwnedTerm,
+    to: Extra,
+}
+
+/// How many are told in one step.
+const STEP: usize = 500;
+
+impl Farewell {
+    /// Exit signals to links, `DOWN` to watchers; monitors of its own end. Has all been told?
+    pub(crate) fn step(&mut self) -> bool {
+        let Farewell { pid, reason, to } = self;
+        let Some(x) = to.get_mut() else { return true };
+        for _ in 0..STEP {
+            if let Some((_, l)) = x.links.pop_first() {
+                if l.state == LinkState::Linked {
+                    let (from, reason) = (Term::local_pid(*pid), reason.clone());
+                    let from = OwnedTerm::immediate(from);
+                    send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason });
+                }
+            } else if let Some((id, m)) = x.monitored_by.pop_first() {
+                control(m.pid, Control::Down { id, reason: reason.clone() });
+            } else if let Some((id, m)) = x.monitoring.pop_first() {
+                crate::handle::send_demonitor(*pid, id, &m.target);
+            } else if let Some((other, n)) = x.suspending.pop_first() {
+                (0..n).for_each(|_| crate::handle::resume(other, *pid));
+            } else {
+                return true;
+            }
         }
+        false
     }
 }
 

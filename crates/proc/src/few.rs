@@ -64,6 +64,14 @@ impl<K: Ord + Copy, V> Few<K, V> {
         }
         v
     }
+    /// Takes out what comes first.
+    pub fn pop_first(&mut self) -> Option<(K, V)> {
+        match &mut self.many {
+            Some(m) => m.pop_first(),
+            None if self.few.is_empty() => None,
+            None => Some(self.few.remove(0)),
+        }
+    }
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         let few = self.few.iter().map(|(k, v)| (k, v));
         few.chain(self.many.iter().flat_map(|m| m.iter()))
@@ -90,6 +98,12 @@ mod tests {
             assert!((0..40).all(|i| m.remove(&i).is_some() && m.remove(&i).is_none()));
             assert_eq!(m.values().count(), 0);
         }
+        assert!((0..40).all(|i| m.insert(i, i).is_none()));
+        assert!((0..40).all(|i| m.pop_first() == Some((i, i))) && m.pop_first().is_none());
+        let mut m: Few<u32, u32> = Few::default();
+        m.insert(2, 2);
+        m.insert(1, 1);
+        assert_eq!(m.pop_first(), Some((1, 1)));
         m.insert(1, 1);
         *m.get_mut(&1).unwrap() = 2;
         assert_eq!(m.remove(&1), Some(2));

@@ -29,10 +29,23 @@ impl Proc {
             return;
         }
         if others == 0 && !self.flag(flag::EXITING) && !self.is_traced(bit::RECEIVE) {
-            return self.mailbox.borrow_mut().append(new, messages);
+            self.mailbox.borrow_mut().append(new, messages);
+        } else {
+            for s in new {
+                self.handle(s);
+            }
         }
-        for s in new {
-            self.handle(s);
+        if self.heap.max_words() > 0 {
+            self.check_queue();
+        }
+    }
+    /// Messages alone may be more than `max_heap_size` allows: a collection is to find that out,
+    /// which a process that takes none of them may never come to.
+    #[cold]
+    fn check_queue(&self) {
+        let grown = self.mailbox.get().is_some_and(|mut m| m.has_grown());
+        if grown && self.queue_words() > self.heap.max_words() {
+            self.ask_for_gc(false);
         }
     }
     /// Has a process that waited something to do?
@@ -135,7 +148,7 @@ impl Proc {
                 let m = x.monitoring.remove(&id);
                 drop(extra);
                 if let Some(m) = m {
-                    self.send_demonitor(id, &m.target);
+                    send_demonitor(self.pid(), id, &m.target);
                 }
             }
         }
@@ -203,15 +216,17 @@ impl Proc {
             self.put_message(|h| down_message(h, self.pid(), id, &m, reason));
         }
     }
-    pub(crate) fn send_demonitor(&self, id: RefId, target: &Target) {
-        match target {
-            Target::Process(pid) => {
-                control(*pid, Control::Demonitor { id });
-            }
-            Target::Named { pid, .. } => send_to_peer(*pid, self.pid(), Control::Demonitor { id }),
-            Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
-            Target::TimeOffset | Target::Remote(_) => {}
+}
+
+/// The process `from` watches no more.
+pub(crate) fn send_demonitor(from: u32, id: RefId, target: &Target) {
+    match target {
+        Target::Process(pid) => {
+            control(*pid, Control::Demonitor { id });
         }
+        Target::Named { pid, .. } => send_to_peer(*pid, from, Control::Demonitor { id }),
+        Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
+        Target::TimeOffset | Target::Remote(_) => {}
     }
 }
 
@@ -340,7 +355,7 @@ impl Proc {
         });
         match m {
             Some(m) => {
-                self.send_demonitor(id, &m.target);
+                send_demonitor(self.pid(), id, &m.target);
                 true
             }
             None => false,

@@ -2,8 +2,8 @@
 //! markers.
 //!
 //! Messages have positions that only grow. One taken from the middle leaves a gap; gaps at either
-//! end go at once, and when more than half are gaps the rest moves together. Those that came last
-//! stay in the chain they came in as long as they are taken in order.
+//! end go at once; when more than half are gaps, or they were stepped over often, the rest moves
+//! together. Those that came last stay in the chain they came in as long as they are taken in order.
 
 use std::cell::{OnceCell, RefCell, RefMut};
 use std::collections::VecDeque;
@@ -45,6 +45,8 @@ pub struct Mailbox {
     /// The position of the next message to look at.
     save: u64,
     gaps: usize,
+    /// Steps over gaps since they were closed last.
+    walked: usize,
     markers: Option<Box<Markers>>,
     /// Is the message at the save pointer on the process's heap, as `Root::Lent`? Its slot is an
     /// empty list.
@@ -52,6 +54,8 @@ pub struct Mailbox {
     /// The first message was looked at and not taken: it is likely to stay for a while, so that
     /// copying it to the heap does not pay.
     pub(crate) selective: bool,
+    /// How many messages there are when [`Mailbox::has_grown`] says so next.
+    look: usize,
 }
 
 /// Positions before which a reference cannot occur in the mailbox.
@@ -99,6 +103,15 @@ impl Mailbox {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Has it grown by an eighth since the last time this said so? For what goes over all messages.
+    pub fn has_grown(&mut self) -> bool {
+        let n = self.len();
+        let grown = n >= self.look;
+        if grown || n < self.look / 2 {
+            self.look = n + n / 8 + 16;
+        }
+        grown
+    }
     pub fn iter(&self) -> impl Iterator<Item = &OwnedTerm> {
         self.slots.iter().flatten().chain(self.fresh.iter().filter_map(Signal::message))
     }
@@ -117,7 +130,10 @@ impl Mailbox {
             match self.slots.get(i) {
                 None if self.fresh_len == 0 => return None,
                 None => self.settle(),
-                Some(None) => self.save += 1,
+                Some(None) => {
+                    self.save += 1;
+                    self.walked += 1;
+                }
                 Some(Some(_)) => return self.slots[i].as_mut(),
             }
         }
@@ -242,7 +258,9 @@ impl Mailbox {
             }
             self.lower_markers();
         }
-        if self.gaps > 32 && self.gaps > self.slots.len() / 2 {
+        // What is stepped over again and again costs more than closing it once.
+        let most = self.slots.len();
+        if self.gaps > 32 && (self.gaps > most / 2 || self.walked > most) {
             self.compact();
         }
     }
@@ -259,7 +277,7 @@ impl Mailbox {
     fn compact(&mut self) {
         self.slots.retain(Option::is_some);
         self.base += self.gaps as u64;
-        self.gaps = 0;
+        (self.gaps, self.walked) = (0, 0);
         self.save = self.save.clamp(self.base, self.end());
     }
 
@@ -388,6 +406,21 @@ mod tests {
         assert_eq!(m.len(), 5);
         m.use_marker(r);
         assert_eq!(next(&mut m), Some(6));
+    }
+
+    #[test]
+    fn one_message_that_stays_does_not_make_others_slow() {
+        let mut m = Mailbox::default();
+        (0..20_000).for_each(|i| m.push(int(i)));
+        let mut steps = 0;
+        for i in 1..20_000 {
+            while next(&mut m) != Some(i) {
+                m.skip();
+            }
+            steps += m.save - m.base;
+            assert_eq!(m.take().and_then(|t| t.term().as_small()), Some(i));
+        }
+        assert!(steps < 20_000 * 500 && m.len() == 1);
     }
 
     #[test]

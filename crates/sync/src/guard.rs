@@ -95,7 +95,7 @@ impl Drop for Hold {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

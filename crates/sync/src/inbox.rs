@@ -15,7 +15,8 @@
 //! without atomic read-modify-write, which are a tenth of the price of a message.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+
+use crate::atomic::{last, AtomicPtr, Ordering};
 
 /// An item on its way. Made before the push so that the push itself cannot fail for memory.
 pub struct Node<T> {
@@ -194,7 +195,7 @@ impl<T> Inbox<T> {
 
 impl<T> Drop for Inbox<T> {
     fn drop(&mut self) {
-        drop(Chain::reversed(*self.head.get_mut(), |_| ()));
+        drop(Chain::reversed(last(&mut self.head), |_| ()));
     }
 }
 
@@ -281,7 +282,7 @@ impl<T> Drop for Chain<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use std::sync::Arc;

@@ -140,7 +140,7 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

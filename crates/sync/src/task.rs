@@ -225,7 +225,7 @@ impl<S, P, T, const R: usize> Ticket<S, P, T, R> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 

@@ -1,9 +1,11 @@
 //! What belongs to one scheduler thread.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 
 use super::queues::Queues;
+use crate::exit::Farewell;
 use crate::process::{Priority, Ticket};
 use crate::timer::{Due, Queue};
 
@@ -14,6 +16,8 @@ pub(super) struct Local {
     pub next: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
     pub timers: RefCell<Queue>,
+    /// Ends of processes that have not been told to all.
+    pub farewells: RefCell<VecDeque<Farewell>>,
 }
 
 impl Local {
@@ -46,6 +50,7 @@ thread_local! {
         next: Cell::new(None),
         queues: RefCell::new(Queues::new()),
         timers: RefCell::new(Queue::new()),
+        farewells: RefCell::new(VecDeque::new()),
     }) };
 }
 
@@ -92,5 +97,12 @@ pub(super) fn add_timer(at: u64, due: Due) -> bool {
             l.timers.borrow_mut().add(at, due);
         }
         here
+    })
+}
+/// Tells the rest between the turns of processes; at once where there are none.
+pub(crate) fn say_later(mut f: Farewell) {
+    LOCAL.with(|l| match l.id.get() {
+        NONE => while !f.step() {},
+        _ => l.farewells.borrow_mut().push_back(f),
     })
 }

@@ -14,12 +14,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
 use kvik_sync::inbox::{Inbox, Node, Push};
+use kvik_sync::Parker;
 
 use crate::hooks::hooks;
 use crate::process::{Priority, Ticket};
 use crate::signal::Signal;
 use crate::timer::Due;
 
+pub(crate) use local::say_later;
 pub use local::{current, is_scheduler};
 pub use run::REDUCTIONS;
 
@@ -56,8 +58,7 @@ enum Work {
 #[repr(align(128))]
 pub struct Scheduler {
     inbound: Inbox<Work>,
-    /// It sleeps or is about to; whoever takes this back wakes it.
-    idle: AtomicBool,
+    parker: Parker,
     pub counters: Counters,
 }
 
@@ -165,7 +166,7 @@ fn hand(w: Work) {
         return;
     };
     let mut able = all.iter().take(online::active());
-    let i = able.position(|s| s.idle.load(Ordering::Relaxed)).unwrap_or(0);
+    let i = able.position(|s| s.parker.is_asleep()).unwrap_or(0);
     send_work(i, w);
 }
 fn send_work(i: usize, w: Work) {
@@ -175,7 +176,7 @@ fn send_work(i: usize, w: Work) {
     wake_up(i);
 }
 fn wake_up(i: usize) {
-    if all()[i].idle.swap(false, Ordering::SeqCst) {
+    if all()[i].parker.must_wake() {
         IDLE.fetch_sub(1, Ordering::Relaxed);
         (hooks().wake)(i);
     }
@@ -191,7 +192,7 @@ pub fn note_queue() {
 }
 /// Is that scheduler asleep?
 pub fn is_idle(i: usize) -> bool {
-    all().get(i).is_none_or(|s| s.idle.load(Ordering::Relaxed))
+    all().get(i).is_none_or(|s| s.parker.is_asleep())
 }
 /// Processes in run queues, all schedulers together.
 pub fn run_queue_len() -> usize {

@@ -1,6 +1,6 @@
 //! A scheduler's loop: timers, events, then the best process; sleep when there is none.
 
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use kvik_heap::Regs;
@@ -25,6 +25,12 @@ const PATIENCE_NS: u64 = 200_000;
 /// A process whose partner is runnable here too stays, while no more than this many wait: apart,
 /// each message between them would cost more than waiting does.
 const PARTNERS: usize = 8;
+/// The most timers that ring between two turns.
+const TIMERS: usize = 500;
+/// Ended processes whose memory is still kept, that are worth a look; and how many at least are let
+/// go of by one look, where all threads keep up.
+const ENDED: usize = 512;
+const LET_GO: usize = 256;
 
 /// A full collection between turns.
 fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
@@ -46,6 +52,8 @@ struct Loop<'a> {
     slice: i64,
     /// Until timers and events are looked at again.
     until_check: i64,
+    /// Processes that have ended here and whose memory is kept until all threads have moved on.
+    ended: usize,
 }
 
 pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
@@ -60,6 +68,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
             spin_ns: spin_us * 1000,
             slice: 0,
             until_check: 0,
+            ended: 0,
         };
         s.me.counters.started.store(clock::now(), Relaxed);
         early.into_iter().for_each(|w| s.work(w));
@@ -81,6 +90,7 @@ impl Loop<'_> {
             if !online::is_active(self.id) {
                 self.hand_on();
             }
+            self.tell_some();
             match self.pick() {
                 Some(t) => self.turn(t),
                 None => {
@@ -88,6 +98,16 @@ impl Loop<'_> {
                     hold.released(|| self.sleep());
                 }
             }
+        }
+    }
+    /// Tells a part of those who wait for it of a process's end.
+    #[inline]
+    fn tell_some(&mut self) {
+        let first = self.l.farewells.borrow_mut().pop_front();
+        let Some(mut f) = first else { return };
+        self.until_check -= REDUCTIONS / 2;
+        if !f.step() {
+            self.l.farewells.borrow_mut().push_front(f);
         }
     }
     fn take_inbound(&mut self) {
@@ -247,6 +267,7 @@ impl Loop<'_> {
         self.terminate(t, reason);
     }
     fn terminate(&mut self, t: Ticket, reason: kvik_heap::OwnedTerm) {
+        self.ended += 1;
         // Whom its end wakes has no partner to stay with.
         exit::terminate(t, reason);
     }
@@ -268,16 +289,19 @@ impl Loop<'_> {
         }
     }
     fn ring(&mut self, now: u64) {
-        loop {
+        for _ in 0..TIMERS {
             let due = self.l.timers.borrow_mut().pop_due(now);
-            let Some(due) = due else { break };
+            let Some(due) = due else {
+                return self.l.timers.borrow_mut().tidy();
+            };
             timer::ring(due);
         }
-        self.l.timers.borrow_mut().tidy();
+        // The others after the next turn.
+        self.until_check = 0;
     }
     /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all.
     fn give(&mut self, all_kinds: bool) {
-        let other = all().iter().take(online::active()).position(|s| s.idle.load(Relaxed));
+        let other = all().iter().take(online::active()).position(|s| s.parker.is_asleep());
         let Some(other) = other else { return };
         let next = self.l.next.take();
         let mut q = self.l.queues.borrow_mut();
@@ -325,25 +349,36 @@ impl Loop<'_> {
         let now = clock::now();
         self.ring(now);
         (hooks().poll)(self.id, Some(Duration::ZERO));
-        if self.has_work() || self.spun() {
+        if self.has_work() || self.let_go() || self.spun() {
             return;
         }
-        IDLE.fetch_add(1, SeqCst);
-        self.me.idle.store(true, SeqCst);
+        IDLE.fetch_add(1, Relaxed);
+        self.me.parker.sleeps();
         self.me.counters.queued.store(0, Relaxed);
-        if self.me.inbound.is_empty() && !STOP.load(SeqCst) {
+        if self.me.inbound.is_empty() && !STOP.load(Relaxed) {
             let next = self.l.timers.borrow().next();
             let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
             (hooks().poll)(self.id, timeout);
         }
-        if self.me.idle.swap(false, SeqCst) {
+        if self.me.parker.is_up() {
             IDLE.fetch_sub(1, Relaxed);
         }
         let c = &self.me.counters;
         c.slept.store(c.slept.load(Relaxed) + (clock::now() - now), Relaxed);
     }
+    /// Gives memory of processes that have ended back. True where there was some.
+    fn let_go(&mut self) -> bool {
+        let many = self.ended >= ENDED;
+        if many {
+            Hold::take().flush();
+            self.ended -= LET_GO;
+        }
+        many
+    }
     fn has_work(&self) -> bool {
-        self.l.queues.borrow().len > 0 || !self.me.inbound.is_empty()
+        self.l.queues.borrow().len > 0
+            || !self.me.inbound.is_empty()
+            || !self.l.farewells.borrow().is_empty()
     }
     /// Looks for work a little longer where that was asked for.
     fn spun(&self) -> bool {

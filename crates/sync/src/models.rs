@@ -1,0 +1,236 @@
+//! Loom models: each is run with every order of its threads' steps, and with everything that their
+//! atomics may read (`make loom`), but for a bound on how often they are taken off. They model the
+//! code itself, with few threads and few items.
+
+use loom::cell::Cell;
+use loom::sync::{Arc, Mutex, Notify};
+use loom::thread;
+
+use crate::inbox::{Inbox, Node, Push};
+use crate::parker::Parker;
+use crate::table::Numbered;
+use crate::task::{Me, Pushed, Task, Ticket};
+
+/// Something that may not be looked at by a thread which does not know that it was written: loom
+/// fails where one does.
+struct Item(Cell<u32>);
+
+impl Item {
+    fn new(n: u32) -> Item {
+        let item = Item(Cell::new(0));
+        item.0.set(n);
+        item
+    }
+    fn get(&self) -> u32 {
+        self.0.get()
+    }
+}
+
+/// Threads are taken off at most so often where they could go on: what goes wrong does so with few.
+const PREEMPTIONS: usize = 2;
+
+fn check(model: impl Fn() + Sync + Send + 'static) {
+    let mut b = loom::model::Builder::new();
+    b.preemption_bound = Some(PREEMPTIONS);
+    b.check(model);
+}
+
+fn sent<T>(p: Push<T>) -> bool {
+    !matches!(p, Push::Closed(_))
+}
+
+#[test]
+fn nothing_is_lost_and_each_producers_order_is_kept() {
+    check(|| {
+        let inbox = Arc::new(Inbox::default());
+        let producers: Vec<_> = [10, 20]
+            .map(|from| {
+                let inbox = inbox.clone();
+                thread::spawn(move || {
+                    assert!(sent(inbox.push(Node::new(Item::new(from)))));
+                    assert!(sent(inbox.push(Node::new(Item::new(from + 1)))));
+                })
+            })
+            .into();
+        let mut got: Vec<u32> = inbox.take(|_| ()).map(|i| i.get()).collect();
+        producers.into_iter().for_each(|p| p.join().unwrap());
+        got.extend(inbox.take(|_| ()).map(|i| i.get()));
+        let of = |from: u32| got.iter().copied().filter(|n| n / 10 == from).collect::<Vec<_>>();
+        assert_eq!((of(1), of(2), got.len()), (vec![10, 11], vec![20, 21], 4));
+    });
+}
+
+/// Of those who would end a wait one does: who pushes first, or who takes the wait back.
+#[test]
+fn a_wait_is_ended_once() {
+    check(|| {
+        let inbox = Arc::new(Inbox::default());
+        assert!(inbox.park());
+        let ends: Vec<_> = (0..3)
+            .map(|n| {
+                let inbox = inbox.clone();
+                move || match n {
+                    0 => inbox.unpark(),
+                    _ => matches!(inbox.push(Node::new(n)), Push::WasParked),
+                }
+            })
+            .collect();
+        let [a, b, c] = ends.try_into().unwrap_or_else(|_| panic!());
+        let threads = [thread::spawn(a), thread::spawn(b)];
+        let mut ended = c() as u32;
+        ended += threads.map(|t| t.join().unwrap() as u32).iter().sum::<u32>();
+        assert_eq!(ended, 1);
+        assert_eq!(inbox.take(|_| ()).count(), 2);
+    });
+}
+
+/// What is pushed while the inbox closes is in what closing gives, or comes back.
+#[test]
+fn closing_leaves_nothing_behind() {
+    check(|| {
+        let inbox = Arc::new(Inbox::default());
+        let pushers = [1, 2].map(|n| {
+            let inbox = inbox.clone();
+            thread::spawn(move || match inbox.push(Node::new(Item::new(n))) {
+                Push::Closed(node) => Some(node.into_item().get()),
+                _ => None,
+            })
+        });
+        let mut all: Vec<u32> = inbox.close().map(|i| i.get()).collect();
+        all.extend(pushers.into_iter().filter_map(|t| t.join().unwrap()));
+        all.sort();
+        assert_eq!(all, [1, 2]);
+        assert!(inbox.is_empty() && inbox.is_closed());
+    });
+}
+
+// ---- tasks ----
+
+struct Shared;
+impl Numbered for Shared {
+    fn number(&self) -> u32 {
+        1
+    }
+}
+/// The private part: loom sees whether two threads touch it at once.
+struct Private {
+    me: Me<Shared, Private, u32>,
+    sum: Cell<u32>,
+    ended: Arc<Mutex<u32>>,
+}
+type Run = Ticket<Shared, Private, u32>;
+
+/// What the sum is when everything has come.
+const ALL: u32 = 7;
+
+/// Runs a task until it waits or has got everything.
+fn run(mut ticket: Run) {
+    loop {
+        let p = ticket.private();
+        for n in p.me.take(|_| ()) {
+            p.sum.set(p.sum.get() + n);
+        }
+        if p.sum.get() == ALL {
+            *p.ended.lock().unwrap() += 1;
+            return ticket.finish();
+        }
+        match ticket.park() {
+            Some(t) => ticket = t,
+            None => return,
+        }
+    }
+}
+
+/// A task that is sent 1, 2 and 4 by several threads, each of which runs it where it ends its wait.
+fn sent_to_by(senders: &'static [&'static [u32]], woken_once_more: bool) {
+    let ended = Arc::new(Mutex::new(0));
+    let note = ended.clone();
+    let ticket: Run = Task::start(Shared, |me, _| Private { me, sum: Cell::new(0), ended: note });
+    let task = ticket.task().clone();
+    let mut threads: Vec<_> = senders
+        .iter()
+        .map(|items| {
+            let task = task.clone();
+            thread::spawn(move || {
+                for n in *items {
+                    if let Pushed::Woken(t) = task.send(*n) {
+                        run(t);
+                    }
+                }
+            })
+        })
+        .collect();
+    if woken_once_more {
+        let task = task.clone();
+        threads.push(thread::spawn(move || {
+            if let Some(t) = task.unpark() {
+                run(t);
+            }
+        }));
+    }
+    run(ticket);
+    threads.into_iter().for_each(|t| t.join().unwrap());
+    assert_eq!(*ended.lock().unwrap(), 1);
+    assert!(matches!(task.send(1), Pushed::Closed(1)));
+    assert_eq!(std::sync::Arc::strong_count(&task), 1);
+}
+
+#[test]
+fn a_task_is_run_by_one_at_a_time_and_no_wake_up_is_lost() {
+    check(|| sent_to_by(&[&[1, 2], &[4]], false));
+}
+
+#[test]
+fn a_task_may_be_woken_without_an_item() {
+    check(|| sent_to_by(&[&[3, 4]], true));
+}
+
+// ---- sleeping threads ----
+
+/// A scheduler that finds nothing to do sleeps; those who give it work wake it.
+#[test]
+fn no_sleeper_is_forgotten() {
+    check(|| {
+        let all = Arc::new((Inbox::default(), Parker::default(), Notify::new()));
+        let givers = [1, 2].map(|n| {
+            let all = all.clone();
+            thread::spawn(move || {
+                assert!(sent(all.0.push(Node::new(n))));
+                if all.1.must_wake() {
+                    all.2.notify();
+                }
+            })
+        });
+        let (inbox, parker, bell) = &*all;
+        let mut sum = 0;
+        while sum < 3 {
+            sum += inbox.take(|_| ()).sum::<u32>();
+            if sum == 3 {
+                break;
+            }
+            parker.sleeps();
+            if inbox.is_empty() {
+                bell.wait();
+            }
+            parker.is_up();
+        }
+        givers.into_iter().for_each(|t| t.join().unwrap());
+    });
+}
+
+/// The count of those asleep, kept by whoever takes the mark back, comes out even.
+#[test]
+fn one_takes_back_that_a_thread_sleeps() {
+    check(|| {
+        let parker = Arc::new(Parker::default());
+        parker.sleeps();
+        let others = [0, 1].map(|_| {
+            let parker = parker.clone();
+            thread::spawn(move || parker.must_wake() as u32)
+        });
+        let own = parker.is_up() as u32;
+        let all = own + others.map(|t| t.join().unwrap()).iter().sum::<u32>();
+        assert_eq!(all, 1);
+        assert!(!parker.is_asleep());
+    });
+}
