@@ -238,7 +238,7 @@ fn then<'a>(subject: &Subject, rows: &[&Row]) -> Vec<Line<'a>> {
         let points: Vec<_> = shown.map(|&(n, v)| (n, spread(v))).collect();
         (*id == subject.id && points.len() > 1).then(|| Line {
             class: "p-then".to_owned(),
-            label: *label,
+            label,
             points,
         })
     };
