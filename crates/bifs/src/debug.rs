@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kvik_heap::copy::{flat_size, size_where};
 use kvik_heap::literal::is_literal;
+use kvik_proc::process::{flag, table};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -63,6 +64,7 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             }
             Some("link_list") => crate::debug_relations::links(p, v),
             Some("monitor_list") => crate::debug_relations::monitors(p, v),
+            Some("process_status") => process_status(p, v),
             Some("atom") => {
                 let i = v.as_usize().and_then(|i| u32::try_from(i).ok());
                 let a = i.and_then(kvik_term::Atom::from_index);
@@ -88,13 +90,29 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Err(census::ask_all(p, Wanted::Nodes, crate::dist::references))
         }
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
-        Some("lc_graph") => Ok(am::notsup.into()),
+        Some("lc_graph" | "flxctr_memory_usage") => Ok(am::notsup.into()),
+        Some("next_pid") => Ok(Term::int(table().next_number() as i32)),
+        Some("processes_bif_info") => Ok(crate::process::processes_info(p)),
         Some("persistent_term") => {
             let buckets = p.heap.integer(crate::persistent_term::buckets() as i64);
             Ok(p.heap.map(&[(am::table.into(), buckets)]))
         }
         _ => Err(p.badarg()),
     }
+}
+/// `undefined` where the process has ended.
+fn process_status<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
+    let n = pid.as_local_pid().ok_or_else(|| p.badarg())?;
+    if n == p.pid() {
+        return Ok(am::running.into());
+    }
+    if table().get(n, &kvik_sync::pin()).is_none() {
+        return Ok(am::undefined.into());
+    }
+    Err(crate::process::ask(p, n, |of| {
+        let status = of.map_or(am::undefined, crate::process::status);
+        kvik_heap::OwnedTerm::immediate(Term::atom(status))
+    }))
 }
 /// `{Address, References, IsOrdinary}` of the resource behind a reference, or whether it is none.
 fn magic_ref<'h>(p: &'h Proc, r: Term<'h>) -> BifResult<'h> {
@@ -142,6 +160,21 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             p.heap.set_reductions(n);
             Ok(Term::bool(true))
         }
+        // What others ask for waits; a heap that is full is collected all the same.
+        "gc_state" => {
+            let on = value.as_bool().ok_or_else(|| p.badarg())?;
+            Ok(Term::bool(!p.set_flag(flag::GC_OFF, !on)))
+        }
+        "next_pid" => {
+            let n = value.as_u64().ok_or_else(|| p.badarg())?;
+            table().set_next_number(n as u32);
+            Ok(Term::bool(true))
+        }
+        // Of what counts up in each process nothing can run over.
+        "process_uniq_counter" => match value.is_integer() {
+            true => Ok(Term::bool(true)),
+            false => Err(p.badarg()),
+        },
         "test_long_gc_sleep" => {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;
             kvik_proc::sysmon::TEST_LONG_GC_MS.store(ms, Ordering::Relaxed);
@@ -158,7 +191,9 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         "wait" if is("thread_progress") => Ok(am::ok.into()),
         "binary_loop_limit" | "re_loop_limit" | "unicode_loop_limit" => Ok(Term::int(LOOP_LIMIT)),
-        "ets_force_trap" | "proc_sig_buffers" | "jit_asm_dump" => Ok(am::notsup.into()),
+        // Each process can take signals of many senders at once.
+        "proc_sig_buffers" => Ok(Term::bool(value.is_atom(am::true_))),
+        "ets_force_trap" | "jit_asm_dump" => Ok(am::notsup.into()),
         "ets_force_split" | "ets_debug_random_split_join" => Ok(am::notsup.into()),
         "colliding_names" => colliding_names(p, value),
         "make" if is("magic_ref") => Ok(p.heap.magic_ref(std::sync::Arc::new(TestResource))),

@@ -14,8 +14,8 @@ mod tests_oracle;
 
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use kvik_ets::{find, registry, Access, Found, Protection, State, Table};
-use kvik_heap::OwnedTerm;
+use kvik_ets::{find, registry, Access, Found, Protection, Remains, State, Table};
+use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::process::flag;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -57,14 +57,13 @@ fn new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let o = options::parse(opts).ok_or_else(|| p.badarg())?;
     let me = me(p);
     let t = Table::new(o.options, name, me, o.protection);
+    let Some(t) = registry::register(t, name, me) else {
+        return Err(p.badarg_because(am::already_exists));
+    };
     if let (Some((pid, gift)), Ok(mut s)) = (o.heir, t.write(me, Access::Info)) {
-        s.heir = heir(me, pid, gift);
+        registry::set_heir(&t, &mut s, heir(me, pid, gift));
     }
-    match registry::register(t, name, me) {
-        Some(t) if t.options.named => Ok(name.into()),
-        Some(t) => Ok(p.heap.magic_ref_of_numbers(t.id, t)),
-        None => Err(p.badarg_because(am::already_exists)),
-    }
+    Ok(if t.options.named { name.into() } else { p.heap.magic_ref_of_numbers(t.id, t) })
 }
 
 /// A heir that is dead already is none.
@@ -74,10 +73,32 @@ fn heir(me: u32, pid: u32, gift: Term<'_>) -> Option<(u32, OwnedTerm)> {
 
 fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
-    drop(write(p, &t, Access::Write)?);
-    registry::delete(&t);
+    let remains = match p.resumed::<Freeing>() {
+        Some((remains, _)) => Some(remains),
+        None => {
+            let t = table(p, t)?;
+            drop(write(p, &t, Access::Write)?);
+            registry::delete(&t)
+        }
+    };
+    free(p, remains, 0)?;
     Ok(Term::bool(true))
+}
+
+/// What is left of a table that was deleted or emptied, and how many objects there were.
+pub(super) struct Freeing;
+impl Pins for Freeing {
+    type In<'h> = (Remains, usize);
+}
+/// Frees it, in further turns where one is not enough.
+pub(super) fn free(p: &Proc, remains: Option<Remains>, count: usize) -> Result<(), Raised> {
+    let Some(mut remains) = remains else { return Ok(()) };
+    let mut steps = p.steps(registry::STEPS);
+    if !remains.free(&mut steps) {
+        return Err(p.again::<Freeing>((remains, count), None));
+    }
+    p.steps_left(steps, registry::STEPS);
+    Ok(())
 }
 
 fn rename_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -147,7 +168,7 @@ fn setopts_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.badarg());
     }
     if let Some(h) = new_heir {
-        s.heir = h;
+        registry::set_heir(&t, &mut s, h);
     }
     if let Some(v) = protection {
         s.protection = v;

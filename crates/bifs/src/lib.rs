@@ -14,6 +14,7 @@ mod compose;
 pub mod convert;
 pub mod counters;
 pub mod debug;
+mod debug_map;
 mod debug_relations;
 pub mod dirty;
 pub mod dist;
@@ -75,6 +76,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         code::BIFS,
         counters::BIFS,
         debug::BIFS,
+        debug_map::BIFS,
         dirty::BIFS,
         dist::BIFS,
         etf::BIFS,

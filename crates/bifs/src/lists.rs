@@ -79,6 +79,8 @@ impl Hash for Exact<'_> {
 struct Subtract<'h> {
     /// How often each term is still to be left out.
     counts: HashMap<Exact<'h>, usize>,
+    /// Those together: with none, the rest of the first list is kept as it is.
+    to_leave_out: usize,
     what: Term<'h>,
     /// Whether the first list is known to be one.
     proper: bool,
@@ -93,6 +95,7 @@ impl Pins for Subtract<'static> {
 fn subtract<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut s = p.resumed::<Subtract<'static>>().unwrap_or_else(|| Subtract {
         counts: HashMap::new(),
+        to_leave_out: 0,
         what: a[1],
         proper: false,
         from: a[0],
@@ -111,25 +114,30 @@ fn subtract<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     while let (Some(c), 1..) = (s.what.as_cons(), left) {
         *s.counts.entry(Exact(c.head())).or_default() += 1;
+        s.to_leave_out += 1;
         s.what = c.tail();
         left -= 1;
     }
     if left > 0 && !s.what.is_nil() {
         return Err(p.badarg());
     }
-    while let (Some(c), 1..) = (s.from.as_cons(), left) {
+    while let (Some(c), 1.., 1..) = (s.from.as_cons(), left, s.to_leave_out) {
         match s.counts.get_mut(&Exact(c.head())) {
-            Some(n) if *n > 0 => *n -= 1,
+            Some(n) if *n > 0 => {
+                *n -= 1;
+                s.to_leave_out -= 1;
+            }
             _ => s.kept.push(c.head()),
         }
         s.from = c.tail();
         left -= 1;
     }
     p.steps_left(left, COUNTED);
-    if left == 0 && !(s.proper && s.what.is_nil() && s.from.is_nil()) {
+    let done = s.proper && s.what.is_nil() && (s.to_leave_out == 0 || s.from.is_nil());
+    if left == 0 && !done {
         return Err(p.again::<Subtract<'static>>(s, None));
     }
-    Ok(if a[1].is_nil() { a[0] } else { p.heap.list(&s.kept) })
+    Ok(p.heap.list_with_tail(&s.kept, s.from))
 }
 
 /// A list under way: what is still to be read, and what was made of the rest.

@@ -1,5 +1,6 @@
 //! Processes: signals, links, monitors, flags, names, dictionary, and what may be asked of one.
 
+mod all;
 mod basic;
 mod flags;
 mod info;
@@ -11,14 +12,16 @@ mod send;
 mod spawn;
 mod timer;
 
-pub(crate) use info_items::items;
+pub(crate) use all::info as processes_info;
+pub(crate) use info_items::{items, status_of as status};
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::signal::{deliver, message, Signal};
-use kvik_proc::{BifEntry, Proc, Raised};
+use kvik_proc::{sched, BifEntry, Proc, Raised};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[&[BifEntry]] = &[
+    all::BIFS,
     basic::BIFS,
     flags::BIFS,
     info::BIFS,
@@ -45,6 +48,7 @@ pub(crate) fn ask(
     let (own, id) = (p.pid(), OwnedTerm::new(r));
     let run = move |p: Option<&Proc>| reply(own, &id, &f(p));
     deliver(pid, Signal::Run(Box::new(run)));
+    sched::raise(pid, p.priority());
     p.trap(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])
 }
 

@@ -8,8 +8,10 @@ pub mod linear;
 pub mod ms;
 pub mod order;
 pub mod registry;
+pub mod remains;
 pub mod table;
 pub mod tree;
 
 pub use registry::{find, process_exits, Found};
+pub use remains::Remains;
 pub use table::{Access, Kind, Options, Protection, Refusal, State, Store, Table};

@@ -114,6 +114,11 @@ impl Linear {
         let (b, span) = self.span(key);
         self.buckets[b][span].iter().filter(|r| !r.dead)
     }
+    /// The same with those that are marked dead: all that the table keeps.
+    pub fn get_kept(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
+        let (b, span) = self.span(key);
+        self.buckets[b][span].iter()
+    }
     pub fn contains(&self, key: Term<'_>) -> bool {
         self.get(key).next().is_some()
     }
@@ -261,14 +266,18 @@ impl Linear {
             });
         }
     }
-    pub fn clear(&mut self, fixed: bool) {
-        if fixed {
-            self.buckets.iter_mut().flatten().for_each(|r| r.dead = true);
-            self.dirty = true;
-            self.items = 0;
-        } else {
-            *self = Linear::new(self.kind, self.keypos, self.stride);
-        }
+    /// Marks all objects dead.
+    pub fn bury(&mut self) {
+        self.buckets.iter_mut().flatten().for_each(|r| r.dead = true);
+        self.dirty = true;
+        self.items = 0;
+    }
+    /// An empty table of the same kind.
+    pub fn emptied(&self) -> Linear {
+        Linear::new(self.kind, self.keypos, self.stride)
+    }
+    pub(crate) fn into_buckets(self) -> std::vec::IntoIter<Vec<Row>> {
+        self.buckets.into_iter()
     }
 
     /// The bucket a walk comes to after this one.
@@ -286,28 +295,29 @@ impl Linear {
     pub fn bucket_of(&self, key: Term<'_>) -> usize {
         self.index(hash::of_key(key))
     }
-    fn first_from(&self, mut b: Option<usize>) -> Option<Term<'_>> {
+    fn first_from(&self, mut b: Option<usize>, dead: bool) -> Option<Term<'_>> {
         while let Some(i) = b {
-            if let Some(r) = self.bucket(i).and_then(|mut rows| rows.next()) {
+            if let Some(r) = self.buckets.get(i)?.iter().find(|r| dead || !r.dead) {
                 return Some(key_of(r.object(), self.keypos));
             }
             b = self.next_bucket(i);
         }
         None
     }
-    pub fn first(&self) -> Option<Term<'_>> {
-        self.first_from(Some(0))
+    /// `dead`: objects marked dead count too, here and in `next`.
+    pub fn first(&self, dead: bool) -> Option<Term<'_>> {
+        self.first_from(Some(0), dead)
     }
     /// `None` where the key is not there, not even dead.
-    pub fn next(&self, key: Term<'_>) -> Option<Option<Term<'_>>> {
+    pub fn next(&self, key: Term<'_>, dead: bool) -> Option<Option<Term<'_>>> {
         let (b, span) = self.span(key);
         if span.is_empty() {
             return None;
         }
-        let after = self.buckets[b][span.end..].iter().find(|r| !r.dead);
+        let after = self.buckets[b][span.end..].iter().find(|r| dead || !r.dead);
         Some(match after {
             Some(r) => Some(key_of(r.object(), self.keypos)),
-            None => self.first_from(self.next_bucket(b)),
+            None => self.first_from(self.next_bucket(b), dead),
         })
     }
 

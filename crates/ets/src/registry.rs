@@ -9,7 +9,8 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::Signal;
 use kvik_term::{am, Atom, Ref, Term};
 
-use crate::table::{Access, Refusal, Table};
+use crate::remains::Remains;
+use crate::table::{Access, Refusal, State, Store, Table};
 
 /// Is there such a process?
 pub fn is_alive(pid: u32) -> bool {
@@ -34,12 +35,16 @@ struct Registry {
     all: RwLock<HashMap<[u32; 3], Arc<Table>>>,
     owned: ByPid,
     fixed: ByPid,
+    /// Tables by their heirs.
+    inherited: ByPid,
+    /// What processes that end, and go on with that in their next turn, still have to free.
+    leaving: Mutex<HashMap<u32, Remains>>,
 }
 
 fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
-        kvik_proc::hooks::on_exit(|p| process_exits(p.pid()));
+        kvik_proc::hooks::before_exit(leave);
         Registry::default()
     })
 }
@@ -131,6 +136,25 @@ pub fn handle<'h>(heap: &'h Heap, t: &Table, name: Atom) -> Term<'h> {
     }
 }
 
+/// Says who gets the table when its owner ends; one that ends before is none any more.
+pub fn set_heir(t: &Table, s: &mut State, heir: Option<(u32, OwnedTerm)>) {
+    if let Some((old, _)) = s.heir.take() {
+        remove(&registry().inherited, old, t.id);
+    }
+    if let (Some((pid, _)), Some(shared)) = (&heir, by_id(t.id)) {
+        add(&registry().inherited, *pid, shared);
+    }
+    s.heir = heir;
+}
+fn forget_heir(pid: u32) {
+    let all = lock(&registry().inherited).remove(&pid).unwrap_or_default();
+    for t in all {
+        if let Ok(mut s) = t.write(pid, Access::Info) {
+            s.heir.take_if(|h| h.0 == pid);
+        }
+    }
+}
+
 /// False where the name is taken.
 pub fn register(t: Table, name: Atom, owner: u32) -> Option<Arc<Table>> {
     let t = Arc::new(t);
@@ -170,20 +194,15 @@ fn forget_name(name: Atom) {
     n.remove(&name);
 }
 
-/// Ends a table. The caller may write to it.
-pub fn delete(t: &Table) {
-    let Ok(mut s) = t.write(0, Access::Info) else {
-        return;
-    };
+/// Ends a table. The caller may write to it, and frees what was in it.
+pub fn delete(t: &Table) -> Option<Remains> {
+    let mut s = t.write(0, Access::Info).ok()?;
     s.alive = false;
     let (owner, name) = (s.owner, s.name);
-    let old = std::mem::replace(
-        &mut s.store,
-        crate::table::Store::Tree(crate::tree::Tree::new(t.options.keypos)),
-    );
-    s.heir = None;
+    let empty = Store::Tree(crate::tree::Tree::new(t.options.keypos));
+    let old = std::mem::replace(&mut s.store, empty);
+    set_heir(t, &mut s, None);
     drop(s);
-    drop(old);
     if t.options.named {
         forget_name(name);
     }
@@ -193,6 +212,7 @@ pub fn delete(t: &Table) {
     remove(&registry().owned, owner, t.id);
     let mut all = registry().all.write().unwrap_or_else(|e| e.into_inner());
     all.remove(&t.id);
+    Some(Remains::of(old))
 }
 
 /// Gives a table to another process and tells it.
@@ -226,29 +246,56 @@ pub fn unfix(t: &Table, me: u32) {
     }
 }
 
+/// Steps that go to a reduction, and those that each table of a process that ends takes besides.
+pub const STEPS: usize = 8;
+const A_TABLE: usize = 400;
+
+/// A process ends. False: it has to go on with that in its next turn.
+fn leave(p: &kvik_proc::Proc) -> bool {
+    if !mark(p.pid()).load(Ordering::Acquire) {
+        return true;
+    }
+    let mut steps = p.steps(STEPS);
+    let done = process_exits(p.pid(), &mut steps);
+    p.steps_left(steps, STEPS);
+    done
+}
+
 /// A process ends: its tables go to their heirs or end too, and it holds none fixed any more.
-pub fn process_exits(pid: u32) {
-    if !mark(pid).load(Ordering::Acquire) {
-        return;
-    }
-    let owned = lock(&registry().owned).remove(&pid).unwrap_or_default();
-    for t in owned {
-        let heir = match t.write(pid, Access::Info) {
-            Ok(mut s) if s.owner == pid => s.heir.take(),
-            _ => continue,
-        };
-        match heir {
-            Some((to, gift)) if to != pid && is_alive(to) => {
-                if let Ok(mut s) = t.write(pid, Access::Info) {
-                    s.heir = Some((to, gift.clone()));
-                }
-                transfer(&t, pid, to, gift.term());
+/// False: there is more to do than steps were given.
+pub fn process_exits(pid: u32, steps: &mut usize) -> bool {
+    let leaving = || registry().leaving.lock().unwrap_or_else(|e| e.into_inner());
+    let mut remains = leaving().remove(&pid);
+    forget_heir(pid);
+    loop {
+        if let Some(mut r) = remains.take() {
+            if !r.free(steps) {
+                leaving().insert(pid, r);
+                return false;
             }
-            _ => delete(&t),
         }
+        let next = lock(&registry().owned).get_mut(&pid).and_then(Vec::pop);
+        let Some(t) = next else { break };
+        remains = inherit_or_delete(&t, pid);
+        *steps = steps.saturating_sub(A_TABLE);
     }
+    lock(&registry().owned).remove(&pid);
     let fixed = lock(&registry().fixed).remove(&pid).unwrap_or_default();
     for t in fixed {
         t.unfix(pid, true);
+    }
+    true
+}
+fn inherit_or_delete(t: &Table, pid: u32) -> Option<Remains> {
+    let heir = match t.write(pid, Access::Info) {
+        Ok(s) if s.owner == pid => s.heir.clone(),
+        _ => return None,
+    };
+    match heir {
+        Some((to, gift)) if to != pid && is_alive(to) => {
+            transfer(t, pid, to, gift.term());
+            None
+        }
+        _ => delete(t),
     }
 }

@@ -8,6 +8,7 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Term};
 
 use crate::linear::{Linear, FIRST};
+use crate::remains::Remains;
 use crate::tree::Tree;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -132,11 +133,17 @@ impl Store {
             Store::Tree(t) => t.erase_object(object),
         }
     }
-    pub fn clear(&mut self, fixed: bool) {
-        match self {
-            Store::Hash(h) => h.clear(fixed),
-            Store::Tree(t) => t.clear(),
-        }
+    /// Empties the table. What was in it is to be freed.
+    pub fn clear(&mut self, fixed: bool) -> Option<Remains> {
+        let empty = match self {
+            Store::Hash(h) if fixed => {
+                h.bury();
+                return None;
+            }
+            Store::Hash(h) => Store::Hash(h.emptied()),
+            Store::Tree(t) => Store::Tree(t.emptied()),
+        };
+        Some(Remains::of(std::mem::replace(self, empty)))
     }
 }
 

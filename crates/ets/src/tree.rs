@@ -146,9 +146,12 @@ impl Tree {
             self.take(key);
         }
     }
-    pub fn clear(&mut self) {
-        self.rows.clear();
-        self.words = 0;
+    /// An empty table of the same kind.
+    pub fn emptied(&self) -> Tree {
+        Tree::new(self.keypos)
+    }
+    pub(crate) fn into_rows(self) -> std::collections::btree_set::IntoIter<TreeRow> {
+        self.rows.into_iter()
     }
     pub fn first(&self) -> Option<Term<'_>> {
         self.rows.first().map(TreeRow::key)

@@ -16,6 +16,10 @@ use crate::copy::{copy_once, has_terms, object_words};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
 
+/// Words of the block that OTP's processes begin with. Ours begin with less; collections that only
+/// lead up to that count for nothing.
+const FIRST_BLOCK: usize = 233;
+
 /// What a collection did, in words.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct GcStats {
@@ -373,11 +377,13 @@ impl Heap {
         };
         let _ = was_old;
         let survived = distance(to, m.top);
+        // Where a process begins with so much room, there would have been no collection.
+        let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
         // SAFETY: everything alive has left the old spaces.
         unsafe { self.settle(to, cap, &m, stack, need, minor) };
         let grown = distance(scan_old, m.old_top);
         let live_now = survived + if minor { grown } else { 0 };
-        self.minor_count.set(if minor { self.minor_count.get() + 1 } else { 0 });
+        self.minor_count.set(if minor { self.minor_count.get() + !first as u32 } else { 0 });
         self.gc_count.set(self.gc_count.get().wrapping_add(1));
         self.gc_due.set(false);
         COLLECTIONS.fetch_add(1, Ordering::Relaxed);

@@ -10,17 +10,27 @@ use crate::relation::LinkState;
 use crate::signal::{control, deliver, message, send_to_peer, undeliverable, Control, Signal};
 use crate::{clock, registry, Proc};
 
-/// Ends a process: whoever ran it last, in its own turn.
-pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
-    let p = ticket.private();
+/// A process begins to end, or goes on with that in a further turn. False: it needs one more.
+pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> bool {
     p.set_flag(flag::EXITING, true);
-    if let Some(name) = p.name() {
-        if registry::whereis(name).is_some_and(|t| t.same(p.self_pid())) {
-            registry::unregister(name);
+    if !p.set_flag(flag::ENDING, true) {
+        if let Some(name) = p.name() {
+            if registry::whereis(name).is_some_and(|t| t.same(p.self_pid())) {
+                registry::unregister(name);
+            }
+        }
+        if crate::trace::on() {
+            p.trace_exit(reason);
         }
     }
+    crate::hooks::run_before_exit(p)
+}
+
+/// Ends a process: whoever ran it last, in its own turn, after `prepare`.
+pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
+    let p = ticket.private();
     if crate::trace::on() {
-        p.trace_exit(&reason);
+        p.trace_exited();
     }
     crate::sched::online::ended(p.pid());
     crate::hooks::run_on_exit(p);
@@ -28,6 +38,7 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     for s in ticket.close() {
         undeliverable(p.pid(), s);
     }
+    p.drop_tasks();
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
     let mut farewell = Farewell { pid: p.pid(), reason, to };

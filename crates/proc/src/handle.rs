@@ -1,7 +1,7 @@
 //! What a process does with its signals, in the order they came.
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_term::{am, Term};
+use kvik_term::{am, Term, View};
 
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
@@ -51,7 +51,7 @@ impl Proc {
     /// Has a process that waited something to do?
     pub(crate) fn has_to_run(&self) -> bool {
         let flags = self.flags.get();
-        flags & (flag::EXITING | flag::FULL_GC | flag::LITERALS) != 0
+        flags & (flag::EXITING | flag::CHORES) != 0
             || flags & flag::SUSPENDED == 0 && (flags & flag::WAITING == 0 || self.can_go_on())
     }
     #[inline]
@@ -247,6 +247,7 @@ fn down_message<'h>(
             (kind, h.tuple(&[(*name).into(), (*node).into()]))
         }
         Target::TimeOffset => (am::time_offset, am::clock_service.into()),
+        Target::Remote(t) if matches!(t.term().view(), View::Port(_)) => (am::port, h.copy(t.term())),
         Target::Remote(t) => (am::process, h.copy(t.term())),
     };
     let r = match m.alias {

@@ -90,6 +90,16 @@ pub fn hooks() -> &'static Hooks {
 pub fn on_exit(f: fn(&Proc)) -> bool {
     ON_EXIT.iter().any(|slot| slot.set(f).is_ok())
 }
+static BEFORE_EXIT: OnceLock<fn(&Proc) -> bool> = OnceLock::new();
+/// Has something done before that which may take longer than a turn: as long as it answers false,
+/// it is called again in the process's next turn. False when there is such a thing already.
+pub fn before_exit(f: fn(&Proc) -> bool) -> bool {
+    BEFORE_EXIT.set(f).is_ok()
+}
+#[inline]
+pub(crate) fn run_before_exit(p: &Proc) -> bool {
+    BEFORE_EXIT.get().is_none_or(|f| f(p))
+}
 #[inline]
 pub(crate) fn run_on_exit(p: &Proc) {
     ON_EXIT.iter().map_while(|slot| slot.get()).for_each(|f| f(p));

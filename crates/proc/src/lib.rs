@@ -25,6 +25,7 @@ pub mod send;
 pub mod signal;
 pub mod spawn;
 pub mod sysmon;
+pub mod tasks;
 pub mod timer;
 pub mod trace;
 

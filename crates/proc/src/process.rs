@@ -131,8 +131,17 @@ pub mod flag {
     pub const HANDED_OFF: u32 = 16_384;
     /// It is to run on one scheduler only: `Extra::bound`.
     pub const BOUND: u32 = 32_768;
+    /// It has begun to end, and nobody hears from it any more.
+    pub const ENDING: u32 = 65_536;
+    /// There are system tasks to do, or such as have to wait: `Extra::tasks`.
+    pub const TASKS: u32 = 131_072;
+    pub const TASKS_LATER: u32 = 262_144;
+    /// It is not collected on request of others.
+    pub const GC_OFF: u32 = 524_288;
+    /// What others have asked of it, which it sees to even while it waits.
+    pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.
-    pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | FULL_GC | LITERALS;
+    pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | CHORES;
     /// What ends with a `receive`.
     pub const RECEIVING: u32 = WAITING | TIMED_OUT | HANDED_OFF;
 }
@@ -188,6 +197,7 @@ pub struct ExtraFields {
     pub literals: Option<LeavingLiterals>,
     /// The scheduler it is to run on, counted from 1; 0 for any.
     pub bound: usize,
+    pub tasks: Option<Box<crate::tasks::SysTasks>>,
 }
 
 /// To be called when literals were copied.
@@ -218,6 +228,7 @@ impl Default for ExtraFields {
             fullsweep_after: 65_535,
             literals: None,
             bound: 0,
+            tasks: None,
         }
     }
 }
@@ -351,13 +362,16 @@ impl Proc {
         self.set_flag(flag::LITERALS | flag::LITERALS_LATER, false);
         self.with_extra(|x| x.literals.take())
     }
-    /// Has it been asked to, and can it?
-    pub(crate) fn has_literals_to_copy(&self) -> bool {
-        if self.flag(flag::LITERALS_LATER) && !self.heap.is_pinned() {
-            self.set_flag(flag::LITERALS_LATER, false);
-            self.set_flag(flag::LITERALS, true);
+    /// Have others asked something of it that it can do now?
+    pub(crate) fn has_chores(&self) -> bool {
+        if self.flag(flag::LITERALS_LATER | flag::TASKS_LATER) {
+            if self.flag(flag::LITERALS_LATER) && !self.heap.is_pinned() {
+                self.set_flag(flag::LITERALS_LATER, false);
+                self.set_flag(flag::LITERALS, true);
+            }
+            self.take_up_tasks();
         }
-        self.flag(flag::LITERALS)
+        self.flag(flag::CHORES)
     }
     /// Does what `ask_to_copy_literals` asked for; nobody runs the process. What was collected for
     /// it, if anything was.

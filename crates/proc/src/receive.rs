@@ -128,8 +128,7 @@ impl Proc {
             | flag::SUSPENDED
             | flag::HIBERNATING
             | flag::OFF_HEAP_QUEUE
-            | flag::FULL_GC
-            | flag::LITERALS;
+            | flag::CHORES;
         let flags = self.flags.get();
         let mut m = self.mailbox.get();
         if flags & STATES != flag::WAITING || m.as_ref().is_some_and(|m| m.lent || !m.at_end()) {

@@ -256,11 +256,24 @@ pub fn post(
 }
 /// Tells the tracer of a process or port of an event.
 pub fn tell(who: Tracee, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
-    let Some((flags, Some(tracer))) = of(who) else { return };
-    let term = match who {
-        Tracee::Process(pid) => Term::local_pid(pid),
-        Tracee::Port(port) => Term::local_port(port),
+    if let Some((flags, Some(_))) = of(who) {
+        tell_as(who, flags, tag, parts)
+    }
+}
+/// The same with the flags known.
+fn tell_as(
+    who: Tracee,
+    flags: u32,
+    tag: &str,
+    parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>,
+) {
+    let (term, tracer) = match who {
+        Tracee::Process(pid) => (Term::local_pid(pid), with(|s| s.tracers.get(&pid).copied())),
+        Tracee::Port(port) => {
+            (Term::local_port(port), with(|s| s.ports.get(&port).map(|p| p.1)))
+        }
     };
+    let Some(tracer) = tracer else { return };
     if flags != 0 && !post(tracer, term, flags, tag, parts) {
         set(who, 0, None);
     }

@@ -132,6 +132,13 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         // SAFETY: as in `get`.
         all.filter_map(|p| unsafe { p.as_ref() }.map(|t| t.number())).collect()
     }
+    /// The number that is tried next, and a way to set it: for tests.
+    pub fn next_number(&self) -> u32 {
+        self.next.load(Ordering::Relaxed) as u32 & self.number_mask
+    }
+    pub fn set_next_number(&self, n: u32) {
+        self.next.store((n & self.number_mask) as u64, Ordering::Relaxed)
+    }
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed)
     }

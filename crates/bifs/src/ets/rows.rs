@@ -5,7 +5,7 @@ use kvik_ets::{order, Access, Kind, Store};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term, View};
 
-use super::{read, table, write};
+use super::{free, read, table, write, Freeing};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("ets", "insert", 2, insert_2),
@@ -22,8 +22,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("ets", "next", 2, next_2),
     bif!("ets", "prev", 2, prev_2),
     bif!("ets", "slot", 2, slot_2),
-    bif!("erts_internal", "ets_raw_first", 1, first_1),
-    bif!("erts_internal", "ets_raw_next", 2, next_2),
+    bif!("erts_internal", "ets_raw_first", 1, raw_first_1),
+    bif!("erts_internal", "ets_raw_next", 2, raw_next_2),
     bif!("erts_internal", "ets_lookup_binary_info", 2, binary_info_2),
 ];
 
@@ -156,10 +156,16 @@ fn delete_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// Says how many there were.
 fn delete_all_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, _] = *a else { return Err(p.badarg()) };
-    let t = table(p, t)?;
-    let mut s = write(p, &t, Access::Write)?;
-    let n = s.store.len();
-    s.store.clear(t.is_fixed());
+    let (remains, n) = match p.resumed::<Freeing>() {
+        Some((remains, n)) => (Some(remains), n),
+        None => {
+            let t = table(p, t)?;
+            let mut s = write(p, &t, Access::Write)?;
+            let n = s.store.len();
+            (s.store.clear(t.is_fixed()), n)
+        }
+    };
+    free(p, remains, n)?;
     Ok(p.heap.integer(n as i64))
 }
 
@@ -169,41 +175,52 @@ fn or_end<'h>(p: &'h Proc, key: Option<Term<'_>>) -> BifResult<'h> {
         None => am::dollar_end_of_table.into(),
     })
 }
-fn first_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+fn first<'h>(p: &'h Proc, a: &[Term<'h>], dead: bool) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
-        Store::Hash(h) => or_end(p, h.first()),
+        Store::Hash(h) => or_end(p, h.first(dead)),
         Store::Tree(t) => or_end(p, t.first()),
     }
+}
+fn first_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    first(p, a, false)
+}
+/// Sees what the table keeps only because it is fixed, too.
+fn raw_first_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    first(p, a, true)
 }
 fn last_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
-        Store::Hash(h) => or_end(p, h.first()),
+        Store::Hash(h) => or_end(p, h.first(false)),
         Store::Tree(t) => or_end(p, t.last()),
     }
 }
-fn step<'h>(p: &'h Proc, a: &[Term<'h>], back: bool) -> BifResult<'h> {
+fn step<'h>(p: &'h Proc, a: &[Term<'h>], back: bool, dead: bool) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
     match &s.store {
-        Store::Hash(h) => match h.next(key) {
+        Store::Hash(h) => match h.next(key, dead) {
             Some(k) => or_end(p, k),
             None => Err(p.badarg()),
         },
+        Store::Tree(_) if key.is_atom(am::dollar_end_of_table) => Err(p.badarg()),
         Store::Tree(t) => or_end(p, if back { t.prev(key) } else { t.next(key) }),
     }
 }
 fn next_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    step(p, a, false)
+    step(p, a, false, false)
+}
+fn raw_next_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    step(p, a, false, true)
 }
 fn prev_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    step(p, a, true)
+    step(p, a, true, false)
 }
 
 fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -224,12 +241,15 @@ fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// The off-heap binaries in a key's objects: address, size and references of each.
+/// The off-heap binaries in a key's objects, dead ones too: address, size and references of each.
 fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
-    let mut todo = s.store.get(key);
+    let mut todo: Vec<Term<'_>> = match &s.store {
+        Store::Hash(h) => h.get_kept(key).rev().map(|r| r.object()).collect(),
+        Store::Tree(t) => t.get(key).into_iter().collect(),
+    };
     if todo.is_empty() {
         return Err(p.badarg());
     }

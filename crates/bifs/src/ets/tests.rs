@@ -331,7 +331,7 @@ fn who_may_do_what() {
     assert_eq!(fails(&p, "next", &[a("other"), k]), None);
     let tid = call(&p, "whereis", &[a("other")]);
     same(&p, call(&p, "info", &[tid, am::name.into()]), "other");
-    kvik_ets::process_exits(77);
+    assert!(kvik_ets::process_exits(77, &mut 10_000));
     assert_eq!(fails(&q, "lookup", &[tid, a("x")]), Some(am::id));
     same(&q, call(&q, "whereis", &[a("other")]), "undefined");
 }

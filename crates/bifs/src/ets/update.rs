@@ -25,7 +25,8 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key, spec] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
-    needs_one_object(p, &t)?;
+    // OTP gives no cause here.
+    needs_one_object(p, &t).inspect_err(|_| p.cause.set(None))?;
     let heap = Heap::detached();
     let Some(mut elements) = elements(&s, key, &heap) else {
         return Ok(Term::bool(false));

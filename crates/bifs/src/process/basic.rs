@@ -15,7 +15,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "unregister", 1, unregister_1),
     bif!("erlang", "whereis", 1, whereis_1),
     bif!("erlang", "registered", 0, registered_0),
-    bif!("erlang", "processes", 0, processes_0),
     bif!("erlang", "put", 2, put_2),
     bif!("erlang", "get", 0, get_0),
     bif!("erlang", "get", 1, get_1),
@@ -129,12 +128,6 @@ fn whereis_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn registered_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let names: Vec<Term<'h>> = registry::registered().into_iter().map(Into::into).collect();
     Ok(p.heap.list(&names))
-}
-fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let mut numbers = kvik_proc::process::table().numbers();
-    numbers.sort_unstable();
-    let pids: Vec<Term<'h>> = numbers.into_iter().map(Term::local_pid).collect();
-    Ok(p.heap.list(&pids))
 }
 
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -90,5 +90,6 @@ fn is_process_alive_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         super::reply(own, &id, &OwnedTerm::immediate(Term::bool(of.is_some())))
     };
     kvik_proc::deliver(n, kvik_proc::Signal::Run(Box::new(run)));
+    kvik_proc::sched::raise(n, p.priority());
     Ok(am::ok.into())
 }

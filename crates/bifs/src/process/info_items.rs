@@ -144,6 +144,10 @@ fn heap_words(p: &Proc) -> usize {
     let queue = if p.flag(flag::OFF_HEAP_QUEUE) { 0 } else { p.message_words() };
     s.block + s.old_block + s.fragments + queue
 }
+/// The status of another process.
+pub(crate) fn status_of(p: &Proc) -> Atom {
+    status(p, false)
+}
 fn status(p: &Proc, own: bool) -> Atom {
     match () {
         _ if own => am::running,

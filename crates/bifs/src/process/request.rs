@@ -4,7 +4,8 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::signal::{deliver, message, Signal};
-use kvik_proc::{bif, handle, BifEntry, BifResult, Priority, Proc};
+use kvik_proc::tasks::SysTask;
+use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Pid, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
@@ -23,12 +24,12 @@ pub const BIFS: &[BifEntry] = &[
 
 #[derive(Copy, Clone)]
 enum Task {
-    Collect {
-        full: bool,
-    },
+    Collect,
     CheckCode(Atom),
     /// Literals of purged code are copied when the process is collected.
     CopyLiterals,
+    /// Nothing: for tests.
+    Test,
 }
 
 fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
@@ -38,12 +39,13 @@ fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
     let id = OwnedTerm::new(*e.get(1)?);
     let third = e.get(2);
     let task = match name {
-        am::garbage_collect => Task::Collect { full: third.is_none_or(|t| t.is_atom(am::major)) },
+        am::garbage_collect => Task::Collect,
         am::check_process_code => Task::CheckCode(third?.as_atom()?),
         am::copy_literals => {
             third?.as_bool()?;
             Task::CopyLiterals
         }
+        am::system_task_test => Task::Test,
         _ => return None,
     };
     Some((name, id, task))
@@ -51,10 +53,7 @@ fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
 
 fn run(p: Option<&Proc>, t: Task) -> Term<'static> {
     match (p, t) {
-        (Some(p), Task::Collect { full }) => {
-            p.ask_for_gc(full);
-            Term::bool(true)
-        }
+        (Some(_), Task::Collect | Task::Test) => Term::bool(true),
         (Some(p), Task::CheckCode(m)) => Term::bool((hooks().uses_old_code)(p, m)),
         (Some(p), Task::CopyLiterals) => {
             p.ask_for_gc(true);
@@ -72,15 +71,20 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
         false => Priority::of(a[1]).ok_or_else(|| p.badarg())?,
     };
     let (name, id, t) = task(a[2]).ok_or_else(|| p.badarg())?;
-    let f = move |of: Option<&Proc>| {
+    let done = move |of: Option<&Proc>| {
         let r = OwnedTerm::immediate(run(of, t));
         let m = message(|h| h.tuple(&[name.into(), h.copy(id.term()), h.copy(r.term())]));
         deliver(from, Signal::Message(m));
     };
+    let collect = matches!(t, Task::Collect);
+    let f = move |of: Option<&Proc>| match of {
+        Some(of) => of.add_task(priority, SysTask { collect, run: Box::new(done) }),
+        None => done(None),
+    };
     deliver(to, Signal::Run(Box::new(f)));
     match to == p.pid() {
         true => p.handle_signals(),
-        false => kvik_proc::sched::raise(to, priority),
+        false => sched::raise(to, priority),
     }
     Ok(am::ok.into())
 }

@@ -49,8 +49,7 @@ impl Queues {
         self.len += 1;
         self.pushed += 1;
         self.busy += busy as usize;
-        let priority = ticket.task().priority();
-        self.by_priority[priority as usize].push_back(Waiting { ticket, busy });
+        self.by_priority[ticket.task().priority() as usize].push_back(Waiting { ticket, busy });
     }
     /// The best process there is.
     pub fn pop(&mut self) -> Option<Ticket> {

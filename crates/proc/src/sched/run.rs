@@ -42,6 +42,19 @@ fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
     stats
 }
 
+/// Does what others have asked of a process.
+#[cold]
+fn run_tasks(t: &mut Ticket) {
+    while let Some(task) = t.private().next_task() {
+        if task.collect {
+            let stats = collect(t);
+            // Where that is too large, the process ends when it would be run.
+            let _ = t.private().check_heap(&stats);
+        }
+        (task.run)(Some(t.private()));
+    }
+}
+
 struct Loop<'a> {
     me: &'static Scheduler,
     l: &'a Local,
@@ -144,7 +157,7 @@ impl Loop<'_> {
         if t.private().has_signals() {
             t.private().handle_signals();
         }
-        t.private().has_literals_to_copy();
+        t.private().has_chores();
         if t.private().flag(flag::UNREADY | flag::BOUND) {
             t = match self.make_ready(t) {
                 Some(t) => t,
@@ -190,7 +203,7 @@ impl Loop<'_> {
                         return self.l.queues.borrow_mut().push(t);
                     }
                 }
-                if t.private().has_literals_to_copy() {
+                if t.private().has_chores() {
                     return self.l.queues.borrow_mut().push(t);
                 }
                 if let Some(t) = t.park() {
@@ -229,10 +242,17 @@ impl Loop<'_> {
         let p = t.private();
         if p.is_exiting() {
             if trace::on() {
-                p.trace_turn("in");
+                match p.flag(flag::ENDING) {
+                    true => p.trace_exiting("in_exiting"),
+                    false => p.trace_turn("in"),
+                }
             }
             self.end(t);
             return None;
+        }
+        if p.flag(flag::TASKS) {
+            run_tasks(&mut t);
+            return Some(t);
         }
         let full = p.take_full_gc().then(|| collect(&mut t));
         let copied = t.private_mut().copy_literals();
@@ -267,9 +287,21 @@ impl Loop<'_> {
         self.terminate(t, reason);
     }
     fn terminate(&mut self, t: Ticket, reason: kvik_heap::OwnedTerm) {
-        self.ended += 1;
-        // Whom its end wakes has no partner to stay with.
-        exit::terminate(t, reason);
+        let p = t.private();
+        p.heap.set_reductions(REDUCTIONS);
+        if exit::prepare(p, &reason) {
+            self.ended += 1;
+            // Whom its end wakes has no partner to stay with.
+            return exit::terminate(t, reason);
+        }
+        if trace::on() {
+            p.trace_exiting("out_exiting");
+        }
+        // Nobody finds it any more.
+        table().remove(p.pid());
+        p.with_extra(|x| x.exit_reason = Some(reason));
+        self.account(&t, REDUCTIONS);
+        self.l.queues.borrow_mut().push_busy(t);
     }
 
     /// Timers and events, every 4,000 reductions or so.

@@ -3,7 +3,7 @@
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term};
 
-use super::{bit, is_alive, judge, of, of_new, on, set, tell, Tracee, Verdict};
+use super::{bit, is_alive, judge, of, of_new, on, set, Tracee, Verdict};
 use crate::process::flag;
 use crate::signal::{control, Control};
 use crate::{node, registry, Proc};
@@ -22,7 +22,7 @@ impl Proc {
     }
     /// Tells of an event, where the process is traced at all.
     pub fn trace(&self, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
-        tell(self.tracee(), tag, parts)
+        super::tell_as(self.tracee(), self.trace_flags(), tag, parts)
     }
     /// What is left to do of a send while somebody is traced. `Ok`: it is done.
     #[cold]
@@ -157,9 +157,18 @@ impl Proc {
                 self.trace_procs("unregister", name.into());
             }
         }
+    }
+    /// A turn of a process that is ending begins or ends.
+    #[cold]
+    pub(crate) fn trace_exiting(&self, tag: &str) {
         if self.is_traced(bit::EXITING) {
-            self.tell_one("out_exited", Term::int(0));
+            self.tell_one(tag, Term::int(0));
         }
+    }
+    /// The process has ended.
+    #[cold]
+    pub(crate) fn trace_exited(&self) {
+        self.trace_exiting("out_exited");
         super::forget(self.tracee());
     }
 }

@@ -1,0 +1,58 @@
+//! `erts_debug:map_info/1`: what the tree of a large map looks like.
+
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::map::{child, Child, Node};
+use kvik_term::{am, Term, View};
+
+pub const BIFS: &[BifEntry] = &[bif!("erts_debug", "map_info", 1, map_info_1)];
+
+/// The most children of a node; levels that are told apart.
+const WIDTH: usize = 16;
+
+#[derive(Default)]
+struct Info {
+    depth: usize,
+    /// Nodes by the number of their children, but for a root that has them all.
+    nodes: [usize; WIDTH],
+    /// Pairs by the number of nodes above them.
+    leafs: [usize; WIDTH],
+}
+
+impl Info {
+    fn count(&mut self, node: Node<'_>, depth: usize) {
+        self.depth = self.depth.max(depth);
+        for c in node.children {
+            match child(*c) {
+                Child::Leaf(..) => self.leafs[depth.min(WIDTH - 1)] += 1,
+                Child::Node(n) => {
+                    self.nodes[n.children.len().clamp(1, WIDTH) - 1] += 1;
+                    self.count(n, depth + 1);
+                }
+            }
+        }
+    }
+}
+
+fn map_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t] = *a else { return Err(p.badarg()) };
+    let View::Map(m) = t.view() else { return Err(p.error_pair(am::badmap, t)) };
+    let root = m.root().ok_or_else(|| p.badarg())?;
+    let mut i = Info::default();
+    i.count(root, 1);
+    let full = root.children.len() == WIDTH;
+    if !full {
+        i.nodes[root.children.len().clamp(1, WIDTH) - 1] += 1;
+    }
+    let h = &p.heap;
+    let int = |n: usize| h.integer(n as i64);
+    let row = |name, all: &[usize; WIDTH]| {
+        let by = h.tuple(&all.map(int));
+        h.tuple(&[Term::atom(name), int(all.iter().sum()), by])
+    };
+    Ok(h.list(&[
+        h.tuple(&[am::depth.into(), int(i.depth)]),
+        h.tuple(&[am::arrays.into(), int(full as usize), Term::NIL]),
+        row(am::bitmaps, &i.nodes),
+        row(am::leafs, &i.leafs),
+    ]))
+}

@@ -1,0 +1,61 @@
+//! `processes/0`.
+
+use kvik_heap::Pins;
+use kvik_proc::process::table;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{am, Term};
+
+pub const BIFS: &[BifEntry] = &[bif!("erlang", "processes", 0, processes_0)];
+
+/// Places of the process table that are looked at for a reduction, and pids that are listed.
+const PLACES: usize = 1000;
+const PIDS: usize = 50;
+/// With fewer reductions left it begins in the process's next turn.
+const LEAST: i64 = 10;
+
+/// The numbers are there, the list is not: that is made in a further turn.
+struct Listing;
+impl Pins for Listing {
+    type In<'h> = Option<Vec<u32>>;
+}
+
+/// All at one time: the table is read in one go.
+fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let shown = || Some(kvik_code::export(am::erlang, am::ptab_list_continue, 2));
+    let begun = p.resumed::<Listing>();
+    if begun.is_none() && p.heap.reductions_left() < LEAST {
+        return Err(p.again::<Listing>(None, shown()));
+    }
+    let numbers = match begun.flatten() {
+        Some(all) => all,
+        None => {
+            let mut all = table().numbers();
+            all.sort_unstable();
+            p.heap.bump_reductions((table().limit() / PLACES + all.len() / PIDS) as i64);
+            if p.out_of_reductions() {
+                return Err(p.again::<Listing>(Some(all), shown()));
+            }
+            all
+        }
+    };
+    let pids: Vec<Term<'h>> = numbers.into_iter().map(Term::local_pid).collect();
+    Ok(p.heap.list(&pids))
+}
+
+/// What OTP's suites want to know of it, in their record.
+pub(crate) fn info<'h>(p: &'h Proc) -> Term<'h> {
+    let int = |n: usize| p.heap.integer(n as i64);
+    p.heap.tuple(&[
+        am::ptab_list_bif_info.into(),
+        int(LEAST as usize),
+        // One piece, of so many places; none of it waits for processes that end.
+        int(1),
+        int(table().limit()),
+        int(PLACES),
+        int(0),
+        int(PIDS),
+        int(0),
+        int(PIDS),
+        int(0),
+    ])
+}
