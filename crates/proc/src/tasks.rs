@@ -49,9 +49,9 @@ impl Proc {
         self.with_extra(|x| x.tasks.get_or_insert_default().add(p, t));
         self.set_flag(flag::TASKS, true);
     }
-    /// May the heap be collected on request?
+    /// May the heap be collected on request? (One with something pinned to it will be, after that.)
     fn may_collect(&self) -> bool {
-        !self.flag(flag::GC_OFF) && !self.heap.is_pinned()
+        !self.flag(flag::GC_OFF)
     }
     /// The next task that can be done now.
     pub(crate) fn next_task(&self) -> Option<SysTask> {
