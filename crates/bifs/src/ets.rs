@@ -74,7 +74,7 @@ fn heir(me: u32, pid: u32, gift: Term<'_>) -> Option<(u32, OwnedTerm)> {
 fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     let remains = match p.resumed::<Freeing>() {
-        Some((remains, _)) => Some(remains),
+        Some((remains, _)) => remains,
         None => {
             let t = table(p, t)?;
             drop(write(p, &t, Access::Write)?);
@@ -88,14 +88,14 @@ fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// What is left of a table that was deleted or emptied, and how many objects there were.
 pub(super) struct Freeing;
 impl Pins for Freeing {
-    type In<'h> = (Remains, usize);
+    type In<'h> = (Option<Remains>, usize);
 }
 /// Frees it, in further turns where one is not enough.
 pub(super) fn free(p: &Proc, remains: Option<Remains>, count: usize) -> Result<(), Raised> {
     let Some(mut remains) = remains else { return Ok(()) };
     let mut steps = p.steps(registry::STEPS);
     if !remains.free(&mut steps) {
-        return Err(p.again::<Freeing>((remains, count), None));
+        return Err(p.again::<Freeing>((Some(remains), count), None));
     }
     p.steps_left(steps, registry::STEPS);
     Ok(())

@@ -17,7 +17,6 @@ pub use flags::{backtrace_depth, logger, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
 pub use internal::set_warning_map;
-pub use memory::Memory;
 
 use std::sync::OnceLock;
 
@@ -85,7 +84,6 @@ pub fn config() -> &'static Config {
 #[derive(Copy, Clone)]
 pub struct Hooks {
     pub port_count: fn() -> usize,
-    pub memory: fn() -> Memory,
     /// Ends the program.
     pub halt: fn(Halt),
     /// Writes the crash dump of a slogan.
@@ -101,12 +99,7 @@ pub(crate) fn schedulers() -> usize {
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
-const NO_HOOKS: Hooks = Hooks {
-    port_count: || 0,
-    memory: memory::of_this_program,
-    halt: halt::at_once,
-    crash_dump: |_| {},
-};
+const NO_HOOKS: Hooks = Hooks { port_count: || 0, halt: halt::at_once, crash_dump: |_| {} };
 
 /// False when they were set before.
 pub fn set_hooks(h: Hooks) -> bool {

@@ -13,15 +13,26 @@ use crate::order;
 
 pub struct TreeRow {
     object: OwnedTerm,
-    keypos: usize,
+    keypos: u32,
+    /// Its key where that is a small integer: then rows compare without a look at their objects.
+    is_small: bool,
+    small: i64,
 }
 
 impl TreeRow {
+    fn new(object: OwnedTerm, keypos: usize) -> TreeRow {
+        let small = key_of(object.term(), keypos).as_small();
+        let is_small = small.is_some();
+        TreeRow { object, keypos: keypos as u32, is_small, small: small.unwrap_or(0) }
+    }
     pub fn object(&self) -> Term<'_> {
         self.object.term()
     }
     pub fn key(&self) -> Term<'_> {
-        key_of(self.object(), self.keypos)
+        key_of(self.object(), self.keypos as usize)
+    }
+    fn small(&self) -> Option<i64> {
+        self.is_small.then_some(self.small)
     }
 }
 
@@ -36,21 +47,35 @@ pub enum Place<'a> {
 
 pub trait Placed {
     fn place(&self) -> Place<'_>;
+    /// A key that is a small integer.
+    fn small(&self) -> Option<i64>;
 }
 impl Placed for TreeRow {
     fn place(&self) -> Place<'_> {
         Place::Key(self.key())
+    }
+    fn small(&self) -> Option<i64> {
+        TreeRow::small(self)
     }
 }
 impl Placed for Place<'_> {
     fn place(&self) -> Place<'_> {
         *self
     }
+    fn small(&self) -> Option<i64> {
+        match self {
+            Place::Key(k) => k.as_small(),
+            _ => None,
+        }
+    }
 }
 
 impl Ord for dyn Placed + '_ {
     fn cmp(&self, other: &Self) -> Ordering {
         use Place::*;
+        if let (Some(a), Some(b)) = (self.small(), other.small()) {
+            return a.cmp(&b);
+        }
         match (self.place(), other.place()) {
             (Key(a), Key(b)) => order::order(a, b),
             (Before(p), Key(k)) => order::partial(p, k).then(Ordering::Less),
@@ -77,7 +102,10 @@ impl Eq for dyn Placed + '_ {}
 
 impl Ord for TreeRow {
     fn cmp(&self, other: &Self) -> Ordering {
-        order::order(self.key(), other.key())
+        match (self.small(), other.small()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            _ => order::order(self.key(), other.key()),
+        }
     }
 }
 impl PartialOrd for TreeRow {
@@ -129,7 +157,7 @@ impl Tree {
     }
     fn put_owned(&mut self, object: OwnedTerm) {
         self.words += object.words();
-        let row = TreeRow { object, keypos: self.keypos };
+        let row = TreeRow::new(object, self.keypos);
         if let Some(old) = self.rows.replace(row) {
             self.words -= old.object.words();
         }

@@ -12,6 +12,7 @@ use kvik_term::Term;
 use crate::binary::release_off_heap;
 use crate::frag::Frag;
 use crate::literal::{is_literal, Sharing};
+use crate::meter::BLOCKS;
 use crate::pairs::Pairs;
 use crate::roots::{Root, ROOTS};
 
@@ -76,6 +77,7 @@ pub(crate) fn block(words: usize) -> *mut u64 {
     if p.is_null() {
         handle_alloc_error(layout)
     }
+    BLOCKS.add(words * 8);
     p
 }
 fn block_layout(words: usize) -> Layout {
@@ -85,6 +87,7 @@ fn block_layout(words: usize) -> Layout {
 /// `p` came from `block(words)`, and nobody uses it any more; or `words` is 0.
 pub(crate) unsafe fn free_block(p: *mut u64, words: usize) {
     if words > 0 {
+        BLOCKS.sub(words * 8);
         // SAFETY: as the caller says.
         unsafe { dealloc(p.cast(), block_layout(words)) }
     }

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use kvik_term::word::*;
 
+use crate::meter::BINARIES;
+
 /// The header of an off-heap binary; its bytes follow it, 16-aligned.
 #[repr(C, align(16))]
 pub struct Binary {
@@ -80,6 +82,7 @@ impl BinRef {
                 used: AtomicUsize::new(0),
                 flags: AtomicU32::new(0),
             });
+            BINARIES.add(size);
             Some(BinRef(p))
         }
     }
@@ -168,6 +171,7 @@ impl BinRef {
             let q = realloc(p.cast(), layout(old), layout(cap).size()) as *mut Binary;
             let Some(q) = NonNull::new(q) else { return Err(self) };
             std::mem::forget(self);
+            BINARIES.add(cap - old);
             (*q.as_ptr()).cap = cap;
             let b = BinRef(q);
             ptr::write_bytes(b.data().add(old), 0, cap - old);
@@ -209,6 +213,7 @@ impl Drop for BinRef {
     fn drop(&mut self) {
         if self.header().refs.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
+            BINARIES.sub(HEAD + self.capacity());
             // SAFETY: that was the last count.
             unsafe { dealloc(self.0.as_ptr().cast(), layout(self.capacity())) }
         }

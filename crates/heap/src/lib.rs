@@ -20,6 +20,7 @@ pub mod limit;
 pub mod literal;
 pub mod map;
 pub mod map_build;
+pub mod meter;
 pub mod pairs;
 pub mod pin;
 pub mod regs;

@@ -125,6 +125,13 @@ fn space() -> &'static Mutex<Space> {
     })
 }
 
+/// Bytes of literals in use.
+pub fn bytes() -> usize {
+    let s = space().lock().unwrap_or_else(|e| e.into_inner());
+    let free: usize = s.free.iter().map(|f| f.1 * 8).sum();
+    SIZE.saturating_sub(free)
+}
+
 /// One owner's literals, freed together.
 pub struct LiteralArea {
     offset: usize,

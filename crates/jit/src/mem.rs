@@ -133,6 +133,13 @@ impl Drop for Code {
     }
 }
 
+/// Bytes of code in use.
+pub fn bytes() -> usize {
+    let Some(r) = region() else { return 0 };
+    let free = r.free.lock().unwrap_or_else(|e| e.into_inner());
+    SIZE - free.iter().map(|f| f.1).sum::<usize>()
+}
+
 /// The whole executable region.
 pub fn range() -> std::ops::Range<usize> {
     region().map_or(0..0, |r| r.exec..r.exec + SIZE)

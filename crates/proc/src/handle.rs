@@ -247,7 +247,9 @@ fn down_message<'h>(
             (kind, h.tuple(&[(*name).into(), (*node).into()]))
         }
         Target::TimeOffset => (am::time_offset, am::clock_service.into()),
-        Target::Remote(t) if matches!(t.term().view(), View::Port(_)) => (am::port, h.copy(t.term())),
+        Target::Remote(t) if matches!(t.term().view(), View::Port(_)) => {
+            (am::port, h.copy(t.term()))
+        }
         Target::Remote(t) => (am::process, h.copy(t.term())),
     };
     let r = match m.alias {

@@ -269,9 +269,7 @@ fn tell_as(
 ) {
     let (term, tracer) = match who {
         Tracee::Process(pid) => (Term::local_pid(pid), with(|s| s.tracers.get(&pid).copied())),
-        Tracee::Port(port) => {
-            (Term::local_port(port), with(|s| s.ports.get(&port).map(|p| p.1)))
-        }
+        Tracee::Port(port) => (Term::local_port(port), with(|s| s.ports.get(&port).map(|p| p.1))),
     };
     let Some(tracer) = tracer else { return };
     if flags != 0 && !post(tracer, term, flags, tag, parts) {

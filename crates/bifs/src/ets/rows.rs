@@ -1,7 +1,8 @@
 //! Objects by key: insert, look up, delete, and walks from key to key.
 
 use kvik_ets::linear::key_of;
-use kvik_ets::{order, Access, Kind, Store};
+use kvik_ets::{order, registry, Access, Kind, Store};
+use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term, View};
 
@@ -45,6 +46,11 @@ const IN_ORDER: usize = 32_000;
 /// One object, or a list of them at once.
 fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     let [t, what] = *a else { return Err(p.badarg()) };
+    if what.is_list() {
+        if let Some(done) = p.resumed::<Inserted>() {
+            return Ok(Term::bool(done));
+        }
+    }
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
     let (keypos, fixed) = (t.options.keypos, t.is_fixed());
@@ -58,17 +64,34 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     if !objects.iter().all(|o| is_object(*o, keypos)) {
         return Err(p.badarg());
     }
-    p.heap.bump_reductions(objects.len() as i64);
     if only_new && objects.iter().any(|o| s.store.contains(key_of(*o, keypos))) {
         return Ok(Term::bool(false));
     }
     if t.options.kind == Kind::Bag || objects.len() > IN_ORDER {
         objects.reverse();
     }
+    let n = objects.len();
     for o in objects {
         s.store.put(o, false, fixed);
     }
+    drop(s);
+    pay::<Inserted>(p, n, true)?;
     Ok(Term::bool(true))
+}
+
+/// A list of objects is in the table; the process waits for its next turn.
+struct Inserted;
+impl Pins for Inserted {
+    type In<'h> = bool;
+}
+/// What touches many objects at once is paid for afterwards: in the process's next turn it is called
+/// again, with `state`, where this one is used up.
+fn pay<'h, K: Pins>(p: &'h Proc, objects: usize, state: K::In<'h>) -> Result<(), Raised> {
+    p.heap.bump_reductions((objects / registry::STEPS) as i64);
+    match p.out_of_reductions() {
+        true => Err(p.again::<K>(state, None)),
+        false => Ok(()),
+    }
 }
 
 /// Copies of objects, as a list.
@@ -157,12 +180,17 @@ fn delete_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn delete_all_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, _] = *a else { return Err(p.badarg()) };
     let (remains, n) = match p.resumed::<Freeing>() {
-        Some((remains, n)) => (Some(remains), n),
+        Some(begun) => begun,
         None => {
             let t = table(p, t)?;
             let mut s = write(p, &t, Access::Write)?;
             let n = s.store.len();
-            (s.store.clear(t.is_fixed()), n)
+            let remains = s.store.clear(t.is_fixed());
+            if remains.is_none() {
+                // All were marked in one go: that is paid for now.
+                pay::<Freeing>(p, n, (None, n))?;
+            }
+            (remains, n)
         }
     };
     free(p, remains, n)?;

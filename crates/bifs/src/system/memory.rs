@@ -1,50 +1,53 @@
 //! `erlang:memory/0,1`.
 
-use kvik_ets::{registry, Access};
+use kvik_ets::{registry, Access, Table};
+use kvik_heap::meter::{BINARIES, BLOCKS};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::Term;
+use kvik_term::{Atom, Term};
 
 pub const BIFS: &[BifEntry] =
     &[bif!("erlang", "memory", 0, memory_0), bif!("erlang", "memory", 1, memory_1)];
 
-/// Bytes.
-#[derive(Copy, Clone, Default, Debug)]
-pub struct Memory {
-    pub total: usize,
-    pub processes: usize,
-    pub processes_used: usize,
-    pub atom: usize,
-    pub atom_used: usize,
-    pub binary: usize,
-    pub code: usize,
-}
-
-/// What the kernel says of the whole program.
-pub(super) fn of_this_program() -> Memory {
+/// Bytes of the program in memory, as the kernel says.
+fn resident() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|s| s.split(' ').nth(1)?.parse::<usize>().ok());
-    let atom = kvik_term::Atom::count() * 28;
-    Memory { total: pages.unwrap_or(0) * 4096, atom, atom_used: atom, ..Memory::default() }
+    pages.unwrap_or(0) * 4096
+}
+
+/// The names, and for each where it stands and how to find it.
+fn atoms() -> usize {
+    const ENTRY: usize = size_of::<&str>() + size_of::<u64>();
+    let names = (0..Atom::count() as u32).filter_map(Atom::from_index);
+    names.map(|a| a.name().len() + ENTRY).sum()
+}
+
+/// What processes have: themselves, and their heaps and stacks. (Messages that wait, and fragments
+/// beside a heap, are part of the total only.)
+fn processes() -> usize {
+    kvik_proc::process::table().count() * size_of::<kvik_proc::Task>() + BLOCKS.bytes()
+}
+
+fn tables() -> usize {
+    let words = |t: &Table| t.read(0, Access::Info).map_or(0, |s| t.memory(&s));
+    registry::all().iter().map(|t| 8 * words(t)).sum()
 }
 
 /// Items in the order of `memory/0`.
 fn items() -> [(&'static str, usize); 9] {
-    let m = (super::hooks().memory)();
-    let ets: usize = registry::all()
-        .iter()
-        .filter_map(|t| t.read(0, Access::Info).ok().map(|s| 8 * t.memory(&s)))
-        .sum();
-    let total = m.total.max(m.processes + m.atom + m.binary + m.code + ets);
+    let (atom, processes, binary, ets) = (atoms(), processes(), BINARIES.bytes(), tables());
+    let code = kvik_jit::mem::bytes() + kvik_heap::literal::bytes();
+    let total = resident().max(processes + atom + binary + code + ets);
     [
         ("total", total),
-        ("processes", m.processes),
-        ("processes_used", m.processes_used),
-        ("system", total - m.processes),
-        ("atom", m.atom),
-        ("atom_used", m.atom_used),
-        ("binary", m.binary),
-        ("code", m.code),
+        ("processes", processes),
+        ("processes_used", processes),
+        ("system", total - processes),
+        ("atom", atom),
+        ("atom_used", atom),
+        ("binary", binary),
+        ("code", code),
         ("ets", ets),
     ]
 }
@@ -55,7 +58,7 @@ fn pair<'h>(p: &'h Proc, name: Term<'h>, n: usize) -> Term<'h> {
 fn memory_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let mut list = Vec::new();
     for (name, n) in items() {
-        if let Ok(a) = kvik_term::Atom::intern(name) {
+        if let Ok(a) = Atom::intern(name) {
             list.push(pair(p, a.into(), n));
         }
     }
