@@ -87,8 +87,9 @@ impl Pins for Inserted {
 /// What touches many objects at once is paid for afterwards: in the process's next turn it is called
 /// again, with `state`, where this one is used up.
 fn pay<'h, K: Pins>(p: &'h Proc, objects: usize, state: K::In<'h>) -> Result<(), Raised> {
-    p.heap.bump_reductions((objects / registry::STEPS) as i64);
-    match p.out_of_reductions() {
+    let cost = (objects / registry::STEPS) as i64;
+    p.heap.bump_reductions(cost);
+    match cost > 0 && p.out_of_reductions() {
         true => Err(p.again::<K>(state, None)),
         false => Ok(()),
     }

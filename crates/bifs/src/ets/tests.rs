@@ -11,6 +11,8 @@ fn bif(name: &str, arity: usize) -> Bif {
     found.unwrap().f
 }
 pub(super) fn call<'h>(p: &'h Proc, name: &str, args: &[Term<'h>]) -> Term<'h> {
+    // One turn has to do.
+    p.heap.set_reductions(4000);
     match bif(name, args.len())(p, args) {
         Ok(t) => t,
         Err(_) => panic!("ets:{name} failed"),
