@@ -20,6 +20,8 @@ use crate::signal::{RefId, Signal};
 /// What anybody may read of a process.
 pub struct Shared {
     pub pid: u32,
+    /// Gives back what it owns, and then ends: signals wait for that.
+    ending: AtomicBool,
     priority: AtomicU8,
     system: AtomicBool,
     /// The scheduler that ran it last.
@@ -59,12 +61,17 @@ impl kvik_sync::Numbered for Shared {
     fn number(&self) -> u32 {
         self.pid
     }
+    #[inline]
+    fn is_shown(&self) -> bool {
+        !self.ending.load(Ordering::Relaxed)
+    }
 }
 
 impl Shared {
     pub fn new(pid: u32, priority: Priority) -> Shared {
         Shared {
             pid,
+            ending: AtomicBool::new(false),
             priority: AtomicU8::new(priority as u8),
             system: AtomicBool::new(false),
             home: AtomicU16::new(0),
@@ -97,6 +104,9 @@ impl Shared {
     }
     pub fn set_system(&self) {
         self.system.store(true, Ordering::Relaxed)
+    }
+    pub(crate) fn set_ending(&self) {
+        self.ending.store(true, Ordering::Relaxed)
     }
     pub fn set_priority(&self, p: Priority) {
         self.priority.store(p as u8, Ordering::Relaxed)

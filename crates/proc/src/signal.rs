@@ -168,7 +168,7 @@ fn go_on(ticket: Ticket) {
 #[inline]
 pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
     let guard = pin();
-    let Some(task) = table().get(pid, &guard) else { return Err(s) };
+    let Some(task) = table().get_any(pid, &guard) else { return Err(s) };
     match task.send(s) {
         Pushed::Queued => Ok(()),
         Pushed::Woken(ticket) => {
@@ -187,7 +187,7 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
 pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
     {
         let guard = pin();
-        let Some(task) = table().get(pid, &guard) else { return Err(c) };
+        let Some(task) = table().get_any(pid, &guard) else { return Err(c) };
         if let Some(ticket) = task.unpark() {
             // Handled on the spot: most such signals change nothing that it waits for.
             ticket.private().handle_control(c);

@@ -34,6 +34,10 @@ pub fn wait_for_all() {
 /// What stands in a table knows its number.
 pub trait Numbered {
     fn number(&self) -> u32;
+    /// False for one that is about to end: only [`Table::get_any`] finds it.
+    fn is_shown(&self) -> bool {
+        true
+    }
 }
 
 pub struct Table<T> {
@@ -102,7 +106,12 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         }
     }
     #[inline]
-    pub fn get<'g>(&self, number: u32, _guard: &'g Guard) -> Option<&'g T> {
+    pub fn get<'g>(&self, number: u32, guard: &'g Guard) -> Option<&'g T> {
+        self.get_any(number, guard).filter(|t| t.is_shown())
+    }
+    /// The same, shown or not.
+    #[inline]
+    pub fn get_any<'g>(&self, number: u32, _guard: &'g Guard) -> Option<&'g T> {
         // SAFETY: what is taken out is let go of when guards of that time are gone, and this one
         // is held.
         let task = unsafe { self.slot(number).load(Ordering::Acquire).as_ref() }?;
@@ -111,7 +120,7 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
     /// Takes one out. True when it was there.
     pub fn remove(&self, number: u32) -> bool {
         let guard = pin();
-        let Some(task) = self.get(number, &guard) else { return false };
+        let Some(task) = self.get_any(number, &guard) else { return false };
         let task = ptr::from_ref(task).cast_mut();
         if self
             .slot(number)
@@ -130,7 +139,10 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         let _guard = pin();
         let all = self.slots.iter().map(|s| s.load(Ordering::Acquire));
         // SAFETY: as in `get`.
-        all.filter_map(|p| unsafe { p.as_ref() }.map(|t| t.number())).collect()
+        all.filter_map(|p| unsafe { p.as_ref() })
+            .filter(|t| t.is_shown())
+            .map(|t| t.number())
+            .collect()
     }
     /// The number that is tried next, and a way to set it: for tests.
     pub fn next_number(&self) -> u32 {

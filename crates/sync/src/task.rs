@@ -53,6 +53,9 @@ impl<S: Numbered, P, T, const R: usize> Numbered for Task<S, P, T, R> {
     fn number(&self) -> u32 {
         self.shared.number()
     }
+    fn is_shown(&self) -> bool {
+        self.shared.is_shown()
+    }
 }
 
 /// What became of something sent.

@@ -154,7 +154,8 @@ impl Loop<'_> {
 
     /// One turn of one process.
     fn turn(&mut self, mut t: Ticket) {
-        if t.private().has_signals() {
+        // Those of a process that ends are answered when it has.
+        if t.private().has_signals() && !t.private().flag(flag::ENDING) {
             t.private().handle_signals();
         }
         t.private().has_chores();
@@ -297,8 +298,7 @@ impl Loop<'_> {
         if trace::on() {
             p.trace_exiting("out_exiting");
         }
-        // Nobody finds it any more.
-        table().remove(p.pid());
+        t.task().set_ending();
         p.with_extra(|x| x.exit_reason = Some(reason));
         self.account(&t, REDUCTIONS);
         self.l.queues.borrow_mut().push_busy(t);
