@@ -77,7 +77,7 @@ folders(D) ->
 descriptors() ->
     t:p({stderr, sh("echo out; echo err 1>&2; echo out2", [stderr_to_stdout])}),
     t:p({nouse, sh("echo x >&4; echo from $(cat <&3 | head -c 1) >&4", [nouse_stdio, in])}),
-    t:p({in_only, t:c(fun() -> P = open_port({spawn, "echo x"}, [in]), R = t:c(fun() -> port_command(P, "y") end), {R, all(P, [])} end)}),
+    t:p({in_only, t:c(fun() -> P = open_port({spawn, "sleep 0.3; echo x"}, [in]), R = t:c(fun() -> port_command(P, "y") end), {R, all(P, [])} end)}),
     t:p({out_only, t:c(fun() -> P = open_port({spawn, "cat >/dev/null; exit 3"}, [out, exit_status]), true = port_command(P, "y"), port_close(P), receive X -> X after 300 -> none end end)}),
     t:p({fds, sh("ls /proc/self/fd | wc -l", [])}).
 

@@ -42,7 +42,7 @@ main() ->
     Q ! {Me, close},
     receive {Q, closed} -> ok end,
     show(T, closed),
-    R = open_port({spawn, "sh -c 'exit 3'"}, [exit_status, in]),
+    R = open_port({spawn, "sh -c 'sleep 0.3; exit 3'"}, [exit_status, in]),
     name(R, third),
     io:format("~p~n", [erlang:trace(R, true, [ports, {tracer, T}])]),
     receive {R, {exit_status, 3}} -> ok end,
