@@ -109,10 +109,10 @@ impl Heap {
     #[inline]
     pub fn within(room: Room, words: usize) -> Heap {
         let (at, n) = room.into_words();
-        let (start, words, cap) = match words > n {
-            true => (block(words.max(LEAST_WORDS)), words.max(LEAST_WORDS), words.max(LEAST_WORDS)),
-            false => (at.as_ptr(), n, 0),
-        };
+        // One call, so that it is inlined.
+        let least = words.max(LEAST_WORDS);
+        let (start, words, cap) =
+            if words > n { (block(least), least, least) } else { (at.as_ptr(), n, 0) };
         Heap::over(start, words, cap)
     }
     /// A heap without a block: everything goes to fragments. For building terms outside processes.
