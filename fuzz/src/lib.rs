@@ -11,30 +11,13 @@ pub mod re;
 use std::sync::Once;
 
 use kvik_proc::{Bif, Class, Proc};
-use kvik_term::{am, Term};
+use kvik_term::Term;
 
 /// The tables that the crates look into, and the stubs that native code is made around.
 fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        kvik_etf::set_hooks(kvik_etf::Hooks {
-            node: || (am::nonode_nohost, 0),
-            export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
-            is_exported: |m, f, a| kvik_code::known_export(m, f, a as u32).is_some(),
-            fun: |id| {
-                let key = kvik_code::FunKey {
-                    module: id.module,
-                    uniq: id.uniq,
-                    index: id.index,
-                    old_uniq: id.old_uniq,
-                    arity: id.arity as u32,
-                    num_free: id.num_free,
-                };
-                let no_fun = kvik_jit::no_fun();
-                Some(kvik_code::fun_entry(key, am::undefined, id.old_index, no_fun))
-            },
-            local_ref: |h, n| h.ref_of_numbers(n),
-        });
+        kvik_vm::hooks::install();
         assert!(kvik_jit::init(), "executable memory");
     });
 }

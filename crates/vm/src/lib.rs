@@ -4,7 +4,7 @@
 
 mod boot;
 mod flags;
-mod hooks;
+pub mod hooks;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
