@@ -65,10 +65,13 @@ pub enum Control {
         id: RefId,
         message: OwnedTerm,
     },
-    /// A message to a process that is traced for what it receives.
+    /// A message to a process that is traced for what it receives, or any while there are tokens
+    /// of sequential tracing.
     MessageFrom {
         from: u32,
+        alias: Option<RefId>,
         message: OwnedTerm,
+        token: OwnedTerm,
     },
     /// `from`, here and below: a local pid or port.
     Link {
@@ -86,6 +89,8 @@ pub enum Control {
         from: OwnedTerm,
         linked: bool,
         reason: OwnedTerm,
+        /// Of sequential tracing.
+        token: Option<Box<OwnedTerm>>,
     },
     Monitor {
         from: u32,
@@ -215,7 +220,7 @@ pub(crate) fn undeliverable_control(pid: u32, c: Control) {
     match c {
         Control::Link { from } => {
             let from_me = OwnedTerm::immediate(me);
-            let exit = Control::Exit { from: from_me, linked: true, reason: noproc() };
+            let exit = Control::Exit { from: from_me, linked: true, reason: noproc(), token: None };
             send_to_peer(from, pid, exit);
         }
         Control::Unlink { from, id } => {

@@ -20,6 +20,8 @@ use crate::{clock, registry, sched};
 pub enum Due {
     Process(u32),
     Ref(RefId),
+    /// A function of [`call_at`].
+    Call(RefId),
 }
 
 #[derive(Default)]
@@ -48,7 +50,7 @@ impl Queue {
     pub fn tidy(&mut self) {
         if self.heap.len() > 4096 && self.heap.len() > 2 * TIMERS_LEN.load(RELAXED) + 4096 {
             self.heap.retain(|e| match e.0 .1 {
-                Due::Process(_) => true,
+                Due::Process(_) | Due::Call(_) => true,
                 Due::Ref(id) => shard(id).lock().is_ok_and(|s| s.contains_key(&id)),
             });
         }
@@ -121,12 +123,31 @@ pub fn count() -> usize {
     TIMERS_LEN.load(RELAXED)
 }
 
+type Call = Box<dyn FnOnce() + Send>;
+static CALLS: Mutex<Vec<(RefId, Call)>> = Mutex::new(Vec::new());
+
+/// Has a function called at that time by the scheduler that runs this.
+pub fn call_at(deadline: u64, f: Call) {
+    let id = RefId::next();
+    CALLS.lock().unwrap_or_else(|e| e.into_inner()).push((id, f));
+    sched::add_timer(deadline, Due::Call(id));
+}
+fn call(id: RefId) {
+    let mut calls = CALLS.lock().unwrap_or_else(|e| e.into_inner());
+    let found = calls.iter().position(|c| c.0 == id).map(|i| calls.swap_remove(i));
+    drop(calls);
+    if let Some((_, f)) = found {
+        f()
+    }
+}
+
 /// Does what is due.
 pub(crate) fn ring(due: Due) {
     match due {
         Due::Process(pid) => {
             let _ = crate::signal::try_deliver(pid, Signal::Time);
         }
+        Due::Call(id) => call(id),
         Due::Ref(id) => {
             let Some(t) = take(id) else { return };
             let pid = match t.dest {
