@@ -83,7 +83,7 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
             Err(hand_off(p, work, |_, ()| am::ok.into()))
         }
         Some("reschedule") => {
-            let n = of.as_u64().filter(|n| n % 2 == 0).ok_or_else(|| p.badarg())?;
+            let n = of.as_u64().filter(|n| n.is_multiple_of(2)).ok_or_else(|| p.badarg())?;
             Err(hand_on(p, move |done| reschedule(me, kind, n, done)))
         }
         _ => Err(p.badarg()),
@@ -101,7 +101,7 @@ fn tell(to: u32, what: &str, from: u32) {
 fn reschedule(me: u32, kind: Atom, n: u64, done: Done) {
     let Some(left) = n.checked_sub(2) else { return done(Box::new(|_| am::ok.into())) };
     let next = match kind {
-        _ if n % 4 != 0 => kind,
+        _ if !n.is_multiple_of(4) => kind,
         am::dirty_cpu => am::dirty_io,
         am::dirty_io => am::normal,
         _ => am::dirty_cpu,
