@@ -38,7 +38,7 @@ fn pool() -> MutexGuard<'static, Pool> {
 }
 
 /// Has something done by a thread of the pool; here, where there can be none.
-pub(crate) fn run(job: Job) {
+pub fn run(job: Job) {
     let mut p = pool();
     p.jobs.push_back(job);
     if p.idle >= p.jobs.len() || p.threads >= MAX_THREADS {

@@ -7,7 +7,7 @@ use kvik_term::{am, Term};
 use crate::bif::Class;
 use crate::process::{flag, table, Extra, Ticket};
 use crate::relation::LinkState;
-use crate::signal::{control, deliver, message, send_to_peer, undeliverable, Control, Signal};
+use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable, Control, Signal};
 use crate::{clock, registry, Proc};
 
 /// A process begins to end, or goes on with that in a further turn. False: it needs one more.
@@ -79,7 +79,7 @@ impl Farewell {
                     send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason, token });
                 }
             } else if let Some((id, m)) = x.monitored_by.pop_first() {
-                control(m.pid, Control::Down { id, reason: reason.clone() });
+                send_down(m.pid, *pid, id, reason.clone());
             } else if let Some((id, m)) = x.monitoring.pop_first() {
                 crate::handle::send_demonitor(*pid, id, &m.target);
             } else if let Some((other, n)) = x.suspending.pop_first() {

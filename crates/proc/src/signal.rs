@@ -227,9 +227,23 @@ pub(crate) fn undeliverable_control(pid: u32, c: Control) {
             send_to_peer(from, pid, Control::UnlinkAck { from: me, id })
         }
         Control::Monitor { from, id, .. } => {
-            control(from, Control::Down { id, reason: noproc() });
+            send_down(from, pid, id, noproc());
         }
         _ => {}
+    }
+}
+
+/// Who watches for a NIF library: no process has this number.
+pub const LIBRARY: u32 = u32::MAX;
+/// Hears of the end of a process that a NIF library watches.
+pub static LIBRARY_HEARS: std::sync::OnceLock<fn(dead: u32, RefId)> = std::sync::OnceLock::new();
+
+/// The end of a process, to one who watches it.
+pub(crate) fn send_down(to: u32, dead: u32, id: RefId, reason: OwnedTerm) {
+    if to != LIBRARY {
+        control(to, Control::Down { id, reason });
+    } else if let Some(hears) = LIBRARY_HEARS.get() {
+        hears(dead, id)
     }
 }
 
