@@ -20,7 +20,8 @@ pub const DIRTY_IO: c_uint = 2;
 
 pub type Native = unsafe extern "C" fn(*mut Env, c_int, *const Word) -> Word;
 pub type Load = unsafe extern "C" fn(*mut Env, *mut *mut c_void, Word) -> c_int;
-pub type Upgrade = unsafe extern "C" fn(*mut Env, *mut *mut c_void, *mut *mut c_void, Word) -> c_int;
+pub type Upgrade =
+    unsafe extern "C" fn(*mut Env, *mut *mut c_void, *mut *mut c_void, Word) -> c_int;
 pub type Unload = unsafe extern "C" fn(*mut Env, *mut c_void);
 
 /// `ErlNifFunc`

@@ -1,17 +1,64 @@
 //! Every function of the interface by its address: what keeps them in the program, where nothing
 //! else names them.
 
-use crate::binaries::{enif_alloc_binary, enif_binary_to_term, enif_inspect_binary, enif_inspect_iolist_as_binary, enif_make_binary, enif_make_new_binary, enif_make_sub_binary, enif_realloc_binary, enif_release_binary, enif_term_to_binary};
-use crate::call::{enif_schedule_nif};
-use crate::compound::{enif_get_list_cell, enif_get_list_length, enif_get_map_size, enif_get_map_value, enif_get_tuple, enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays, enif_make_map_put, enif_make_map_remove, enif_make_map_update, enif_make_new_map, enif_make_reverse_list, enif_make_tuple_from_array, enif_map_iterator_create, enif_map_iterator_destroy, enif_map_iterator_get_pair, enif_map_iterator_is_head, enif_map_iterator_is_tail, enif_map_iterator_next, enif_map_iterator_prev};
-use crate::env::{enif_alloc_env, enif_clear_env, enif_consume_timeslice, enif_free_env, enif_has_pending_exception, enif_is_exception, enif_make_badarg, enif_make_copy, enif_priv_data, enif_raise_exception, enif_thread_type};
-use crate::misc::{enif_alloc, enif_convert_time_unit, enif_cpu_time, enif_dlopen, enif_dlsym, enif_free, enif_getenv, enif_make_unique_integer, enif_monotonic_time, enif_now_time, enif_realloc, enif_system_info, enif_time_offset};
-use crate::monitors::{enif_compare_monitors, enif_demonitor_process, enif_make_monitor_term, enif_monitor_process};
-use crate::process::{enif_is_current_process_alive, enif_is_pid_undefined, enif_is_port_alive, enif_is_process_alive, enif_port_command, enif_self, enif_send, enif_set_pid_undefined, enif_whereis_pid, enif_whereis_port};
-use crate::resources::{enif_alloc_resource, enif_dynamic_resource_call, enif_get_resource, enif_init_resource_type, enif_keep_resource, enif_make_resource, enif_make_resource_binary, enif_open_resource_type, enif_open_resource_type_x, enif_release_resource, enif_sizeof_resource};
-use crate::terms::{enif_compare, enif_get_atom, enif_get_atom_length, enif_get_double, enif_get_int, enif_get_local_pid, enif_get_local_port, enif_get_long, enif_get_string, enif_get_uint, enif_get_ulong, enif_hash, enif_is_atom, enif_is_binary, enif_is_empty_list, enif_is_fun, enif_is_identical, enif_is_list, enif_is_map, enif_is_number, enif_is_pid, enif_is_port, enif_is_ref, enif_is_tuple, enif_make_atom, enif_make_atom_len, enif_make_double, enif_make_existing_atom, enif_make_existing_atom_len, enif_make_int, enif_make_long, enif_make_ref, enif_make_string, enif_make_string_len, enif_make_uint, enif_make_ulong, enif_term_type};
+use crate::binaries::{
+    enif_alloc_binary, enif_binary_to_term, enif_inspect_binary, enif_inspect_iolist_as_binary,
+    enif_make_binary, enif_make_new_binary, enif_make_sub_binary, enif_realloc_binary,
+    enif_release_binary, enif_term_to_binary,
+};
+use crate::call::enif_schedule_nif;
+use crate::compound::{
+    enif_get_list_cell, enif_get_list_length, enif_get_map_size, enif_get_map_value,
+    enif_get_tuple, enif_make_list_cell, enif_make_list_from_array, enif_make_map_from_arrays,
+    enif_make_map_put, enif_make_map_remove, enif_make_map_update, enif_make_new_map,
+    enif_make_reverse_list, enif_make_tuple_from_array, enif_map_iterator_create,
+    enif_map_iterator_destroy, enif_map_iterator_get_pair, enif_map_iterator_is_head,
+    enif_map_iterator_is_tail, enif_map_iterator_next, enif_map_iterator_prev,
+};
+use crate::env::{
+    enif_alloc_env, enif_clear_env, enif_consume_timeslice, enif_free_env,
+    enif_has_pending_exception, enif_is_exception, enif_make_badarg, enif_make_copy,
+    enif_priv_data, enif_raise_exception, enif_thread_type,
+};
+use crate::misc::{
+    enif_alloc, enif_convert_time_unit, enif_cpu_time, enif_dlopen, enif_dlsym, enif_free,
+    enif_getenv, enif_make_unique_integer, enif_monotonic_time, enif_now_time, enif_realloc,
+    enif_system_info, enif_time_offset,
+};
+use crate::monitors::{
+    enif_compare_monitors, enif_demonitor_process, enif_make_monitor_term, enif_monitor_process,
+};
+use crate::process::{
+    enif_is_current_process_alive, enif_is_pid_undefined, enif_is_port_alive,
+    enif_is_process_alive, enif_port_command, enif_self, enif_send, enif_set_pid_undefined,
+    enif_whereis_pid, enif_whereis_port,
+};
+use crate::resources::{
+    enif_alloc_resource, enif_dynamic_resource_call, enif_get_resource, enif_init_resource_type,
+    enif_keep_resource, enif_make_resource, enif_make_resource_binary, enif_open_resource_type,
+    enif_open_resource_type_x, enif_release_resource, enif_sizeof_resource,
+};
+use crate::terms::{
+    enif_compare, enif_get_atom, enif_get_atom_length, enif_get_double, enif_get_int,
+    enif_get_local_pid, enif_get_local_port, enif_get_long, enif_get_string, enif_get_uint,
+    enif_get_ulong, enif_hash, enif_is_atom, enif_is_binary, enif_is_empty_list, enif_is_fun,
+    enif_is_identical, enif_is_list, enif_is_map, enif_is_number, enif_is_pid, enif_is_port,
+    enif_is_ref, enif_is_tuple, enif_make_atom, enif_make_atom_len, enif_make_double,
+    enif_make_existing_atom, enif_make_existing_atom_len, enif_make_int, enif_make_long,
+    enif_make_ref, enif_make_string, enif_make_string_len, enif_make_uint, enif_make_ulong,
+    enif_term_type,
+};
 use crate::text::{enif_vfprintf, enif_vsnprintf};
-use crate::threads::{enif_cond_broadcast, enif_cond_create, enif_cond_destroy, enif_cond_name, enif_cond_signal, enif_cond_wait, enif_equal_tids, enif_mutex_create, enif_mutex_destroy, enif_mutex_lock, enif_mutex_name, enif_mutex_trylock, enif_mutex_unlock, enif_rwlock_create, enif_rwlock_destroy, enif_rwlock_name, enif_rwlock_rlock, enif_rwlock_runlock, enif_rwlock_rwlock, enif_rwlock_rwunlock, enif_rwlock_tryrlock, enif_rwlock_tryrwlock, enif_thread_create, enif_thread_exit, enif_thread_join, enif_thread_name, enif_thread_opts_create, enif_thread_opts_destroy, enif_thread_self, enif_tsd_get, enif_tsd_key_create, enif_tsd_key_destroy, enif_tsd_set};
+use crate::threads::{
+    enif_cond_broadcast, enif_cond_create, enif_cond_destroy, enif_cond_name, enif_cond_signal,
+    enif_cond_wait, enif_equal_tids, enif_mutex_create, enif_mutex_destroy, enif_mutex_lock,
+    enif_mutex_name, enif_mutex_trylock, enif_mutex_unlock, enif_rwlock_create,
+    enif_rwlock_destroy, enif_rwlock_name, enif_rwlock_rlock, enif_rwlock_runlock,
+    enif_rwlock_rwlock, enif_rwlock_rwunlock, enif_rwlock_tryrlock, enif_rwlock_tryrwlock,
+    enif_thread_create, enif_thread_exit, enif_thread_join, enif_thread_name,
+    enif_thread_opts_create, enif_thread_opts_destroy, enif_thread_self, enif_tsd_get,
+    enif_tsd_key_create, enif_tsd_key_destroy, enif_tsd_set,
+};
 use crate::variadic::{enif_fprintf, enif_make_list, enif_make_tuple, enif_snprintf};
 
 /// A function's address.

@@ -148,9 +148,8 @@ fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
         return close("bad_lib", why);
     }
     // SAFETY: that is the function's type by the interface.
-    let init = unsafe {
-        std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const Entry>(init)
-    };
+    let init =
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const Entry>(init) };
     // SAFETY: the library's own function.
     let entry = unsafe { init() };
     if entry.is_null() {

@@ -323,10 +323,8 @@ pub extern "C" fn enif_dynamic_resource_call(
     let (calls, keep) = r.ty.calls();
     match calls.dyncall {
         Some(f) if r.ty.module == m && r.ty.name == n.name().as_bytes() => {
-            let before = std::mem::replace(
-                &mut env(e).lib,
-                keep.as_ref().map_or(ptr::null(), Arc::as_ptr),
-            );
+            let before =
+                std::mem::replace(&mut env(e).lib, keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
             // SAFETY: the type's function, whose library is kept.
             unsafe { f(e, r.data(), data) };
             env(e).lib = before;

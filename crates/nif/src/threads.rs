@@ -103,7 +103,11 @@ operations! {
 }
 /// 0, or `EBUSY`.
 fn tried(r: c_int) -> c_int {
-    if r == 0 { 0 } else { BUSY }
+    if r == 0 {
+        0
+    } else {
+        BUSY
+    }
 }
 #[no_mangle]
 pub extern "C" fn enif_mutex_trylock(lock: *mut MutexLock) -> c_int {
