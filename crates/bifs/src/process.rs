@@ -12,8 +12,6 @@ mod send;
 mod spawn;
 mod timer;
 
-pub use basic::unique;
-
 pub(crate) use all::info as processes_info;
 pub(crate) use info_items::{items, status_of as status};
 

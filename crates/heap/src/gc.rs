@@ -358,7 +358,7 @@ impl Heap {
             m.stay_len = (self.old_end.get() as usize) - (self.old_start.get() as usize);
         }
         // SAFETY: the to-spaces have room for all that can survive; the roots are all the ways in.
-        let was_old = unsafe {
+        unsafe {
             self.move_roots(&mut m, x, live, stack);
             let (mut young_scan, mut old_scan) = (to, scan_old);
             loop {
@@ -373,9 +373,7 @@ impl Heap {
             if let Some(l) = &m.leaving {
                 self.take_chain(l.off_heap);
             }
-            was_old
-        };
-        let _ = was_old;
+        }
         let survived = distance(to, m.top);
         // Where a process begins with so much room, there would have been no collection.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
@@ -383,6 +381,9 @@ impl Heap {
         unsafe { self.settle(to, cap, &m, stack, need, minor) };
         let grown = distance(scan_old, m.old_top);
         let live_now = survived + if minor { grown } else { 0 };
+        // A process pays for what was moved, as in OTP (erl_gc.c), or one that collects much would
+        // keep others waiting.
+        self.bump_reductions((live_now / 10) as i64);
         self.minor_count.set(if minor { self.minor_count.get() + !first as u32 } else { 0 });
         self.gc_count.set(self.gc_count.get().wrapping_add(1));
         self.gc_due.set(false);

@@ -6,8 +6,8 @@ use kvik_term::{am, Term, View};
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::{
-    control, deliver, message, send_to_peer, try_control, undeliverable, undeliverable_control,
-    Control, RefId, Signal,
+    control, deliver, send_to_peer, try_control, undeliverable, undeliverable_control, Control,
+    RefId, Signal,
 };
 use crate::trace::bit;
 use crate::Proc;
@@ -17,7 +17,8 @@ impl Proc {
     pub fn has_signals(&self) -> bool {
         self.me.as_ref().is_some_and(|m| m.has_items())
     }
-    /// Takes what has come in: messages go to the mailbox, other signals are handled.
+    /// Takes what has come in: messages go to the mailbox, other signals are handled, for a reduction
+    /// each.
     pub fn handle_signals(&self) {
         let Some(me) = &self.me else { return };
         let (mut messages, mut others) = (0, 0);
@@ -34,6 +35,7 @@ impl Proc {
             for s in new {
                 self.handle(s);
             }
+            self.heap.bump_reductions(others as i64);
         }
         if self.heap.max_words() > 0 {
             self.check_queue();
@@ -83,15 +85,10 @@ impl Proc {
     fn control(&self, c: Control) {
         match c {
             Control::AliasMessage { id, message } => self.alias_message(id, message),
-            Control::MessageFrom { from, alias, message, token } => {
-                if alias.is_some_and(|id| !self.uses_alias(id)) {
-                    return;
-                }
-                if self.is_traced(bit::RECEIVE) {
-                    self.trace_receive(Some(from), message.term());
-                }
+            Control::MessageFrom { from, message } => {
+                self.trace_receive(Some(from), message.term());
                 self.last_from.set(from);
-                self.put_with_token(message, token)
+                self.mailbox.borrow_mut().push(message)
             }
             Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
@@ -110,9 +107,7 @@ impl Proc {
                     x.links.remove(&from.word());
                 }
             }),
-            Control::Exit { from, linked, reason, token } => {
-                self.exit_signal(from, linked, reason, token)
-            }
+            Control::Exit { from, linked, reason } => self.exit_signal(from, linked, reason),
             Control::Monitor { from, id, name } => self.with_extra(|x| {
                 x.monitored_by.insert(id, MonitoredBy { pid: from, name });
             }),
@@ -167,13 +162,7 @@ impl Proc {
         }
     }
 
-    fn exit_signal(
-        &self,
-        from: OwnedTerm,
-        linked: bool,
-        reason: OwnedTerm,
-        token: Option<Box<OwnedTerm>>,
-    ) {
+    fn exit_signal(&self, from: OwnedTerm, linked: bool, reason: OwnedTerm) {
         if linked {
             let key = from.term().word();
             let counts = self.extra.borrow_mut().get_mut().is_some_and(|x| {
@@ -192,15 +181,10 @@ impl Proc {
             return self.begin_exit(OwnedTerm::immediate(Term::atom(am::killed)));
         }
         if self.flag(flag::TRAP_EXIT) {
-            if token.is_some() || self.flag(flag::SEQ) {
-                let m = message(|h| exit_message(h, &from, &reason));
-                if self.is_traced(bit::RECEIVE) {
-                    self.trace_receive(None, m.term());
-                }
-                self.put_with_token(m, token.map_or_else(OwnedTerm::default, |t| *t));
-            } else {
-                self.put_message(|h| exit_message(h, &from, &reason));
-            }
+            self.put_message(|h| {
+                let (from, reason) = (h.copy(from.term()), h.copy(reason.term()));
+                h.tuple(&[am::UP_EXIT.into(), from, reason])
+            });
         } else {
             let own = from.term().same(self.self_pid());
             if !reason.term().is_atom(am::normal) || (own && !linked) {
@@ -246,11 +230,6 @@ pub(crate) fn send_demonitor(from: u32, id: RefId, target: &Target) {
         Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
         Target::TimeOffset | Target::Remote(_) => {}
     }
-}
-
-/// `{'EXIT', From, Reason}`.
-fn exit_message<'h>(h: &'h Heap, from: &OwnedTerm, reason: &OwnedTerm) -> Term<'h> {
-    h.tuple(&[am::UP_EXIT.into(), h.copy(from.term()), h.copy(reason.term())])
 }
 
 /// `{'DOWN', Ref, process, Item, Reason}`.
@@ -393,7 +372,6 @@ impl Proc {
             from: OwnedTerm::immediate(self.self_pid()),
             linked: false,
             reason: OwnedTerm::new(reason),
-            token: None,
         };
         send_to_peer(to, self.pid(), c);
         if to.same(self.self_pid()) {

@@ -2,11 +2,10 @@
 //! `start_timer`).
 //!
 //! Each scheduler has a queue of deadlines that only it touches. A timer with a reference lives in
-//! a table, where it can be read and cancelled from everywhere; its entry in the queue then finds
-//! nothing and goes.
+//! a table, where it can be read and cancelled from everywhere. Its entry in the queue goes then, at
+//! once or, where that is another scheduler's, when that one looks at what others sent it.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, OnceLock};
 
 use kvik_heap::OwnedTerm;
@@ -20,40 +19,32 @@ use crate::{clock, registry, sched};
 pub enum Due {
     Process(u32),
     Ref(RefId),
-    /// A function of [`call_at`].
-    Call(RefId),
 }
 
+/// Deadlines in nanoseconds of `clock::now`, in order. A tree: with a million timers, too, each step
+/// is a small one.
 #[derive(Default)]
-pub struct Queue {
-    heap: BinaryHeap<Reverse<(u64, Due)>>,
-}
+pub struct Queue(BTreeSet<(u64, Due)>);
 
 impl Queue {
     pub const fn new() -> Queue {
-        Queue { heap: BinaryHeap::new() }
+        Queue(BTreeSet::new())
     }
     pub fn add(&mut self, at: u64, due: Due) {
-        self.heap.push(Reverse((at, due)));
+        self.0.insert((at, due));
+    }
+    pub fn remove(&mut self, at: u64, due: Due) {
+        self.0.remove(&(at, due));
     }
     pub fn next(&self) -> Option<u64> {
-        self.heap.peek().map(|e| e.0 .0)
+        self.0.first().map(|e| e.0)
     }
     /// Takes one entry whose time has come.
     pub fn pop_due(&mut self, now: u64) -> Option<Due> {
         if self.next()? > now {
             return None;
         }
-        self.heap.pop().map(|e| e.0 .1)
-    }
-    /// Forgets timers that were cancelled, when there may be many of them.
-    pub fn tidy(&mut self) {
-        if self.heap.len() > 4096 && self.heap.len() > 2 * TIMERS_LEN.load(RELAXED) + 4096 {
-            self.heap.retain(|e| match e.0 .1 {
-                Due::Process(_) | Due::Call(_) => true,
-                Due::Ref(id) => shard(id).lock().is_ok_and(|s| s.contains_key(&id)),
-            });
-        }
+        self.0.pop_first().map(|e| e.1)
     }
 }
 
@@ -75,7 +66,14 @@ pub struct Timer {
     pub wrap: bool,
 }
 
-type Shard = Mutex<HashMap<RefId, Timer>>;
+/// A timer that is set, and the scheduler whose queue it stands in.
+struct Set {
+    timer: Timer,
+    queue: Option<usize>,
+}
+
+/// Trees, as a table that grows moves all it has at once, and the shards all at nearly the same time.
+type Shard = Mutex<BTreeMap<RefId, Set>>;
 const SHARDS: usize = 64;
 
 fn shard(id: RefId) -> &'static Shard {
@@ -88,18 +86,22 @@ pub(crate) fn set_process_timer(pid: u32, deadline: u64) {
     sched::add_timer(deadline, Due::Process(pid));
 }
 
-pub fn start(id: RefId, t: Timer) {
-    let deadline = t.deadline;
+pub fn start(id: RefId, timer: Timer) {
+    let deadline = timer.deadline;
     TIMERS_LEN.fetch_add(1, RELAXED);
-    shard(id).lock().unwrap_or_else(|e| e.into_inner()).insert(id, t);
+    let set = Set { timer, queue: sched::current() };
+    shard(id).lock().unwrap_or_else(|e| e.into_inner()).insert(id, set);
     sched::add_timer(deadline, Due::Ref(id));
 }
 /// Stops a timer; nanoseconds that were left.
 pub fn cancel(id: RefId) -> Option<u64> {
-    let t = take(id)?;
-    t.is_set().then(|| t.deadline.saturating_sub(clock::now()))
+    let Set { timer, queue } = take(id)?;
+    if let Some(q) = queue {
+        sched::forget_timer(q, timer.deadline, Due::Ref(id));
+    }
+    timer.is_set().then(|| timer.deadline.saturating_sub(clock::now()))
 }
-fn take(id: RefId) -> Option<Timer> {
+fn take(id: RefId) -> Option<Set> {
     let t = shard(id).lock().unwrap_or_else(|e| e.into_inner()).remove(&id)?;
     TIMERS_LEN.fetch_sub(1, RELAXED);
     Some(t)
@@ -116,29 +118,12 @@ impl Timer {
 /// Nanoseconds that are left.
 pub fn read(id: RefId) -> Option<u64> {
     let s = shard(id).lock().unwrap_or_else(|e| e.into_inner());
-    s.get(&id).filter(|t| t.is_set()).map(|t| t.deadline.saturating_sub(clock::now()))
+    let t = s.get(&id).map(|s| &s.timer).filter(|t| t.is_set());
+    t.map(|t| t.deadline.saturating_sub(clock::now()))
 }
 /// Timers that are set.
 pub fn count() -> usize {
     TIMERS_LEN.load(RELAXED)
-}
-
-type Call = Box<dyn FnOnce() + Send>;
-static CALLS: Mutex<Vec<(RefId, Call)>> = Mutex::new(Vec::new());
-
-/// Has a function called at that time by the scheduler that runs this.
-pub fn call_at(deadline: u64, f: Call) {
-    let id = RefId::next();
-    CALLS.lock().unwrap_or_else(|e| e.into_inner()).push((id, f));
-    sched::add_timer(deadline, Due::Call(id));
-}
-fn call(id: RefId) {
-    let mut calls = CALLS.lock().unwrap_or_else(|e| e.into_inner());
-    let found = calls.iter().position(|c| c.0 == id).map(|i| calls.swap_remove(i));
-    drop(calls);
-    if let Some((_, f)) = found {
-        f()
-    }
 }
 
 /// Does what is due.
@@ -147,9 +132,8 @@ pub(crate) fn ring(due: Due) {
         Due::Process(pid) => {
             let _ = crate::signal::try_deliver(pid, Signal::Time);
         }
-        Due::Call(id) => call(id),
         Due::Ref(id) => {
-            let Some(t) = take(id) else { return };
+            let Some(Set { timer: t, .. }) = take(id) else { return };
             let pid = match t.dest {
                 Dest::Process(p) => Some(p),
                 Dest::Name(n) => registry::whereis_process(n),
@@ -181,6 +165,8 @@ mod tests {
         assert_eq!(q.pop_due(40), Some(Due::Process(10)));
         assert_eq!(q.pop_due(40), Some(Due::Process(30)));
         assert_eq!(q.pop_due(40), None);
+        q.remove(50, Due::Process(50));
+        assert_eq!(q.next(), None);
     }
 
     #[test]

@@ -2,6 +2,9 @@
 //!
 //! Asked for memory "aligned to 8", mimalloc takes a slow path for every size that is no power of
 //! two, and the next larger size of block with it. Each of its blocks is aligned to a word anyway.
+//!
+//! Left to itself, it gives memory back to the system from within a call for more, which keeps that
+//! thread waiting, and not at all where nobody calls. Here that is done by [`give_back`] alone.
 
 use std::alloc::{GlobalAlloc, Layout};
 
@@ -11,6 +14,24 @@ pub struct Allocator;
 
 /// What every block of mimalloc is aligned to.
 const WORD: usize = size_of::<usize>();
+
+/// `mi_option_arena_purge_mult` of mimalloc.h: what has been free for so many times `purge_delay`
+/// goes back to the system. The bindings have no name for it.
+const ARENA_PURGE_MULT: mi::mi_option_t = 24;
+
+/// Leaves giving memory back to [`give_back`]. To be called before there are threads.
+pub fn prepare() {
+    // SAFETY: sets a number.
+    unsafe { mi::mi_option_set(ARENA_PURGE_MULT, 10_000_000) }
+}
+/// Gives all memory that is free back to the system. Any thread may call it, and the others go on.
+pub fn give_back() {
+    // SAFETY: what is freed was got here. A thread that has never had memory collects nothing.
+    unsafe {
+        mi::mi_free(mi::mi_malloc(1));
+        mi::mi_collect(true)
+    }
+}
 
 // SAFETY: mimalloc's blocks are at least as large as asked for, its own until they are freed, and
 // aligned as `WORD` and its own arguments say.
@@ -49,5 +70,17 @@ unsafe impl GlobalAlloc for Allocator {
                 false => mi::mi_realloc_aligned(p.cast(), size, l.align()).cast(),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_option_is_the_one_that_is_meant() {
+        // SAFETY: reads a number.
+        let default = unsafe { mi::mi_option_get(ARENA_PURGE_MULT) };
+        assert_eq!(default, 1);
     }
 }

@@ -34,12 +34,12 @@ const PRELOADED: &[&str] = &[
 ];
 
 pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
+    kvik_sys::alloc::prepare();
     kvik_bifs::trace::install();
     if !kvik_jit::init() {
         return Err("no executable memory for native code".into());
     }
     hooks::install();
-    kvik_nif::install();
     let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
     sched::prepare(&config);
     kvik_bifs::register()?;

@@ -4,6 +4,7 @@
 //! woke it: partners stay together. Nothing is ever stolen: a scheduler gives half of its work to one
 //! that sleeps when there are processes that use up their turns, or such as have waited long.
 
+mod janitor;
 mod local;
 pub mod online;
 pub mod parking;
@@ -47,6 +48,8 @@ pub fn online_cpus() -> usize {
 enum Work {
     Run(Ticket),
     Timer(u64, Due),
+    /// A timer in its queue was cancelled.
+    Forget(u64, Due),
     /// Where it alone may send it (see `kvik_sync::solo`).
     Signal(u32, Signal),
     Raise(u32, Priority),
@@ -106,7 +109,7 @@ pub fn start(c: &Config) -> std::io::Result<()> {
             .stack_size(STACK)
             .spawn(move || run::scheduler(i, spin, early))?;
     }
-    Ok(())
+    janitor::start()
 }
 /// Ends the schedulers when their turns are over.
 pub fn stop() {
@@ -136,6 +139,14 @@ pub(crate) fn wake(t: Ticket) {
 pub(crate) fn add_timer(at: u64, due: Due) {
     if !local::add_timer(at, due) {
         hand(Work::Timer(at, due));
+    }
+}
+/// A timer in that scheduler's queue will not ring. Nobody is woken for it.
+pub(crate) fn forget_timer(scheduler: usize, at: u64, due: Due) {
+    if current() == Some(scheduler) {
+        local::LOCAL.with(|l| l.timers.borrow_mut().remove(at, due));
+    } else if let Some(s) = all().get(scheduler) {
+        s.inbound.push(Node::new(Work::Forget(at, due)));
     }
 }
 /// A signal that only the one scheduler may send.

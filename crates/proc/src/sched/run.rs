@@ -7,7 +7,7 @@ use kvik_heap::Regs;
 use kvik_sync::{pin, Hold};
 
 use super::local::{Local, LOCAL};
-use super::{all, online, send_work, Scheduler, Work, IDLE, STOP};
+use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
 use crate::signal::deliver;
@@ -65,6 +65,8 @@ struct Loop<'a> {
     slice: i64,
     /// Until timers and events are looked at again.
     until_check: i64,
+    /// Checks until the janitor is called.
+    until_tidy: u32,
     /// Processes that have ended here and whose memory is kept until all threads have moved on.
     ended: usize,
 }
@@ -81,6 +83,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
             spin_ns: spin_us * 1000,
             slice: 0,
             until_check: 0,
+            until_tidy: janitor::WORTH,
             ended: 0,
         };
         s.me.counters.started.store(clock::now(), Relaxed);
@@ -134,6 +137,7 @@ impl Loop<'_> {
             Work::Run(t) => self.l.queues.borrow_mut().push(t),
             Work::Raise(pid, to) => self.l.raise(pid, to),
             Work::Timer(at, due) => self.l.timers.borrow_mut().add(at, due),
+            Work::Forget(at, due) => self.l.timers.borrow_mut().remove(at, due),
             Work::Signal(pid, s) => {
                 deliver(pid, s);
             }
@@ -154,6 +158,8 @@ impl Loop<'_> {
 
     /// One turn of one process.
     fn turn(&mut self, mut t: Ticket) {
+        let given = self.slice;
+        t.private().heap.set_reductions(given);
         // Those of a process that ends are answered when it has.
         if t.private().has_signals() && !t.private().flag(flag::ENDING) {
             t.private().handle_signals();
@@ -168,8 +174,6 @@ impl Loop<'_> {
         t.task().set_home(self.id as u16);
         let p = t.private();
         p.set_flag(flag::HIBERNATING, false);
-        let given = self.slice;
-        p.heap.set_reductions(given);
         self.l.alone.set(true);
         let mut watched = None;
         if trace::on() {
@@ -307,6 +311,11 @@ impl Loop<'_> {
     /// Timers and events, every 4,000 reductions or so.
     fn check(&mut self, hold: &mut Hold) {
         self.until_check = REDUCTIONS;
+        self.until_tidy -= 1;
+        if self.until_tidy == 0 {
+            self.until_tidy = janitor::WORTH;
+            janitor::call();
+        }
         let now = clock::now();
         self.ring(now);
         (hooks().poll)(self.id, Some(Duration::ZERO));
@@ -323,10 +332,10 @@ impl Loop<'_> {
     fn ring(&mut self, now: u64) {
         for _ in 0..TIMERS {
             let due = self.l.timers.borrow_mut().pop_due(now);
-            let Some(due) = due else {
-                return self.l.timers.borrow_mut().tidy();
-            };
-            timer::ring(due);
+            match due {
+                Some(due) => timer::ring(due),
+                None => return,
+            }
         }
         // The others after the next turn.
         self.until_check = 0;

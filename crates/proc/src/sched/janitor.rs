@@ -1,0 +1,41 @@
+//! The janitor: a thread that gives memory which nobody uses any more back to the system, so that
+//! no scheduler has to. What was freed stays with the program for a second at least, as it is likely
+//! taken again; and where nothing is done the janitor sleeps.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::OnceLock;
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// How much a scheduler does before what it may have freed is worth a look: times that it looked at
+/// timers and events, some 4,000 reductions each.
+pub(super) const WORTH: u32 = 256;
+const PAUSE: Duration = Duration::from_secs(1);
+
+static THREAD: OnceLock<Thread> = OnceLock::new();
+static CALLED: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn start() -> std::io::Result<()> {
+    let t = thread::Builder::new().name("janitor".into()).spawn(work)?;
+    let _ = THREAD.set(t.thread().clone());
+    Ok(())
+}
+/// Much was done.
+pub(super) fn call() {
+    if !CALLED.load(Relaxed) && !CALLED.swap(true, Relaxed) {
+        if let Some(t) = THREAD.get() {
+            t.unpark();
+        }
+    }
+}
+fn work() {
+    loop {
+        while !CALLED.load(Relaxed) {
+            thread::park();
+        }
+        thread::sleep(PAUSE);
+        // What is freed from here on is worth another call.
+        CALLED.store(false, Relaxed);
+        kvik_sys::alloc::give_back();
+    }
+}
