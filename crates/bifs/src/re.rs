@@ -7,11 +7,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::pcre::{opt, CompileError, Group, MatchError, MatchOpts, Pattern};
+use kvik_sys::pcre::{opt, CompileError, Pattern};
+use kvik_sys::pcre_match::{Group, MatchError, MatchOpts, Matching, Subject};
 use kvik_term::{am, Atom, Term, View};
 
-use crate::iolist::{bytes_of, charge};
+use crate::iolist::{bytes_in_turns, bytes_of, charge};
 use crate::re_source;
 
 pub const BIFS: &[BifEntry] = &[
@@ -49,6 +51,7 @@ const OLD_TEXTS: &[(i32, &str)] = &[
     (138, "number after (?C is > 255"),
     (144, "group name must start with a non-digit"),
     (162, "subpattern name expected"),
+    (168, "\\c must be followed by an ASCII character"),
 ];
 
 /// How a pattern is compiled, as its binary tells.
@@ -279,6 +282,9 @@ fn internal_run_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn run<'h>(p: &'h Proc, subject: Term<'h>, re: Term<'h>, opts: Term<'h>) -> BifResult<'h> {
+    if let Some(r) = p.resumed::<Running<'static>>() {
+        return r.go_on(p, subject);
+    }
     let o = Options::parse(opts).ok_or_else(|| p.badarg_because(am::badopt))?;
     let list = o.capture.is_some_and(|(_, kind)| kind == am::list) && !o.global;
     let in_unicode = |re_is_binary: bool| !re_is_binary || subject.as_bits().is_none() || list;
@@ -324,26 +330,59 @@ fn run<'h>(p: &'h Proc, subject: Term<'h>, re: Term<'h>, opts: Term<'h>) -> BifR
     exec(p, subject, &pattern, &o)
 }
 
-fn exec<'h>(p: &'h Proc, subject: Term<'h>, c: &Pattern, o: &Options<'h>) -> BifResult<'h> {
+fn exec<'h>(p: &'h Proc, subject: Term<'h>, c: &Arc<Pattern>, o: &Options<'h>) -> BifResult<'h> {
     let wanted = match o.capture {
         Some((values, kind)) => Wanted::parse(c, values, kind).ok_or_else(|| p.badarg())?,
         None => Wanted { which: Which::From(0), kind: Kind::Index },
     };
-    let bytes = match subject.as_bits().filter(|b| b.is_binary()) {
-        Some(b) => b.to_bytes(),
-        None => bytes_of(subject).map_err(|_| p.badarg())?.into(),
+    let of = match (p.heap.known_text(subject), subject.as_bits().filter(|b| b.is_binary())) {
+        (Some(text), _) => Subject::Text(text),
+        (None, Some(b)) => Subject::Bytes(b.to_bytes()),
+        (None, None) => Subject::Bytes(bytes_in_turns(p, subject)?.into()),
     };
-    charge(p, bytes.len() * 8);
-    let reported = |what: Atom| match o.report_errors {
-        true => Ok(p.heap.tuple(&[am::error.into(), what.into()])),
-        false => Ok(am::nomatch.into()),
-    };
-    match c.exec(&bytes, o.offset, o.exec) {
-        Ok(None) | Err(MatchError::Other) => Ok(am::nomatch.into()),
-        Ok(Some(groups)) => Ok(wanted.answer(p, subject, &bytes, &groups)),
-        Err(MatchError::BadUtf) => Err(p.badarg()),
-        Err(MatchError::MatchLimit) => reported(am::match_limit),
-        Err(MatchError::DepthLimit) => reported(am::match_limit_recursion),
+    let matching = Matching::new(c.clone(), of, o.offset, o.exec);
+    Running { matching, wanted, report_errors: o.report_errors }.go_on(p, subject)
+}
+
+/// Steps of a match for one reduction.
+const STEPS: usize = 8;
+
+/// A match under way.
+struct Running<'h> {
+    matching: Matching<'h>,
+    wanted: Wanted,
+    report_errors: bool,
+}
+impl Pins for Running<'static> {
+    type In<'h> = Running<'h>;
+}
+
+impl<'h> Running<'h> {
+    fn go_on(mut self, p: &'h Proc, subject: Term<'h>) -> BifResult<'h> {
+        let mut left = p.steps(STEPS);
+        let found = self.matching.run(&mut left);
+        p.steps_left(left, STEPS);
+        let reported = |what: Atom| match self.report_errors {
+            true => Ok(p.heap.tuple(&[am::error.into(), what.into()])),
+            false => Ok(am::nomatch.into()),
+        };
+        if let (Some(_), Some(text)) = (&found, self.matching.text()) {
+            p.heap.know_text(subject, text);
+        }
+        match found {
+            None => {
+                p.steps_left(0, STEPS);
+                let shown = kvik_code::export(am::erlang, am::re_run_trap, 3);
+                Err(p.again::<Running<'static>>(self, Some(shown)))
+            }
+            Some(Ok(Some(groups))) => {
+                Ok(self.wanted.answer(p, subject, self.matching.subject(), &groups))
+            }
+            Some(Ok(None) | Err(MatchError::Other)) => Ok(am::nomatch.into()),
+            Some(Err(MatchError::BadUtf)) => Err(p.badarg()),
+            Some(Err(MatchError::MatchLimit)) => reported(am::match_limit),
+            Some(Err(MatchError::DepthLimit)) => reported(am::match_limit_recursion),
+        }
     }
 }
 
@@ -421,9 +460,10 @@ impl Wanted {
         let h = &p.heap;
         let (from, to) = g.unwrap_or((0, 0));
         let part = bytes.get(from..to).unwrap_or(&[]);
+        let int = |i: usize| h.integer(i as i64);
         match self.kind {
             Kind::Index => match g {
-                Some(_) => h.tuple(&[h.unsigned(from as u64), h.unsigned(part.len() as u64)]),
+                Some(_) => h.tuple(&[int(from), int(to.wrapping_sub(from))]),
                 None => h.tuple(&[Term::int(-1), Term::int(0)]),
             },
             Kind::List => {

@@ -6,7 +6,7 @@ use std::alloc::{alloc, dealloc, handle_alloc_error, realloc, Layout};
 use std::any::Any;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{fence, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{fence, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use kvik_term::word::*;
@@ -21,7 +21,8 @@ pub struct Binary {
     cap: usize,
     /// Bytes in use by whoever appends to it (only ever changed by the one writer).
     pub(crate) used: AtomicUsize,
-    flags: AtomicU32,
+    /// So many bytes from the first on are known to be UTF-8 (`text.rs`).
+    pub(crate) text: AtomicUsize,
 }
 
 const HEAD: usize = size_of::<Binary>();
@@ -80,7 +81,7 @@ impl BinRef {
                 refs: AtomicUsize::new(1),
                 cap,
                 used: AtomicUsize::new(0),
-                flags: AtomicU32::new(0),
+                text: AtomicUsize::new(0),
             });
             BINARIES.add(size);
             Some(BinRef(p))

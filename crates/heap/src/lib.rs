@@ -25,6 +25,7 @@ pub mod pairs;
 pub mod pin;
 pub mod regs;
 pub mod roots;
+mod text;
 
 pub use alloc::Heap;
 pub use binary::{BinRef, Resource};

@@ -11,6 +11,7 @@ pub mod math;
 pub mod path;
 pub mod pcre;
 mod pcre8;
+pub mod pcre_match;
 pub mod poll;
 pub mod signal;
 pub mod socket;

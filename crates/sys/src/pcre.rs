@@ -1,4 +1,4 @@
-//! PCRE2 behind a safe face: compile a pattern, match it, ask for its names.
+//! PCRE2 behind a safe face: compile a pattern, ask for its names (`pcre_match` matches it).
 //!
 //! Bytes that are not UTF-8 are taken as Latin-1, as OTP's tables do.
 
@@ -31,14 +31,63 @@ pub mod opt {
 
 /// A compiled pattern. It never changes, so any thread may match it.
 pub struct Pattern {
-    code: NonNull<sys::pcre2_code_8>,
+    code: Code,
+    /// The same with callouts, made for the first match that takes long.
+    stopping: OnceLock<Option<Code>>,
+    source: Source,
     utf: bool,
 }
 
+struct Code(NonNull<sys::pcre2_code_8>);
+
 // SAFETY: compiled code is only read after it was made.
-unsafe impl Send for Pattern {}
+unsafe impl Send for Code {}
 // SAFETY: as above; each match has its own match data.
-unsafe impl Sync for Pattern {}
+unsafe impl Sync for Code {}
+
+/// What PCRE2 compiles.
+struct Source {
+    pattern: Vec<u8>,
+    options: u32,
+    newline: u32,
+    bsr: u32,
+}
+
+impl Source {
+    /// Or PCRE2's number for what is wrong, and where that is.
+    fn compile(&self, more: u32) -> Result<Code, (i32, usize)> {
+        let (mut code, mut offset) = (0, 0);
+        // SAFETY: the pattern's bytes and length belong together; the context is freed after its
+        // one use; the tables are never freed.
+        let made = unsafe {
+            let ctx = sys::pcre2_compile_context_create_8(ptr::null_mut());
+            if !ctx.is_null() {
+                sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
+                // PCRE 8 wants lookbehinds of fixed length, and lets a lookaround move a match.
+                sys::pcre2_set_max_varlookbehind_8(ctx, 0);
+                sys::pcre2_set_compile_extra_options_8(ctx, sys::PCRE2_EXTRA_ALLOW_LOOKAROUND_BSK);
+                sys::pcre2_set_parens_nest_limit_8(ctx, MAX_NESTING);
+                if self.newline != 0 {
+                    sys::pcre2_set_newline_8(ctx, self.newline);
+                }
+                if self.bsr != 0 {
+                    sys::pcre2_set_bsr_8(ctx, self.bsr);
+                }
+            }
+            let p = sys::pcre2_compile_8(
+                self.pattern.as_ptr(),
+                self.pattern.len(),
+                self.options | more,
+                &mut code,
+                &mut offset,
+                ctx,
+            );
+            sys::pcre2_compile_context_free_8(ctx);
+            p
+        };
+        NonNull::new(made).map(Code).ok_or((code, offset))
+    }
+}
 
 /// So many groups may be within each other; more were too complicated for PCRE 8.
 const MAX_NESTING: u32 = 798;
@@ -51,27 +100,6 @@ pub struct CompileError {
     pub offset: usize,
 }
 
-#[derive(Debug, PartialEq, Eq)]
-pub enum MatchError {
-    MatchLimit,
-    DepthLimit,
-    /// The subject or the offset is not UTF-8.
-    BadUtf,
-    /// A recursion in the pattern never ends, or no memory is left.
-    Other,
-}
-
-/// Limits and options of one match.
-#[derive(Copy, Clone, Debug, Default)]
-pub struct MatchOpts {
-    pub options: u32,
-    pub match_limit: Option<u32>,
-    pub depth_limit: Option<u32>,
-}
-
-/// Where a group matched: from and to; `None` for one that did not.
-pub type Group = Option<(usize, usize)>;
-
 impl Pattern {
     /// `newline` and `bsr` of zero stand for the defaults.
     pub fn compile(
@@ -80,55 +108,41 @@ impl Pattern {
         newline: u32,
         bsr: u32,
     ) -> Result<Pattern, CompileError> {
-        let (mut code, mut offset) = (0, 0);
         let utf = options & opt::UTF != 0;
         let adapted = pcre8::adapt(pattern);
-        let pattern = &adapted.pattern;
         // With a table that has words beyond ASCII, what PCRE2 finds out of how a match begins
         // would be wrong.
-        let misled = utf && options & opt::UCP == 0 && pcre8::has_word_type(pattern);
+        let misled = utf && options & opt::UCP == 0 && pcre8::has_word_type(&adapted.pattern);
         let options = if misled { options | opt::NO_START_OPTIMIZE } else { options };
-        // SAFETY: the pattern's bytes and length belong together; the context is freed after its
-        // one use; the tables are never freed.
-        let made = unsafe {
-            let ctx = sys::pcre2_compile_context_create_8(ptr::null_mut());
-            if !ctx.is_null() {
-                sys::pcre2_set_character_tables_8(ctx, latin1_tables().as_ptr());
-                // PCRE 8 wants lookbehinds of fixed length.
-                sys::pcre2_set_max_varlookbehind_8(ctx, 0);
-                sys::pcre2_set_parens_nest_limit_8(ctx, MAX_NESTING);
-                if newline != 0 {
-                    sys::pcre2_set_newline_8(ctx, newline);
-                }
-                if bsr != 0 {
-                    sys::pcre2_set_bsr_8(ctx, bsr);
-                }
-            }
-            let p = sys::pcre2_compile_8(
-                pattern.as_ptr(),
-                pattern.len(),
-                options,
-                &mut code,
-                &mut offset,
-                ctx,
-            );
-            sys::pcre2_compile_context_free_8(ctx);
-            p
+        let source = Source { pattern: adapted.pattern, options, newline, bsr };
+        let (code, offset) = match source.compile(0) {
+            Ok(code) => return Ok(Pattern { code, stopping: OnceLock::new(), source, utf }),
+            Err(e) => e,
         };
-        match NonNull::new(made) {
-            Some(code) => Ok(Pattern { code, utf }),
-            None => {
-                let offset = adapted.place(offset);
-                Err(CompileError { code, text: error_text(code), offset })
-            }
-        }
+        let offset = adapted.places.of(offset);
+        Err(CompileError { code, text: error_text(code), offset })
+    }
+    /// The pattern's code; `stopping` is one that calls out before each item of the pattern, if
+    /// there can be such.
+    pub(crate) fn code(&self, stopping: bool) -> *const sys::pcre2_code_8 {
+        let made = || self.source.compile(sys::PCRE2_AUTO_CALLOUT).ok();
+        let other = stopping.then(|| self.stopping.get_or_init(made).as_ref()).flatten();
+        other.unwrap_or(&self.code).0.as_ptr()
+    }
+    /// Subjects have to be UTF-8.
+    pub(crate) fn is_utf(&self) -> bool {
+        self.utf
     }
 
     fn info<T: Default>(&self, what: u32) -> T {
         let mut v = T::default();
         // SAFETY: each caller's T is the type PCRE2 gives for `what`.
         unsafe {
-            sys::pcre2_pattern_info_8(self.code.as_ptr(), what, (&mut v as *mut T).cast::<c_void>())
+            sys::pcre2_pattern_info_8(
+                self.code.0.as_ptr(),
+                what,
+                (&mut v as *mut T).cast::<c_void>(),
+            )
         };
         v
     }
@@ -148,7 +162,7 @@ impl Pattern {
         // SAFETY: NAMETABLE gives a pointer.
         unsafe {
             let to = (&mut table as *mut *const u8).cast::<c_void>();
-            sys::pcre2_pattern_info_8(self.code.as_ptr(), sys::PCRE2_INFO_NAMETABLE, to);
+            sys::pcre2_pattern_info_8(self.code.0.as_ptr(), sys::PCRE2_INFO_NAMETABLE, to);
         }
         if table.is_null() || size < 3 {
             return Vec::new();
@@ -163,80 +177,12 @@ impl Pattern {
             })
             .collect()
     }
-
-    /// Matches from byte `start` on. The groups up to the highest that took part; `None` where
-    /// nothing matches.
-    pub fn exec(
-        &self,
-        subject: &[u8],
-        start: usize,
-        o: MatchOpts,
-    ) -> Result<Option<Vec<Group>>, MatchError> {
-        if start > subject.len() {
-            return Ok(None);
-        }
-        let mut options = o.options;
-        if self.utf {
-            let text = std::str::from_utf8(subject).map_err(|_| MatchError::BadUtf)?;
-            if !text.is_char_boundary(start) {
-                return Err(MatchError::BadUtf);
-            }
-            options |= sys::PCRE2_NO_UTF_CHECK;
-        }
-        // SAFETY: the subject's bytes and length belong together; what is created is freed; the
-        // vector has as many pairs as the match says.
-        unsafe {
-            let data =
-                sys::pcre2_match_data_create_from_pattern_8(self.code.as_ptr(), ptr::null_mut());
-            let ctx = sys::pcre2_match_context_create_8(ptr::null_mut());
-            if data.is_null() || ctx.is_null() {
-                sys::pcre2_match_data_free_8(data);
-                sys::pcre2_match_context_free_8(ctx);
-                return Err(MatchError::Other);
-            }
-            if let Some(n) = o.match_limit {
-                sys::pcre2_set_match_limit_8(ctx, n);
-            }
-            if let Some(n) = o.depth_limit {
-                sys::pcre2_set_depth_limit_8(ctx, n);
-            }
-            let rc = sys::pcre2_match_8(
-                self.code.as_ptr(),
-                subject.as_ptr(),
-                subject.len(),
-                start,
-                options,
-                data,
-                ctx,
-            );
-            let groups = (rc > 0).then(|| {
-                let v = sys::pcre2_get_ovector_pointer_8(data);
-                (0..rc as usize)
-                    .map(|i| {
-                        let (from, to) = (*v.add(2 * i), *v.add(2 * i + 1));
-                        (from != usize::MAX).then_some((from, to.max(from)))
-                    })
-                    .collect()
-            });
-            sys::pcre2_match_data_free_8(data);
-            sys::pcre2_match_context_free_8(ctx);
-            match rc {
-                1.. => Ok(groups),
-                sys::PCRE2_ERROR_NOMATCH => Ok(None),
-                sys::PCRE2_ERROR_MATCHLIMIT => Err(MatchError::MatchLimit),
-                sys::PCRE2_ERROR_DEPTHLIMIT | sys::PCRE2_ERROR_HEAPLIMIT => {
-                    Err(MatchError::DepthLimit)
-                }
-                _ => Err(MatchError::Other),
-            }
-        }
-    }
 }
 
-impl Drop for Pattern {
+impl Drop for Code {
     fn drop(&mut self) {
         // SAFETY: the code is ours alone.
-        unsafe { sys::pcre2_code_free_8(self.code.as_ptr()) }
+        unsafe { sys::pcre2_code_free_8(self.0.as_ptr()) }
     }
 }
 
@@ -326,14 +272,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_names_and_latin1() {
+    fn captures_names_and_errors() {
         let p = Pattern::compile(b"(?<x>a+)(b)?(c)", 0, 0, 0).unwrap();
         assert_eq!(p.captures(), 3);
         assert_eq!(p.names(), [(b"x".to_vec(), 1)]);
-        let g = p.exec(b"zaac", 0, MatchOpts::default()).unwrap().unwrap();
-        assert_eq!(g, [Some((1, 4)), Some((1, 3)), None, Some((3, 4))]);
-        let p = Pattern::compile(b"^\\w\xe5$", opt::CASELESS, 0, 0).unwrap();
-        assert!(p.exec(b"\xe4\xc5", 0, MatchOpts::default()).unwrap().is_some());
         let e = Pattern::compile(b"a(b", 0, 0, 0).err().unwrap();
         assert_eq!((e.code, e.offset), (114, 3));
     }

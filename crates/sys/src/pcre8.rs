@@ -3,13 +3,17 @@
 /// A pattern as PCRE2 has to be given it, and where in it bytes were put in, and others left out.
 pub(crate) struct Adapted {
     pub pattern: Vec<u8>,
+    pub places: Places,
+}
+#[derive(Default)]
+pub(crate) struct Places {
     inserted: Vec<usize>,
     left_out: Vec<usize>,
 }
 
-impl Adapted {
+impl Places {
     /// A place in the pattern as it was given.
-    pub fn place(&self, offset: usize) -> usize {
+    pub fn of(&self, offset: usize) -> usize {
         let before = |all: &[usize]| all.iter().filter(|at| **at < offset).count();
         (offset + before(&self.left_out)).saturating_sub(before(&self.inserted))
     }
@@ -17,15 +21,16 @@ impl Adapted {
 
 /// A hyphen behind a type or class of characters, as in `[\d-z]`, stands for itself; PCRE2 wants it
 /// escaped. A letter that means nothing behind a backslash also stands for itself, and so do 8 and 9
-/// where there are not so many groups.
+/// where there are not so many groups. `\c` takes any character of ASCII but NUL, and `\x`
+/// needs no digits.
 pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
     let room = Vec::with_capacity(pattern.len());
-    let mut a = Adapted { pattern: room, inserted: Vec::new(), left_out: Vec::new() };
+    let mut a = Adapted { pattern: room, places: Places::default() };
     let mut s = Scan { rest: pattern, in_class: false };
     let (mut after_type, mut groups) = (false, 0);
     while let Some(t) = s.token() {
         if after_type && t.bytes == b"-" && s.rest.first().is_some_and(|c| *c != b']') {
-            a.inserted.push(a.pattern.len());
+            a.places.inserted.push(a.pattern.len());
             a.pattern.push(b'\\');
         }
         groups += (t.bytes == b"(" && !s.in_class && captures(s.rest)) as usize;
@@ -42,13 +47,28 @@ pub(crate) fn adapt(pattern: &[u8]) -> Adapted {
         };
         if let ([_, c @ (b'8' | b'9')], true) = (t.bytes, plain) {
             // As a number, which no digit behind it makes another.
-            a.inserted.extend([a.pattern.len(); 2]);
+            a.places.inserted.extend([a.pattern.len(); 2]);
             a.pattern.extend_from_slice(&[b'\\', b'x', b'3', *c]);
             after_type = false;
             continue;
         }
+        if let [b'\\', b'c', c @ (1..=31 | 127)] = *t.bytes {
+            let number = format!("\\x{:02x}", c ^ 0x40);
+            a.places.inserted.push(a.pattern.len());
+            a.pattern.extend_from_slice(number.as_bytes());
+            after_type = false;
+            continue;
+        }
+        if t.bytes == br"\x" && !s.rest.first().is_some_and(|c| c.is_ascii_hexdigit() || *c == b'{')
+        {
+            a.pattern.extend_from_slice(br"\x");
+            a.places.inserted.extend([a.pattern.len(); 2]);
+            a.pattern.extend_from_slice(b"00");
+            after_type = false;
+            continue;
+        }
         if plain {
-            a.left_out.push(a.pattern.len());
+            a.places.left_out.push(a.pattern.len());
             a.pattern.extend_from_slice(&t.bytes[1..]);
             after_type = false;
             continue;
@@ -101,6 +121,7 @@ impl<'a> Scan<'a> {
                 let braces = more.starts_with(b"p{") || more.starts_with(b"P{");
                 match braces {
                     true => end_of(self.rest, b"}"),
+                    false if more.first() == Some(&b'c') => 3,
                     false if more.first().is_some_and(|c| b"pP".contains(c)) => 3,
                     false => 2,
                 }
@@ -169,11 +190,14 @@ mod tests {
             (r"^A\8B\9C$", r"^A\x38B\x39C$"),
             (r"((((((((a))))))))\8\9", r"((((((((a))))))))\8\x39"),
             (r"(?:a)(?<n>b)\81[\8]", r"(?:a)(?<n>b)\x381[\x38]"),
+            ("^\\c\x7f\\c\x01+[\\c\n]", r"^\x3f\x41+[\x4a]"),
+            (r"\xZ\x4\x{5}[\x-\x]\x", r"\x00Z\x4\x{5}[\x00-\x00]\x00"),
+            (r"\c\i\c[\i]", r"\c\i\c[i]"),
         ];
         plain.iter().for_each(|(a, b)| assert_eq!(adapted(a), *b));
         let a = adapt(br"\i(");
-        assert_eq!(a.place(2), 3);
+        assert_eq!(a.places.of(2), 3);
         let a = adapt(br"[\d-z(");
-        assert_eq!((a.place(7), a.place(3)), (6, 3));
+        assert_eq!((a.places.of(7), a.places.of(3)), (6, 3));
     }
 }
