@@ -8,8 +8,6 @@ use std::path::Path;
 const FILE: &str = "docs/COMPATIBILITY.md";
 const BEGIN: &str = "<!-- natives:begin -->\n";
 const END: &str = "<!-- natives:end -->";
-/// Modules of NIFs: those of which nothing is there take one line.
-const DYNAMIC: &str = "nif(dynamic)";
 
 /// A function that OTP's libraries expect from the machine.
 struct Native {
@@ -112,7 +110,7 @@ fn nif_modules<'a>(
     is_there: &impl Fn(&&Native) -> bool,
 ) -> BTreeMap<&'a str, (usize, Vec<String>)> {
     let mut modules: BTreeMap<&str, (usize, Vec<String>)> = BTreeMap::new();
-    for n in all.iter().filter(|n| n.kind == "nif" || n.kind == DYNAMIC) {
+    for n in all.iter().filter(|n| n.kind == "nif") {
         let (there, missing) = modules.entry(&n.module).or_default();
         if is_there(&n) {
             *there += 1;

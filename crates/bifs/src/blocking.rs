@@ -38,7 +38,7 @@ fn pool() -> MutexGuard<'static, Pool> {
 }
 
 /// Has something done by a thread of the pool; here, where there can be none.
-pub(crate) fn run(job: Job) {
+pub fn run(job: Job) {
     let mut p = pool();
     p.jobs.push_back(job);
     if p.idle >= p.jobs.len() || p.threads >= MAX_THREADS {
@@ -82,10 +82,24 @@ pub fn hand_off<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
     answer: impl for<'h> FnOnce(&'h Heap, T) -> Term<'h> + Send + 'static,
 ) -> Raised {
+    hand_on(p, |done| {
+        run(Box::new(move || {
+            let result = work();
+            done(Box::new(|h| answer(h, result)))
+        }))
+    })
+}
+
+/// What a BIF's value is built by.
+pub type Value = Box<dyn for<'h> FnOnce(&'h Heap) -> Term<'h> + Send>;
+/// To be called with it.
+pub type Done = Box<dyn FnOnce(Value) + Send>;
+
+/// Has `begin` see to it that somebody calls what it is given, some time.
+pub fn hand_on(p: &Proc, begin: impl FnOnce(Done)) -> Raised {
     let (me, n) = (p.pid(), kvik_heap::build::next_ref());
-    run(Box::new(move || {
-        let result = work();
-        post(me, |h| h.tuple(&[h.ref_of_numbers(n), answer(h, result)]));
+    begin(Box::new(move |value| {
+        post(me, |h| h.tuple(&[h.ref_of_numbers(n), value(h)]));
     }));
     p.set_flag(flag::HANDED_OFF, true);
     let wait = kvik_code::export(am::erts_internal, am::await_result, 1);

@@ -1,7 +1,7 @@
 //! Code loading: what `code_server`, `init` and `erts_code_purger` ask for.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use kvik_code::{module, purging, CommitError, Instance};
 use kvik_etf::DecodeOpts;
@@ -152,6 +152,7 @@ fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         module::enable(name);
         crate::trace::changed(name, true);
     } else if let Some(failed) = module::restore_old(name) {
+        failed.drop_library();
         keep_forever(failed);
     }
     Ok(am::true_.into())
@@ -162,21 +163,22 @@ fn keep_forever(i: Arc<Instance>) {
     std::mem::forget(i);
 }
 
-/// The natives of these modules are part of the VM; other libraries cannot be loaded.
+/// Loads a library of natives for the module that calls: what is behind `load_nif/2`.
+pub type NifLoader = for<'h> fn(&'h Proc, path: &[u8], info: Term<'h>) -> BifResult<'h>;
+static NIF_LOADER: OnceLock<NifLoader> = OnceLock::new();
+pub fn set_nif_loader(f: NifLoader) -> bool {
+    NIF_LOADER.set(f).is_ok()
+}
+
 fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    const STATIC: &[&str] =
-        &["zlib", "erl_tracer", "prim_buffer", "prim_file", "prim_socket", "prim_net"];
-    let path: Option<String> = a[0].list_to_vec().map(|v| {
-        v.iter().filter_map(|t| t.as_small().and_then(|c| char::from_u32(c as u32))).collect()
-    });
-    match path {
-        Some(s) if STATIC.contains(&s.as_str()) => Ok(am::ok.into()),
-        Some(_) => {
-            let why = p.heap.string("loading NIF libraries is not supported");
-            Ok(pair(p, am::error, p.heap.tuple(&[am::load_failed.into(), why])))
-        }
-        None => Err(p.badarg()),
+    /// The natives of these modules are part of the VM.
+    const STATIC: &[&[u8]] =
+        &[b"zlib", b"erl_tracer", b"prim_buffer", b"prim_file", b"prim_socket", b"prim_net"];
+    let Some(path) = crate::filename::native(a[0]) else { return Err(p.badarg()) };
+    if STATIC.contains(&&*path) {
+        return Ok(am::ok.into());
     }
+    NIF_LOADER.get().map_or_else(|| Err(p.notsup()), |load| load(p, &path, a[1]))
 }
 
 fn module_loaded<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -251,7 +253,10 @@ fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let old = module::purge(m, kvik_jit::no_fun());
             end_purge(m, false);
             let there = old.is_some();
-            old.into_iter().for_each(crate::literals::retire_module);
+            old.into_iter().for_each(|i| {
+                i.drop_library();
+                crate::literals::retire_module(i)
+            });
             there
         }
         _ => return Err(p.badarg()),
@@ -307,7 +312,8 @@ fn info<'h>(p: &'h Proc, i: &Instance, key: Atom) -> Option<Term<'h>> {
         am::md5 => h.binary(&i.md5),
         am::native => am::false_.into(),
         am::nifs | am::native_addresses => {
-            let all: Vec<Term> = i.nifs.iter().map(|(f, n)| fa(*f, *n)).collect();
+            let taken = i.nifs.iter().filter(|n| n.entry.load(Ordering::Acquire) != 0);
+            let all: Vec<Term> = taken.map(|n| fa(n.function, n.arity)).collect();
             h.list(&all)
         }
         _ => return None,

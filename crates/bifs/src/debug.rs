@@ -143,6 +143,18 @@ struct TestResource;
 /// Limits on loops of BIFs that trap: ours don't, so the limits change nothing.
 const LOOP_LIMIT: i32 = 100_000;
 
+/// Tells a process when the last of some timers has rung, each of which the one before sets, those
+/// after the first to ring at once.
+fn rings(pid: u32, ns: u64, more: u32) {
+    let ring = move || match more.checked_sub(1) {
+        Some(more) => rings(pid, 0, more),
+        None => {
+            let done = kvik_term::Atom::intern("multizero_timeout_in_timeout_done");
+            kvik_proc::signal::post(pid, |_| done.map_or(Term::NIL, Term::from));
+        }
+    };
+    kvik_proc::timer::call_at(kvik_proc::clock::now().saturating_add(ns), Box::new(ring));
+}
 fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, value] = *a else { return Err(p.badarg()) };
     let name = what.as_atom().map_or("", |a| a.name());
@@ -179,6 +191,12 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;
             kvik_proc::sysmon::TEST_LONG_GC_MS.store(ms, Ordering::Relaxed);
             Ok(Term::bool(true))
+        }
+        // A timer that sets a timer of no time that sets another.
+        "multizero_timeout_in_timeout" => {
+            let ms = value.as_u64().ok_or_else(|| p.badarg())?;
+            rings(p.pid(), ms.saturating_mul(1_000_000), 2);
+            Ok(am::ok.into())
         }
         "block" | "sleep" => {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;

@@ -3,11 +3,12 @@
 
 use std::time::{Duration, Instant};
 
-use kvik_proc::signal::post;
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::signal::{deliver, post, Signal};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::blocking::hand_off;
+use crate::blocking::{hand_off, hand_on, run, Done};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "dirty_cpu", 2, dirty_cpu_2),
@@ -23,19 +24,18 @@ fn dirty_io_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn dirty_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].as_atom() {
-        Some(kind @ (am::dirty_cpu | am::dirty_io)) => dirty(p, kind, &a[1..]),
-        // On the scheduler only what does not wait.
-        Some(am::normal) if a[1] == am::scheduler || a[1] == am::error => {
-            dirty(p, am::normal, &a[1..])
-        }
-        Some(am::normal) => Err(p.notsup()),
+        Some(kind @ (am::dirty_cpu | am::dirty_io | am::normal)) => dirty(p, kind, &a[1..]),
         _ => Err(p.badarg()),
     }
 }
 
+/// How often `copy` copies.
+const COPIES: usize = 1000;
+
 /// `kind`: on which kind of thread.
 fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, of] = *a else { return Err(p.badarg()) };
+    let me = p.pid();
     match what.as_atom().map(|a| a.name()) {
         Some("scheduler") if of == am::type_ && kind == am::normal => Ok(kind.into()),
         Some("scheduler") if of == am::type_ => {
@@ -46,8 +46,13 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
             Some(am::system_limit) => p.system_limit(),
             _ => p.badarg(),
         }),
+        Some("copy") => {
+            let t = OwnedTerm::new(of);
+            Err(hand_off(p, || t, |h, t| h.list(&copied(h, &t))))
+        }
         Some("wait") => {
-            let time = Duration::from_millis(of.as_u64().ok_or_else(|| p.badarg())?);
+            let time = of.as_i64().filter(|t| *t >= 0).ok_or_else(|| p.badarg())?;
+            let time = Duration::from_millis(time.unsigned_abs());
             let work = move || match kind {
                 am::dirty_cpu => compute(time),
                 _ => std::thread::sleep(time),
@@ -56,11 +61,61 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some("send") => {
             let to = of.as_local_pid().ok_or_else(|| p.badarg())?;
-            let work = move || post(to, |_| am::ok.into());
-            Err(hand_off(p, work, |_, _| am::ok.into()))
+            Err(hand_off(p, move || tell(to, "ok", me), |_, ()| am::ok.into()))
+        }
+        Some("ready_wait6_done") => {
+            let to = of.as_local_pid().ok_or_else(|| p.badarg())?;
+            let work = move || {
+                tell(to, "ready", me);
+                std::thread::sleep(Duration::from_secs(6));
+                tell(to, "done", me);
+            };
+            Err(hand_off(p, work, |_, ()| am::ok.into()))
+        }
+        Some("alive_waitexiting") => {
+            let to = of.as_local_pid().ok_or_else(|| p.badarg())?;
+            let work = move || {
+                tell(to, "alive", me);
+                while kvik_proc::trace::is_alive(me) {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            };
+            Err(hand_off(p, work, |_, ()| am::ok.into()))
+        }
+        Some("reschedule") => {
+            let n = of.as_u64().filter(|n| n.is_multiple_of(2)).ok_or_else(|| p.badarg())?;
+            Err(hand_on(p, move |done| reschedule(me, kind, n, done)))
         }
         _ => Err(p.badarg()),
     }
+}
+fn copied<'h>(h: &'h Heap, t: &OwnedTerm) -> Vec<Term<'h>> {
+    (0..COPIES).map(|_| h.copy(t.term())).collect()
+}
+/// `{What, Pid}` to a process.
+fn tell(to: u32, what: &str, from: u32) {
+    let Ok(what) = Atom::intern(what) else { return };
+    post(to, |h| h.tuple(&[what.into(), Term::local_pid(from)]));
+}
+/// Counts down in twos, each step by a thread of its kind anew; each second one is of the next kind.
+fn reschedule(me: u32, kind: Atom, n: u64, done: Done) {
+    let Some(left) = n.checked_sub(2) else { return done(Box::new(|_| am::ok.into())) };
+    let next = match kind {
+        _ if !n.is_multiple_of(4) => kind,
+        am::dirty_cpu => am::dirty_io,
+        am::dirty_io => am::normal,
+        _ => am::dirty_cpu,
+    };
+    if next != am::normal {
+        return run(Box::new(move || reschedule(me, next, left, done)));
+    }
+    // A process that has ended goes on with nothing.
+    let step = move |p: Option<&Proc>| {
+        if p.is_some() {
+            reschedule(me, next, left, done)
+        }
+    };
+    deliver(me, Signal::Run(Box::new(step)));
 }
 /// Uses a processor for so long.
 fn compute(time: Duration) {

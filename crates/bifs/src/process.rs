@@ -12,6 +12,8 @@ mod send;
 mod spawn;
 mod timer;
 
+pub use basic::unique;
+
 pub(crate) use all::info as processes_info;
 pub(crate) use info_items::{items, status_of as status};
 

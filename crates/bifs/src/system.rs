@@ -17,6 +17,7 @@ pub use flags::{backtrace_depth, logger, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
 pub use internal::set_warning_map;
+pub(crate) use seq_trace::set as set_seq_token;
 
 use std::sync::OnceLock;
 

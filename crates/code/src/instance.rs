@@ -1,6 +1,8 @@
 //! One loaded version of a module.
 
 use std::any::Any;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
 
 use kvik_heap::LiteralArea;
 use kvik_term::{Atom, Export, FunEntry};
@@ -32,6 +34,17 @@ pub struct Location {
     pub line: Option<(String, u32)>,
 }
 
+/// What keeps a NIF library; to drop it unloads it.
+pub type Library = Box<dyn Any + Send>;
+
+/// A function that a NIF library may take over.
+pub struct NifCell {
+    pub function: Atom,
+    pub arity: u32,
+    /// The address of the entry that is called instead of the code, or 0.
+    pub entry: Box<AtomicUsize>,
+}
+
 /// A version of a module: its code and all that belongs to it.
 pub struct Instance {
     pub name: Atom,
@@ -53,13 +66,24 @@ pub struct Instance {
     /// The entry of the `-on_load` function.
     pub on_load: Option<usize>,
     pub literals: LiteralArea,
-    /// Functions with a `nif_start`, or those a NIF library took over.
-    pub nifs: Vec<(Atom, u32)>,
+    /// Functions with a `nif_start`.
+    pub nifs: Vec<NifCell>,
+    /// The NIF library it has loaded.
+    pub library: Mutex<Option<Library>>,
     /// Keeps the code's memory.
     pub memory: Box<dyn Any + Send + Sync>,
 }
 
 impl Instance {
+    /// Its functions are what the module's file says again, and the NIF library is given up.
+    pub fn drop_library(&self) {
+        self.nifs.iter().for_each(|n| n.entry.store(0, Ordering::Release));
+        let library = self.library.lock().unwrap_or_else(|e| e.into_inner()).take();
+        drop(library);
+    }
+    pub fn has_library(&self) -> bool {
+        self.library.lock().unwrap_or_else(|e| e.into_inner()).is_some()
+    }
     pub fn contains(&self, address: usize) -> bool {
         address.wrapping_sub(self.start) < self.size
     }

@@ -15,5 +15,5 @@ pub use export::{
     export, find_export, find_export_by_code, known_export, set_undef_stub, undef_stub,
 };
 pub use fun::{fun_entry, FunKey};
-pub use instance::{FuncRange, Instance, Location, Place};
+pub use instance::{FuncRange, Instance, Library, Location, NifCell, Place};
 pub use module::{at, commit, current, delete, loaded, old, purge, CommitError};

@@ -138,6 +138,21 @@ impl BinRef {
         unsafe { ptr::write_bytes(b.data(), 0, cap) };
         b
     }
+    /// A binary of `len` bytes that were not written yet, for those who write through pointers.
+    pub fn for_writing(len: usize) -> Option<BinRef> {
+        let b = BinRef::try_allocate(len)?;
+        b.header().used.store(len, Ordering::Relaxed);
+        Some(b)
+    }
+    /// The same binary with `len` bytes, in memory of its own, where nobody else holds it.
+    pub fn resize(self, len: usize) -> Result<BinRef, BinRef> {
+        if self.refs() != 1 {
+            return Err(self);
+        }
+        let b = if len > self.capacity() { self.grow(len)? } else { self };
+        b.header().used.store(len, Ordering::Relaxed);
+        Ok(b)
+    }
     pub fn data(&self) -> *mut u8 {
         // SAFETY: the bytes follow the header.
         unsafe { self.0.as_ptr().cast::<u8>().add(HEAD) }

@@ -138,10 +138,14 @@ pub(crate) fn entry(at: usize) -> Option<bool> {
 
 /// Where the innermost call on the stack comes back to.
 pub fn caller(p: &Proc) -> Option<Location> {
+    let to = caller_address(p)?;
+    kvik_code::at(to)?.location(to)
+}
+pub fn caller_address(p: &Proc) -> Option<usize> {
     // SAFETY: native code waits for our answer.
     let stack = unsafe { p.heap.stack() };
     let to = stack.iter().copied().find(|w| is_continuation(*w) && !is_return(*w))?;
-    kvik_code::at(to as usize)?.location(to as usize)
+    Some(to as usize)
 }
 /// The frames of the watched calls that the one under way is the last act of.
 pub fn last_act_of(p: &Proc) -> impl Iterator<Item = Term<'_>> {

@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicUsize;
 
 use kvik_beam::{Arg, Code, Module, Op, Proof};
-use kvik_code::Place;
+use kvik_code::{NifCell, Place};
 use kvik_heap::alloc::STACK_SLACK;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{LiteralArea, Regs};
 use kvik_term::word::{self, NIL};
-use kvik_term::{Atom, Export, FunEntry};
+use kvik_term::{am, Atom, Export, FunEntry};
 
 use crate::asm::*;
 use crate::rt;
@@ -39,8 +39,10 @@ pub struct Compiler<'m> {
     pub line: u32,
     /// Index of the instruction at hand.
     pub at: usize,
-    /// Arity of the function at hand.
+    /// Name and arity of the function at hand.
+    pub function: Atom,
     pub arity: u32,
+    pub nifs: Vec<NifCell>,
     cold: Vec<Cold<'m>>,
 }
 
@@ -51,6 +53,7 @@ pub struct Output {
     pub places: Vec<Place>,
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
+    pub nifs: Vec<NifCell>,
 }
 
 pub type Done = Result<(), LoadError>;
@@ -89,15 +92,17 @@ impl<'m> Compiler<'m> {
             places: Vec::new(),
             line: 0,
             at: 0,
+            function: am::undefined,
             arity: 0,
+            nifs: Vec::new(),
             cold: Vec::new(),
         }
     }
 
     /// The code and what belongs to it, free of what it was made from.
     pub fn finish(self) -> Output {
-        let Compiler { a, segments, places, labels, lambda_labels, .. } = self;
-        Output { a, segments, places, labels, lambda_labels }
+        let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
+        Output { a, segments, places, labels, lambda_labels, nifs }
     }
     pub fn refuse(&self, what: &'static str) -> LoadError {
         LoadError::Unsupported(what)

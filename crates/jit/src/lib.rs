@@ -10,11 +10,11 @@ mod rt;
 mod stubs;
 mod templates;
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kvik_heap::Regs;
 use kvik_proc::Proc;
-use kvik_term::{am, Export, Term};
+use kvik_term::{am, Atom, Export, Term};
 
 pub use load::{prepare, LoadError};
 pub use rt::trace::{
@@ -93,6 +93,15 @@ pub fn bind_bif(e: &'static Export, f: kvik_proc::Bif) {
     let Some(s) = stubs::get() else { return };
     e.extra.store(f as usize, Ordering::Release);
     e.code.store(s.bif, Ordering::Release);
+}
+
+pub use rt::call::Nif;
+
+/// The entry for a function that a NIF library has: `f` is called with it and the arguments. It may
+/// be the first field of something larger.
+pub fn nif_entry(module: Atom, function: Atom, arity: u32, f: Nif) -> Option<Export> {
+    let code = AtomicUsize::new(stubs::get()?.nif);
+    Some(Export { code, extra: AtomicUsize::new(f as usize), module, function, arity })
 }
 
 /// Where the entries of funs without code lead.

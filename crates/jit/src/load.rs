@@ -78,7 +78,7 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         &module, &code, &proof, stubs, &atoms, &literals, &imports, &lambdas, &strings,
     );
     let (functions, on_load) = compile(&mut c, name)?;
-    let Output { mut a, segments, places, labels, lambda_labels } = c.finish();
+    let Output { mut a, segments, places, labels, lambda_labels, nifs } = c.finish();
     let memory = Code::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
     let start = memory.address();
     if !a.resolve() || !a.relocate(start) {
@@ -117,7 +117,8 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         funs,
         on_load,
         literals,
-        nifs: Vec::new(),
+        nifs,
+        library: Default::default(),
         memory: Box::new(Memory { _code: memory, _segments: segments, _strings: strings }),
     })
 }

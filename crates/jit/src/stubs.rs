@@ -59,6 +59,8 @@ stubs! {
     wait,
     /// What a BIF's export points to; `rax` holds the export.
     bif,
+    /// The same of a function that a NIF library has; `rax` holds its entry.
+    nif,
     /// The same of a function that is not there.
     undef,
     /// `erlang:apply/3` and `/2`.
@@ -150,7 +152,8 @@ fn make() -> Option<Stubs> {
     runtime_call(&mut m);
     let trap = raising(&mut m);
     let (yield_, wait) = stopping(&mut m);
-    let bif = bif_call(&mut m);
+    let bif = bif_call(&mut m, rt::call::bif, rt::call::resume);
+    let nif = bif_call(&mut m, rt::call::nif, rt::call::resume_nif);
     let undef = m.entry();
     m.a.mov_rr(RCX, RAX);
     m.call_rt(rt::call::undefined);
@@ -200,6 +203,7 @@ fn make() -> Option<Stubs> {
         yield_,
         wait,
         bif,
+        nif,
         undef,
         apply,
         apply_fun,
@@ -303,10 +307,10 @@ fn stopping(m: &mut Maker) -> (Label, Label) {
     (yield_, wait)
 }
 
-fn bif_call(m: &mut Maker) -> Label {
+fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
     let bif = m.entry();
     m.a.mov_rr(RCX, RAX);
-    m.call_rt(rt::call::bif);
+    m.call_rt(call);
     let failed = m.a.label();
     none_to(&mut m.a, failed);
     m.a.mov_rr(XREGS[0], RAX);
@@ -330,7 +334,7 @@ fn bif_call(m: &mut Maker) -> Label {
     m.a.jmp(m.yield_);
     m.a.align(16);
     m.a.place(resumed);
-    m.call_rt(rt::call::resume);
+    m.call_rt(resume);
     m.a.jmp(bif);
     bif
 }

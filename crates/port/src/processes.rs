@@ -17,7 +17,7 @@ impl Host for Processes {
     }
     fn exit(&self, pid: u32, port: u32, reason: OwnedTerm) {
         let from = OwnedTerm::immediate(Term::local_port(port));
-        control(pid, Control::Exit { from, linked: true, reason });
+        control(pid, Control::Exit { from, linked: true, reason, token: None });
     }
     fn down(&self, pid: u32, monitor: [u32; 3], _: u32, _: Option<Atom>, reason: OwnedTerm) {
         control(pid, Control::Down { id: RefId(monitor), reason });
@@ -56,7 +56,7 @@ pub const HOOKS: PortHooks = PortHooks {
             let reason = OwnedTerm::immediate(am::badsig.into());
             let me = OwnedTerm::immediate(Term::local_port(port.id));
             if let Some(owner) = port.owner() {
-                control(owner, Control::Exit { from: me, linked: false, reason });
+                control(owner, Control::Exit { from: me, linked: false, reason, token: None });
             }
         }
         true

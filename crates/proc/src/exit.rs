@@ -7,7 +7,7 @@ use kvik_term::{am, Term};
 use crate::bif::Class;
 use crate::process::{flag, table, Extra, Ticket};
 use crate::relation::LinkState;
-use crate::signal::{control, deliver, message, send_to_peer, undeliverable, Control, Signal};
+use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable, Control, Signal};
 use crate::{clock, registry, Proc};
 
 /// A process begins to end, or goes on with that in a further turn. False: it needs one more.
@@ -34,6 +34,8 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     }
     crate::sched::online::ended(p.pid());
     crate::hooks::run_on_exit(p);
+    let seq = crate::seq::Parting::of(p);
+    p.forget_seq();
     table().remove(p.pid());
     for s in ticket.close() {
         undeliverable(p.pid(), s);
@@ -41,7 +43,7 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     p.drop_tasks();
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
-    let mut farewell = Farewell { pid: p.pid(), reason, to };
+    let mut farewell = Farewell { pid: p.pid(), reason, to, seq };
     if !farewell.step() {
         crate::sched::say_later(farewell);
     }
@@ -57,6 +59,7 @@ pub(crate) struct Farewell {
     pid: u32,
     reason: OwnedTerm,
     to: Extra,
+    seq: Option<crate::seq::Parting>,
 }
 
 /// How many are told in one step.
@@ -65,17 +68,18 @@ const STEP: usize = 500;
 impl Farewell {
     /// Exit signals to links, `DOWN` to watchers; monitors of its own end. Has all been told?
     pub(crate) fn step(&mut self) -> bool {
-        let Farewell { pid, reason, to } = self;
+        let Farewell { pid, reason, to, seq } = self;
         let Some(x) = to.get_mut() else { return true };
         for _ in 0..STEP {
             if let Some((_, l)) = x.links.pop_first() {
                 if l.state == LinkState::Linked {
                     let (from, reason) = (Term::local_pid(*pid), reason.clone());
                     let from = OwnedTerm::immediate(from);
-                    send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason });
+                    let token = seq.as_mut().and_then(|s| s.next(l.peer, reason.term()));
+                    send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason, token });
                 }
             } else if let Some((id, m)) = x.monitored_by.pop_first() {
-                control(m.pid, Control::Down { id, reason: reason.clone() });
+                send_down(m.pid, *pid, id, reason.clone());
             } else if let Some((id, m)) = x.monitoring.pop_first() {
                 crate::handle::send_demonitor(*pid, id, &m.target);
             } else if let Some((other, n)) = x.suspending.pop_first() {

@@ -6,8 +6,8 @@ use kvik_term::{am, Term, View};
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::{
-    control, deliver, send_to_peer, try_control, undeliverable, undeliverable_control, Control,
-    RefId, Signal,
+    control, deliver, message, send_to_peer, try_control, undeliverable, undeliverable_control,
+    Control, RefId, Signal,
 };
 use crate::trace::bit;
 use crate::Proc;
@@ -85,10 +85,15 @@ impl Proc {
     fn control(&self, c: Control) {
         match c {
             Control::AliasMessage { id, message } => self.alias_message(id, message),
-            Control::MessageFrom { from, message } => {
-                self.trace_receive(Some(from), message.term());
+            Control::MessageFrom { from, alias, message, token } => {
+                if alias.is_some_and(|id| !self.uses_alias(id)) {
+                    return;
+                }
+                if self.is_traced(bit::RECEIVE) {
+                    self.trace_receive(Some(from), message.term());
+                }
                 self.last_from.set(from);
-                self.mailbox.borrow_mut().push(message)
+                self.put_with_token(message, token)
             }
             Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
@@ -107,7 +112,9 @@ impl Proc {
                     x.links.remove(&from.word());
                 }
             }),
-            Control::Exit { from, linked, reason } => self.exit_signal(from, linked, reason),
+            Control::Exit { from, linked, reason, token } => {
+                self.exit_signal(from, linked, reason, token)
+            }
             Control::Monitor { from, id, name } => self.with_extra(|x| {
                 x.monitored_by.insert(id, MonitoredBy { pid: from, name });
             }),
@@ -162,7 +169,13 @@ impl Proc {
         }
     }
 
-    fn exit_signal(&self, from: OwnedTerm, linked: bool, reason: OwnedTerm) {
+    fn exit_signal(
+        &self,
+        from: OwnedTerm,
+        linked: bool,
+        reason: OwnedTerm,
+        token: Option<Box<OwnedTerm>>,
+    ) {
         if linked {
             let key = from.term().word();
             let counts = self.extra.borrow_mut().get_mut().is_some_and(|x| {
@@ -181,10 +194,15 @@ impl Proc {
             return self.begin_exit(OwnedTerm::immediate(Term::atom(am::killed)));
         }
         if self.flag(flag::TRAP_EXIT) {
-            self.put_message(|h| {
-                let (from, reason) = (h.copy(from.term()), h.copy(reason.term()));
-                h.tuple(&[am::UP_EXIT.into(), from, reason])
-            });
+            if token.is_some() || self.flag(flag::SEQ) {
+                let m = message(|h| exit_message(h, &from, &reason));
+                if self.is_traced(bit::RECEIVE) {
+                    self.trace_receive(None, m.term());
+                }
+                self.put_with_token(m, token.map_or_else(OwnedTerm::default, |t| *t));
+            } else {
+                self.put_message(|h| exit_message(h, &from, &reason));
+            }
         } else {
             let own = from.term().same(self.self_pid());
             if !reason.term().is_atom(am::normal) || (own && !linked) {
@@ -230,6 +248,11 @@ pub(crate) fn send_demonitor(from: u32, id: RefId, target: &Target) {
         Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
         Target::TimeOffset | Target::Remote(_) => {}
     }
+}
+
+/// `{'EXIT', From, Reason}`.
+fn exit_message<'h>(h: &'h Heap, from: &OwnedTerm, reason: &OwnedTerm) -> Term<'h> {
+    h.tuple(&[am::UP_EXIT.into(), h.copy(from.term()), h.copy(reason.term())])
 }
 
 /// `{'DOWN', Ref, process, Item, Reason}`.
@@ -372,6 +395,7 @@ impl Proc {
             from: OwnedTerm::immediate(self.self_pid()),
             linked: false,
             reason: OwnedTerm::new(reason),
+            token: None,
         };
         send_to_peer(to, self.pid(), c);
         if to.same(self.self_pid()) {

@@ -22,6 +22,7 @@ pub mod registry;
 pub mod relation;
 pub mod sched;
 pub mod send;
+pub mod seq;
 pub mod signal;
 pub mod spawn;
 pub mod sysmon;

@@ -34,9 +34,53 @@ impl MailboxCell {
     }
 }
 
+/// What there is at a position.
+enum Slot {
+    Gap,
+    Message(OwnedTerm),
+    /// A message with what its sender's token makes of the receiver's: see [`crate::seq`].
+    Tokened(Box<Tokened>),
+}
+
+struct Tokened {
+    message: OwnedTerm,
+    token: OwnedTerm,
+}
+
+impl Slot {
+    #[inline]
+    fn message(&self) -> Option<&OwnedTerm> {
+        match self {
+            Slot::Gap => None,
+            Slot::Message(m) => Some(m),
+            Slot::Tokened(t) => Some(&t.message),
+        }
+    }
+    #[inline]
+    fn message_mut(&mut self) -> Option<&mut OwnedTerm> {
+        match self {
+            Slot::Gap => None,
+            Slot::Message(m) => Some(m),
+            Slot::Tokened(t) => Some(&mut t.message),
+        }
+    }
+    #[inline]
+    fn is_gap(&self) -> bool {
+        matches!(self, Slot::Gap)
+    }
+}
+
+/// A message that was taken out. Its token, where it has one: an empty list ends the receiver's.
+pub struct Taken {
+    pub message: OwnedTerm,
+    pub token: Option<OwnedTerm>,
+}
+
 #[derive(Default)]
 pub struct Mailbox {
-    slots: VecDeque<Option<OwnedTerm>>,
+    slots: VecDeque<Slot>,
+    /// How many of them are [`Slot::Tokened`].
+    tokened: usize,
     /// What comes after them: messages only.
     fresh: Chain<Signal>,
     fresh_len: usize,
@@ -72,7 +116,30 @@ impl Mailbox {
     #[inline]
     pub fn push(&mut self, m: OwnedTerm) {
         self.settle();
-        self.slots.push_back(Some(m));
+        self.slots.push_back(Slot::Message(m));
+    }
+    /// The same with a token, or an empty list for none.
+    pub fn push_tokened(&mut self, message: OwnedTerm, token: OwnedTerm) {
+        self.settle();
+        self.tokened += 1;
+        self.slots.push_back(Slot::Tokened(Box::new(Tokened { message, token })));
+    }
+    /// What is there now came without a token.
+    pub fn no_tokens(&mut self) {
+        self.settle();
+        for s in &mut self.slots {
+            let (message, token) = match std::mem::replace(s, Slot::Gap) {
+                Slot::Gap => continue,
+                Slot::Message(m) => (m, OwnedTerm::default()),
+                Slot::Tokened(t) => (t.message, OwnedTerm::default()),
+            };
+            *s = Slot::Tokened(Box::new(Tokened { message, token }));
+        }
+        self.tokened = self.slots.len() - self.gaps;
+    }
+    /// Does any message say something of tokens?
+    pub fn has_tokens(&self) -> bool {
+        self.tokened != 0
     }
     /// Puts in so many messages, which is all there is in the chain.
     #[inline]
@@ -91,7 +158,7 @@ impl Mailbox {
         self.slots.reserve(self.fresh_len);
         self.fresh_len = 0;
         let new = std::mem::take(&mut self.fresh);
-        self.slots.extend(new.filter_map(|s| s.into_message().map(Some)));
+        self.slots.extend(new.filter_map(|s| s.into_message().map(Slot::Message)));
     }
     fn end(&self) -> u64 {
         self.base + (self.slots.len() + self.fresh_len) as u64
@@ -113,12 +180,17 @@ impl Mailbox {
         grown
     }
     pub fn iter(&self) -> impl Iterator<Item = &OwnedTerm> {
-        self.slots.iter().flatten().chain(self.fresh.iter().filter_map(Signal::message))
+        self.slots
+            .iter()
+            .filter_map(Slot::message)
+            .chain(self.fresh.iter().filter_map(Signal::message))
     }
     /// No message shares these literals any more.
     pub fn copy_literals(&mut self, leaving: &Leaving) {
         self.settle();
-        for m in self.slots.iter_mut().flatten().filter(|m| m.may_refer(leaving)) {
+        for m in
+            self.slots.iter_mut().filter_map(Slot::message_mut).filter(|m| m.may_refer(leaving))
+        {
             *m = m.clone();
         }
     }
@@ -130,11 +202,11 @@ impl Mailbox {
             match self.slots.get(i) {
                 None if self.fresh_len == 0 => return None,
                 None => self.settle(),
-                Some(None) => {
+                Some(Slot::Gap) => {
                     self.save += 1;
                     self.walked += 1;
                 }
-                Some(Some(_)) => return self.slots[i].as_mut(),
+                Some(_) => return self.slots[i].message_mut(),
             }
         }
     }
@@ -149,8 +221,8 @@ impl Mailbox {
     ) -> (impl Iterator<Item = &OwnedTerm>, impl Iterator<Item = &OwnedTerm>) {
         let i = (self.save - self.base) as usize;
         let fresh = self.fresh.iter().filter_map(Signal::message);
-        let after = self.slots.iter().skip(i + 1).flatten().chain(fresh);
-        (self.slots.iter().take(i).flatten(), after)
+        let after = self.slots.iter().skip(i + 1).filter_map(Slot::message).chain(fresh);
+        (self.slots.iter().take(i).filter_map(Slot::message), after)
     }
     /// Is there a message that was not looked at?
     pub fn has_next(&mut self) -> bool {
@@ -173,7 +245,7 @@ impl Mailbox {
             return None;
         }
         let first = match self.slots.front() {
-            Some(m) => m.as_ref(),
+            Some(s) => s.message(),
             None => self.fresh.first().and_then(Signal::message),
         };
         first.map(|m| m.words())
@@ -189,19 +261,19 @@ impl Mailbox {
             self.save = self.base;
             return Some(m);
         }
-        let m = self.slots.pop_front()??;
+        let first = self.slots.pop_front()?;
         self.base += 1;
-        while let Some(None) = self.slots.front() {
+        while self.slots.front().is_some_and(Slot::is_gap) {
             self.slots.pop_front();
             self.base += 1;
             self.gaps -= 1;
         }
         self.save = self.base;
-        Some(m)
+        self.taken(first).map(|t| t.message)
     }
     /// Takes the message that room was made for; it was looked at.
     pub fn put_before(&mut self, m: OwnedTerm) {
-        self.slots.push_front(Some(m));
+        self.slots.push_front(Slot::Message(m));
         // A mailbox that was made since has given no position away.
         match self.base.checked_sub(1) {
             Some(base) => self.base = base,
@@ -221,14 +293,26 @@ impl Mailbox {
     }
     /// Takes the message at the save pointer out and starts over.
     #[inline]
-    pub fn take(&mut self) -> Option<OwnedTerm> {
+    pub fn take(&mut self) -> Option<Taken> {
         let i = (self.save - self.base) as usize;
-        let m = self.slots.get_mut(i)?.take()?;
+        let s = std::mem::replace(self.slots.get_mut(i)?, Slot::Gap);
+        let m = self.taken(s)?;
         self.selective &= i != 0;
         self.gaps += 1;
         self.tidy();
         self.save = self.base;
         Some(m)
+    }
+    #[inline]
+    fn taken(&mut self, s: Slot) -> Option<Taken> {
+        match s {
+            Slot::Gap => None,
+            Slot::Message(message) => Some(Taken { message, token: None }),
+            Slot::Tokened(t) => {
+                self.tokened -= 1;
+                Some(Taken { message: t.message, token: Some(t.token) })
+            }
+        }
     }
     pub fn restart(&mut self) {
         self.save = self.base;
@@ -236,8 +320,9 @@ impl Mailbox {
     /// Takes out the first message that `f` wants.
     pub fn take_first(&mut self, mut f: impl FnMut(&OwnedTerm) -> bool) -> Option<OwnedTerm> {
         self.settle();
-        let i = self.slots.iter().position(|s| s.as_ref().is_some_and(&mut f))?;
-        let m = self.slots[i].take();
+        let i = self.slots.iter().position(|s| s.message().is_some_and(&mut f))?;
+        let s = std::mem::replace(self.slots.get_mut(i)?, Slot::Gap);
+        let m = self.taken(s).map(|t| t.message);
         self.gaps += 1;
         let save = self.save;
         self.tidy();
@@ -246,13 +331,13 @@ impl Mailbox {
     }
     #[inline]
     fn tidy(&mut self) {
-        while let Some(None) = self.slots.front() {
+        while self.slots.front().is_some_and(Slot::is_gap) {
             self.slots.pop_front();
             self.base += 1;
             self.gaps -= 1;
         }
-        if self.fresh_len == 0 && matches!(self.slots.back(), Some(None)) {
-            while let Some(None) = self.slots.back() {
+        if self.fresh_len == 0 && self.slots.back().is_some_and(Slot::is_gap) {
+            while self.slots.back().is_some_and(Slot::is_gap) {
                 self.slots.pop_back();
                 self.gaps -= 1;
             }
@@ -275,7 +360,7 @@ impl Mailbox {
     /// Closes the gaps. Messages move towards the end, which stays where it is: those after a
     /// marker remain after it.
     fn compact(&mut self) {
-        self.slots.retain(Option::is_some);
+        self.slots.retain(|s| !s.is_gap());
         self.base += self.gaps as u64;
         (self.gaps, self.walked) = (0, 0);
         self.save = self.save.clamp(self.base, self.end());
@@ -342,7 +427,7 @@ mod tests {
             while next(&mut m) != Some(i) {
                 m.skip();
             }
-            assert_eq!(m.take().and_then(|t| t.term().as_small()), Some(i));
+            assert_eq!(m.take().and_then(|t| t.message.term().as_small()), Some(i));
         }
         assert_eq!(m.len(), 100);
         let left: Vec<_> = m.iter().filter_map(|t| t.term().as_small()).collect();
@@ -398,7 +483,7 @@ mod tests {
         append(&mut m, 3..5);
         let (r, k) = (RefId([1, 2, 3]), m.reserve());
         m.bind(k, r);
-        assert_eq!(m.take().and_then(|t| t.term().as_small()), Some(2));
+        assert_eq!(m.take().and_then(|t| t.message.term().as_small()), Some(2));
         append(&mut m, 5..7);
         m.use_marker(r);
         assert_eq!(next(&mut m), Some(5));
@@ -418,7 +503,7 @@ mod tests {
                 m.skip();
             }
             steps += m.save - m.base;
-            assert_eq!(m.take().and_then(|t| t.term().as_small()), Some(i));
+            assert_eq!(m.take().and_then(|t| t.message.term().as_small()), Some(i));
         }
         assert!(steps < 20_000 * 500 && m.len() == 1);
     }

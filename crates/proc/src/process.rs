@@ -148,6 +148,8 @@ pub mod flag {
     pub const TASKS_LATER: u32 = 262_144;
     /// It is not collected on request of others.
     pub const GC_OFF: u32 = 524_288;
+    /// It has to do with sequential tracing: see `crate::seq`.
+    pub const SEQ: u32 = 1 << 20;
     /// What others have asked of it, which it sees to even while it waits.
     pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.
@@ -208,6 +210,7 @@ pub struct ExtraFields {
     /// The scheduler it is to run on, counted from 1; 0 for any.
     pub bound: usize,
     pub tasks: Option<Box<crate::tasks::SysTasks>>,
+    pub seq: crate::seq::Counters,
 }
 
 /// To be called when literals were copied.
@@ -239,6 +242,7 @@ impl Default for ExtraFields {
             literals: None,
             bound: 0,
             tasks: None,
+            seq: crate::seq::Counters::default(),
         }
     }
 }

@@ -82,7 +82,8 @@ impl Proc {
     /// Puts the message at the save pointer on the heap.
     #[inline]
     fn look_at_next(&self, mut m: RefMut<'_, Mailbox>) -> Option<Peek<'_>> {
-        let Some(words) = m.front_words().filter(|n| *n <= SMALL_MESSAGE) else {
+        let small = |n: &usize| *n <= SMALL_MESSAGE && !self.flag(flag::SEQ);
+        let Some(words) = m.front_words().filter(small) else {
             let t = m.current().map(std::mem::take)?;
             m.lent = true;
             return Some(Peek::Message(self.heap.lend(t)));
@@ -128,6 +129,7 @@ impl Proc {
             | flag::SUSPENDED
             | flag::HIBERNATING
             | flag::OFF_HEAP_QUEUE
+            | flag::SEQ
             | flag::CHORES;
         let flags = self.flags.get();
         let mut m = self.mailbox.get();
@@ -173,12 +175,16 @@ impl Proc {
             return;
         }
         let mut m = self.mailbox.borrow_mut();
+        let message = self.heap.root(Root::Lent);
         if m.lent {
             m.lent = false;
             self.heap.keep_lent();
             self.heap.set_root(Root::Lent, Term::NIL);
         }
-        m.take();
+        if let Some(token) = m.take().and_then(|t| t.token) {
+            drop(m);
+            self.seq_received(&token, message);
+        }
     }
     /// The `receive` is over without a message.
     pub fn timeout(&self) {

@@ -65,10 +65,13 @@ pub enum Control {
         id: RefId,
         message: OwnedTerm,
     },
-    /// A message to a process that is traced for what it receives.
+    /// A message to a process that is traced for what it receives, or any while there are tokens
+    /// of sequential tracing.
     MessageFrom {
         from: u32,
+        alias: Option<RefId>,
         message: OwnedTerm,
+        token: OwnedTerm,
     },
     /// `from`, here and below: a local pid or port.
     Link {
@@ -86,6 +89,8 @@ pub enum Control {
         from: OwnedTerm,
         linked: bool,
         reason: OwnedTerm,
+        /// Of sequential tracing.
+        token: Option<Box<OwnedTerm>>,
     },
     Monitor {
         from: u32,
@@ -215,16 +220,30 @@ pub(crate) fn undeliverable_control(pid: u32, c: Control) {
     match c {
         Control::Link { from } => {
             let from_me = OwnedTerm::immediate(me);
-            let exit = Control::Exit { from: from_me, linked: true, reason: noproc() };
+            let exit = Control::Exit { from: from_me, linked: true, reason: noproc(), token: None };
             send_to_peer(from, pid, exit);
         }
         Control::Unlink { from, id } => {
             send_to_peer(from, pid, Control::UnlinkAck { from: me, id })
         }
         Control::Monitor { from, id, .. } => {
-            control(from, Control::Down { id, reason: noproc() });
+            send_down(from, pid, id, noproc());
         }
         _ => {}
+    }
+}
+
+/// Who watches for a NIF library: no process has this number.
+pub const LIBRARY: u32 = u32::MAX;
+/// Hears of the end of a process that a NIF library watches.
+pub static LIBRARY_HEARS: std::sync::OnceLock<fn(dead: u32, RefId)> = std::sync::OnceLock::new();
+
+/// The end of a process, to one who watches it.
+pub(crate) fn send_down(to: u32, dead: u32, id: RefId, reason: OwnedTerm) {
+    if to != LIBRARY {
+        control(to, Control::Down { id, reason });
+    } else if let Some(hears) = LIBRARY_HEARS.get() {
+        hears(dead, id)
     }
 }
 

@@ -24,6 +24,8 @@ pub struct SpawnOptions {
     pub async_dist: bool,
     /// Bound to this scheduler, counted from 1; 0 for none.
     pub scheduler: usize,
+    /// What is said of it in sequential tracing.
+    pub request: Option<crate::seq::Request>,
     /// Not shown to users as one of theirs (`erts_internal:spawn_system_process/3`).
     pub system: bool,
 }
@@ -41,6 +43,7 @@ impl Default for SpawnOptions {
             off_heap_queue: false,
             async_dist: false,
             scheduler: 0,
+            request: None,
             system: false,
         }
     }
@@ -51,6 +54,8 @@ pub struct Spawned {
     pub pid: u32,
     /// Of its monitor.
     pub monitor: Option<RefId>,
+    /// Of the request, where that was made known.
+    pub request: Option<RefId>,
     ticket: Ticket,
 }
 
@@ -93,11 +98,15 @@ pub fn spawn(
     } else {
         p.heap.set_root(Root::GroupLeader, p.self_pid());
     }
+    let id = o.request.as_ref().map(|_| RefId::next());
+    if let (Some(parent), Some(r), Some(id)) = (parent, &o.request, id) {
+        parent.seq_spawn(p, id.0, r, (m, f, arity), given);
+    }
     if let Some(parent) = parent.filter(|_| crate::trace::on()) {
         parent.trace_spawn(p, m, f, given, o.link);
     }
-    let monitor = parent.and_then(|parent| relate(parent, p, o));
-    Some(Spawned { pid: p.pid(), monitor, ticket })
+    let monitor = parent.and_then(|parent| relate(parent, p, o, id));
+    Some(Spawned { pid: p.pid(), monitor, request: id, ticket })
 }
 
 /// Words that a copy of a function's arguments takes.
@@ -136,7 +145,7 @@ fn set_options(p: &Proc, o: &SpawnOptions) {
 }
 
 /// Link and monitor, both ends at once: the new process isn't running yet.
-fn relate(parent: &Proc, p: &Proc, o: SpawnOptions) -> Option<RefId> {
+fn relate(parent: &Proc, p: &Proc, o: SpawnOptions, id: Option<RefId>) -> Option<RefId> {
     if o.link {
         let (a, b) = (parent.self_pid(), p.self_pid());
         let linked = |peer| Link { peer, state: LinkState::Linked };
@@ -144,7 +153,7 @@ fn relate(parent: &Proc, p: &Proc, o: SpawnOptions) -> Option<RefId> {
         p.with_extra(|x| x.links.insert(a.word(), linked(a)));
     }
     let (tag, alias) = o.monitor?;
-    let id = RefId::next();
+    let id = id.unwrap_or_else(RefId::next);
     let target = Target::Process(p.pid());
     parent.with_extra(|x| {
         if let Some(kind) = alias {

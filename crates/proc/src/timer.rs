@@ -19,6 +19,8 @@ use crate::{clock, registry, sched};
 pub enum Due {
     Process(u32),
     Ref(RefId),
+    /// A function of [`call_at`].
+    Call(RefId),
 }
 
 /// Deadlines in nanoseconds of `clock::now`, in order. A tree: with a million timers, too, each step
@@ -126,12 +128,31 @@ pub fn count() -> usize {
     TIMERS_LEN.load(RELAXED)
 }
 
+type Call = Box<dyn FnOnce() + Send>;
+static CALLS: Mutex<Vec<(RefId, Call)>> = Mutex::new(Vec::new());
+
+/// Has a function called at that time by the scheduler that runs this.
+pub fn call_at(deadline: u64, f: Call) {
+    let id = RefId::next();
+    CALLS.lock().unwrap_or_else(|e| e.into_inner()).push((id, f));
+    sched::add_timer(deadline, Due::Call(id));
+}
+fn call(id: RefId) {
+    let mut calls = CALLS.lock().unwrap_or_else(|e| e.into_inner());
+    let found = calls.iter().position(|c| c.0 == id).map(|i| calls.swap_remove(i));
+    drop(calls);
+    if let Some((_, f)) = found {
+        f()
+    }
+}
+
 /// Does what is due.
 pub(crate) fn ring(due: Due) {
     match due {
         Due::Process(pid) => {
             let _ = crate::signal::try_deliver(pid, Signal::Time);
         }
+        Due::Call(id) => call(id),
         Due::Ref(id) => {
             let Some(Set { timer: t, .. }) = take(id) else { return };
             let pid = match t.dest {

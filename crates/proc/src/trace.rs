@@ -81,7 +81,7 @@ pub fn bit_of(flag: Atom) -> Option<u32> {
     }
 }
 
-/// Is anything traced or monitored? One word that all schedulers read.
+/// Is anything traced or monitored, or is there a token of sequential tracing? One word that all schedulers read.
 static ON: AtomicBool = AtomicBool::new(false);
 
 #[inline]
@@ -119,7 +119,7 @@ impl State {
             && self.ports.is_empty()
             && self.new.1.is_none()
             && self.new_ports.1.is_none();
-        ON.store(!idle || crate::sysmon::on(), Relaxed);
+        ON.store(!idle || crate::sysmon::on() || crate::seq::on(), Relaxed);
     }
 }
 static STATE: Mutex<Option<State>> = Mutex::new(None);

@@ -709,6 +709,7 @@ atoms! {
     send_to_non_existing_process = "send_to_non_existing_process",
     sendfile = "sendfile",
     sensitive = "sensitive",
+    seq_trace = "seq_trace",
     sequential = "sequential",
     sequential_trace_token = "sequential_trace_token",
     sequential_tracer = "sequential_tracer",

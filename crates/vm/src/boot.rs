@@ -40,6 +40,7 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
         return Err("no executable memory for native code".into());
     }
     hooks::install();
+    kvik_nif::install();
     let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
     sched::prepare(&config);
     kvik_bifs::register()?;

@@ -38,7 +38,7 @@ static MONOTONIC: AtomicI64 = AtomicI64::new(0);
 /// Where integers begin that need not be positive: the least small one.
 const FIRST: i64 = kvik_term::word::SMALL_MIN;
 
-fn unique(monotonic: bool, positive: bool) -> i64 {
+pub fn unique(monotonic: bool, positive: bool) -> i64 {
     let counter = if monotonic { &MONOTONIC } else { &UNIQUE };
     let n = counter.fetch_add(1, Ordering::Relaxed) + 1;
     if positive {

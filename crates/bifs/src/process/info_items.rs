@@ -191,7 +191,14 @@ fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
 }
 fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let all: Vec<Term<'h>> = p
-        .extra(|x| x.monitored_by.values().map(|m| Term::local_pid(m.pid)).collect())
+        .extra(|x| {
+            x.monitored_by
+                .values()
+                .map(|m| m.pid)
+                .filter(|pid| *pid != kvik_proc::signal::LIBRARY)
+                .map(Term::local_pid)
+                .collect()
+        })
         .unwrap_or_default();
     h.list(&all)
 }

@@ -2,6 +2,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::limits::{next_heap_size, MaxHeap};
+use kvik_proc::seq::Request;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::spawn::{spawn, SpawnOptions, Spawned};
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
@@ -71,6 +72,18 @@ fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Opti
 /// A list of a million elements is not what a first heap of that many words is for.
 const MAX_FIRST_HEAP: usize = 1 << 28;
 
+/// What is told of a call with these options where the caller has a token of sequential tracing.
+fn request(
+    p: &Proc,
+    options: Term<'_>,
+    tag: Option<&OwnedTerm>,
+    answered: bool,
+) -> Option<Request> {
+    p.seq_token()?;
+    let tag = tag.map_or(OwnedTerm::immediate(am::spawn_reply.into()), OwnedTerm::clone);
+    Some(Request { options: OwnedTerm::new(options), tag, answered })
+}
+
 fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: SpawnOptions) -> Option<Spawned> {
     let least = |n: usize| next_heap_size(n.min(MAX_FIRST_HEAP));
     let o = SpawnOptions { min_heap_size: o.min_heap_size.map(least), ..o };
@@ -78,6 +91,8 @@ fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: SpawnOptions) -> Option<
     spawn(Some(p), m.0, m.1, m.2, o)
 }
 fn plain<'h>(p: &'h Proc, a: &[Term<'h>], o: SpawnOptions) -> BifResult<'h> {
+    let options = if o.link { p.heap.list(&[am::link.into()]) } else { Term::NIL };
+    let o = SpawnOptions { request: request(p, options, None, false), ..o };
     let m = mfa(a).ok_or_else(|| p.badarg())?;
     let s = start(p, m, o).ok_or_else(|| p.system_limit())?;
     let pid = Term::local_pid(s.pid);
@@ -103,6 +118,7 @@ fn spawn_opt_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let m = mfa(a).ok_or_else(|| p.badarg())?;
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
+    o.request = request(p, a[3], None, false);
     let s = start(p, m, o).ok_or_else(|| p.system_limit())?;
     let pid = Term::local_pid(s.pid);
     let r = s.monitor.map(|id| reference(p, id, has_alias));
@@ -130,18 +146,28 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bad = all.into_iter().filter(|t| option(&mut o, &mut Some(&mut r), *t).is_none()).count();
     let good = bad == 0;
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
+    o.request = request(p, a[3], r.tag.as_ref(), true);
     let spawned = if good { start(p, m, o) } else { None };
     let (id, what, value) = match &spawned {
-        Some(s) => (s.monitor, am::ok, Term::local_pid(s.pid)),
+        Some(s) => (s.monitor.or(s.request), am::ok, Term::local_pid(s.pid)),
         None => (None, am::error, Term::atom(if good { am::system_limit } else { am::badopt })),
     };
-    let r_term = reference(p, id.unwrap_or_else(kvik_proc::RefId::next), has_alias && id.is_some());
+    let r_term = reference(
+        p,
+        id.unwrap_or_else(kvik_proc::RefId::next),
+        has_alias && spawned.as_ref().is_some_and(|s| s.monitor.is_some()),
+    );
     if if spawned.is_some() { r.success } else { r.error } {
         let m = message(|h| {
             let tag = r.tag.as_ref().map_or(am::spawn_reply.into(), |t| h.copy(t.term()));
             h.tuple(&[tag, h.copy(r_term), what.into(), value])
         });
-        deliver(p.pid(), Signal::Message(m));
+        match &spawned {
+            Some(s) if s.request.is_some() => s.proc().seq_answer(p, m),
+            _ => {
+                deliver(p.pid(), Signal::Message(m));
+            }
+        }
     }
     if let Some(s) = spawned {
         s.go();

@@ -133,10 +133,11 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Ok(kvik_term::Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
         }
         "time_offset" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
-        "sequential_tracer" => match value.as_bool() {
-            Some(false) => Ok(Term::bool(false)),
-            _ => Err(p.notsup()),
-        },
+        "sequential_tracer" => super::seq_trace::set_tracer(p, value),
+        "reset_seq_trace" => {
+            kvik_proc::seq::reset_all(p);
+            Ok(true.into())
+        }
         "cpu_topology" => super::processors::set(p, value),
         "internal_cpu_topology" => super::processors::set_internal(p, value),
         _ => Err(p.badarg_because(am::badopt)),

@@ -196,7 +196,10 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             let unbound = atom(p, "unbound")?;
             h.tuple(&vec![unbound; super::schedulers()])
         }
-        "sequential_tracer" => h.tuple(&[am::sequential_tracer.into(), Term::bool(false)]),
+        "sequential_tracer" => {
+            let tracer = kvik_proc::seq::tracer().map_or(Term::bool(false), Term::local_pid);
+            h.tuple(&[am::sequential_tracer.into(), tracer])
+        }
         "system_logger" => h.copy(flags::logger().term()),
         "cpu_topology" => processors::cpu_topology(p, "used")?,
         "check_io" => super::check_io::check_io(p)?,

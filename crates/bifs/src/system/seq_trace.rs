@@ -1,7 +1,8 @@
-//! Sequential tracing: the token a process carries. Who sends messages passes it on.
+//! Sequential tracing: the token a process carries, and who is told. `kvik_proc::seq` does the rest.
 
 use kvik_heap::roots::Root;
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_proc::seq::{self, bit, Token};
+use kvik_proc::{bif, trace, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -13,79 +14,59 @@ pub const BIFS: &[BifEntry] = &[
 
 /// The flags of a token by name.
 const FLAGS: &[(Atom, i64)] = &[
-    (am::send, 1),
-    (am::receive, 2),
-    (am::print, 4),
-    (am::timestamp, 8),
-    (am::strict_monotonic_timestamp, 16),
-    (am::monotonic_timestamp, 32),
+    (am::send, bit::SEND),
+    (am::receive, bit::RECEIVE),
+    (am::print, bit::PRINT),
+    (am::timestamp, bit::TIMESTAMP),
+    (am::strict_monotonic_timestamp, bit::STRICT),
+    (am::monotonic_timestamp, bit::MONOTONIC),
 ];
-const ALL_FLAGS: i64 = 63;
 
-/// Flags, label, serial, sender, last serial.
-type Token<'h> = [Term<'h>; 5];
-
-fn token<'h>(p: &'h Proc) -> Option<Token<'h>> {
-    p.heap.root(Root::SeqToken).as_tuple_n()
-}
 fn new_token<'h>(p: &'h Proc) -> Token<'h> {
     let zero = Term::int(0);
-    [zero, zero, zero, p.self_pid(), zero]
-}
-fn set<'h>(p: &'h Proc, t: Token<'h>) {
-    p.heap.set_root(Root::SeqToken, p.heap.tuple(&t));
+    [zero, zero, zero, p.self_pid(), p.heap.unsigned(p.seq_counters().last)]
 }
 
 fn seq_trace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, value] = *a else { return Err(p.badarg()) };
-    let what = what.as_atom().ok_or_else(|| p.badarg())?;
+    set(p, what, value).ok_or_else(|| p.badarg())
+}
+/// Sets a part of the token, or ends it; what was there before.
+pub(crate) fn set<'h>(p: &'h Proc, what: Term<'h>, value: Term<'h>) -> Option<Term<'h>> {
+    let what = what.as_atom()?;
     if what == am::sequential_trace_token {
-        return set_token(p, value);
+        let old = p.heap.root(Root::SeqToken);
+        value.is_nil().then(|| p.set_seq_token(None))?;
+        return Some(old);
     }
-    let mut t = token(p).unwrap_or_else(|| new_token(p));
+    let mut t = p.seq_token().unwrap_or_else(|| new_token(p));
     let old = match what {
         am::label => std::mem::replace(&mut t[1], value),
         am::serial => {
-            let [last, now] = value.as_tuple_n::<2>().ok_or_else(|| p.badarg())?;
-            if last.as_usize().is_none() || now.as_usize().is_none() {
-                return Err(p.badarg());
-            }
+            let [last, clock] = value.as_tuple_n::<2>()?;
+            // What is below 0 counts as OTP's unsigned words do.
+            let (l, c) = (last.as_small()? as u64, clock.as_small()? as u64);
+            p.set_seq_counters(seq::Counters { clock: c, last: l });
             let old = p.heap.tuple(&[t[4], t[2]]);
-            (t[4], t[2]) = (last, now);
+            (t[4], t[2]) = (last, clock);
             old
         }
         _ => {
-            let bit = FLAGS.iter().find(|f| f.0 == what).ok_or_else(|| p.badarg())?.1;
-            let on = value.as_bool().ok_or_else(|| p.badarg())?;
+            let bit = FLAGS.iter().find(|f| f.0 == what)?.1;
+            let on = value.as_bool()?;
             let flags = t[0].as_small().unwrap_or(0);
             t[0] = p.heap.integer(if on { flags | bit } else { flags & !bit });
             Term::bool(flags & bit != 0)
         }
     };
-    set(p, t);
-    Ok(old)
-}
-
-fn set_token<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
-    let old = p.heap.root(Root::SeqToken);
-    if !value.is_nil() {
-        let [flags, _, serial, from, last] = value.as_tuple_n().ok_or_else(|| p.badarg())?;
-        let ok = flags.as_small().is_some_and(|f| f & !ALL_FLAGS == 0)
-            && serial.as_small().is_some()
-            && from.as_pid().is_some()
-            && last.as_small().is_some();
-        if !ok {
-            return Err(p.badarg());
-        }
-    }
-    p.heap.set_root(Root::SeqToken, value);
-    Ok(old)
+    p.set_seq_token(Some(t));
+    Some(old)
 }
 
 fn seq_trace_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let what = a.first().and_then(|t| t.as_atom()).ok_or_else(|| p.badarg())?;
     let flag = FLAGS.iter().find(|f| f.0 == what).map(|f| f.1);
-    let value = match (token(p), flag, what) {
+    let value = match (p.seq_token(), flag, what) {
         (None, Some(_), _) => Term::bool(false),
         (None, None, am::label | am::serial) => return Ok(Term::NIL),
         (Some(t), Some(bit), _) => Term::bool(t[0].as_small().unwrap_or(0) & bit != 0),
@@ -96,12 +77,26 @@ fn seq_trace_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[what.into(), value]))
 }
 
-/// Without a system tracer nothing is printed.
-fn seq_trace_print_1<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(Term::bool(token(p).is_some()))
+fn seq_trace_print_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [m] = *a else { return Err(p.badarg()) };
+    Ok(Term::bool(p.seq_print(m)))
 }
 fn seq_trace_print_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let [label, _] = *a else { return Err(p.badarg()) };
-    let same = token(p).is_some_and(|t| kvik_ets::order::same(t[1], label));
-    Ok(Term::bool(same))
+    let [label, m] = *a else { return Err(p.badarg()) };
+    let same = p.seq_token().is_some_and(|t| kvik_ets::order::same(t[1], label));
+    Ok(Term::bool(same && p.seq_print(m)))
+}
+
+/// Who is told of all that: a process of this node. The one before, or `false`.
+pub(super) fn set_tracer<'h>(p: &'h Proc, to: Term<'h>) -> BifResult<'h> {
+    let to = match (to.as_bool(), to.as_local_pid()) {
+        (Some(false), _) => None,
+        (_, Some(pid)) if trace::is_alive(pid) => Some(pid),
+        // A port, or a module with functions of its own.
+        _ if to.as_local_port().is_some() || to.as_tuple().is_some() || to.as_cons().is_some() => {
+            return Err(p.notsup());
+        }
+        _ => return Err(p.badarg()),
+    };
+    Ok(seq::set_tracer(to).map_or(Term::bool(false), Term::local_pid))
 }

@@ -89,6 +89,9 @@ impl Effects for Acts {
             }
             (Action::IsSeqTrace, _) => Some(Term::bool(seq_token(p).as_tuple().is_some())),
             (Action::GetSeqToken, _) => Some(seq_token(p)),
+            (Action::SetSeqToken, [what, value]) => {
+                crate::system::set_seq_token(p, *what, *value).map(|_| Term::bool(true))
+            }
             (Action::GetTcw, _) => Some(p.heap.integer(crate::system::trace_control_word())),
             (Action::SetTcw, [n]) => {
                 let n = n.as_i64().filter(|n| (0..=u32::MAX as i64).contains(n))?;

@@ -32,7 +32,34 @@ fn call_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) -> Option<BifResult<
 pub extern "sysv64" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = x_terms(p, regs, e.arity as usize);
-    match call_bif(p, e, args) {
+    finished(p, e, args, call_bif(p, e, args))
+}
+
+/// What an entry that a NIF library gave to a function has in `extra`.
+pub type Nif = for<'h> fn(&'h Proc, &'static Export, &[Term<'h>]) -> BifResult<'h>;
+
+/// The same of a function that a NIF library has.
+pub extern "sysv64" fn nif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+    let e = export_at(extra);
+    let args = x_terms(p, regs, e.arity as usize);
+    // SAFETY: `nif_entry` put a function of this type there.
+    let f: Nif = unsafe { std::mem::transmute(e.extra.load(Ordering::Relaxed)) };
+    let r = f(p, e, args);
+    if r.is_err() && p.heap.exc_class() == Class::Again as u8 {
+        // It has no entry by its name.
+        p.trap_to.set(Some(e));
+    }
+    finished(p, e, args, Some(r))
+}
+
+#[inline(always)]
+fn finished<'h>(
+    p: &'h Proc,
+    e: &'static Export,
+    args: &[Term<'h>],
+    r: Option<BifResult<'h>>,
+) -> u64 {
+    match r {
         Some(Ok(t)) => {
             let mut w = t.word();
             if p.heap.gc_due() {
@@ -125,6 +152,13 @@ pub extern "sysv64" fn resume(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u
     let [m, f, args @ ..] = kept else { std::process::abort() };
     let (Some(m), Some(f)) = (m.as_atom(), f.as_atom()) else { std::process::abort() };
     with_kept_args(p, regs, kvik_code::export(m, f, args.len() as u32), args)
+}
+
+/// The same of a NIF.
+pub extern "sysv64" fn resume_nif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
+    let (Some(e), [_, _, args @ ..]) = (p.trap_to.take(), kept) else { std::process::abort() };
+    with_kept_args(p, regs, e, args)
 }
 
 /// In the word that names a guard BIF: a failure goes to a label.

@@ -11,7 +11,11 @@ mod maps;
 mod receive;
 mod tests;
 
+use std::sync::atomic::AtomicUsize;
+
 use kvik_beam::{Arg, Function, Op, Opcode};
+use kvik_code::NifCell;
+use kvik_term::am;
 
 use crate::asm::*;
 use crate::compiler::{Compiler, Done};
@@ -22,6 +26,7 @@ impl<'m> Compiler<'m> {
     /// A whole function: `func_info`, the entry, and its instructions.
     pub fn function(&mut self, f: &'m Function) -> Done {
         self.arity = f.arity as u32;
+        self.function = *self.atoms.get(f.name as usize).unwrap_or(&am::undefined);
         self.line = f.line;
         let entry = self.label(f.entry_label)?;
         for at in f.ops.clone() {
@@ -71,6 +76,23 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
+    /// Goes to the NIF's entry, once there is one.
+    fn nif_start(&mut self) -> Done {
+        let entry = Box::new(AtomicUsize::new(0));
+        self.a.mov_ri(RAX, entry.as_ptr() as u64);
+        self.a.mov_rm(RAX, RAX, 0);
+        self.a.test_rr(RAX, RAX);
+        let native = self.a.label();
+        self.a.jcc(Cc::Ne, native);
+        self.later(move |c| {
+            c.a.place(native);
+            c.a.jmp_m(RAX, 0);
+            Ok(())
+        });
+        self.nifs.push(NifCell { function: self.function, arity: self.arity, entry });
+        Ok(())
+    }
+
     fn instruction(&mut self, op: &Op) -> Done {
         use Opcode::*;
         match op.opcode {
@@ -80,7 +102,8 @@ impl<'m> Compiler<'m> {
                 }
                 Ok(())
             }
-            IntCodeEnd | Fclearerror | Fcheckerror | NifStart | OnLoad => Ok(()),
+            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad => Ok(()),
+            NifStart => self.nif_start(),
             Call | CallLast | CallOnly | CallExt | CallExtLast | CallExtOnly | Apply
             | ApplyLast | CallFun | CallFun2 | Return | MakeFun2 | MakeFun3 => self.calls(op),
             Allocate | AllocateHeap | AllocateZero | AllocateHeapZero | TestHeap | Init

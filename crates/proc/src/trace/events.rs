@@ -1,12 +1,28 @@
 //! What processes tell their tracers.
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_term::{am, Atom, Term};
+use kvik_term::{am, Atom, Ref, Term};
 
 use super::{bit, is_alive, judge, of, of_new, on, set, Tracee, Verdict};
 use crate::process::flag;
-use crate::signal::{control, Control};
+use crate::signal::{control, Control, RefId};
 use crate::{node, registry, Proc};
+
+/// The process or port of this node that a message goes to, or the alias of one.
+fn receiver(to: Term<'_>) -> Option<(Term<'_>, Option<(u32, RefId)>)> {
+    let name = match to.as_tuple_n::<2>() {
+        Some([name, at]) if at.as_atom() == Some(node::name()) => name.as_atom(),
+        _ => to.as_atom(),
+    };
+    if let Some(name) = name {
+        return Some((registry::whereis(name)?, None));
+    }
+    let alias = match to.as_ref() {
+        Some(Ref::Local(r)) => r.alias_pid().map(|pid| (pid, RefId::of(r))),
+        _ => None,
+    };
+    Some((to, alias))
+}
 
 impl Proc {
     pub fn trace_flags(&self) -> u32 {
@@ -31,17 +47,24 @@ impl Proc {
             self.tell_send(to, m);
         }
         // Patterns for what is received look at the sender too.
-        let pid = match to.as_atom() {
-            Some(name) => registry::whereis_process(name),
-            None => to.as_local_pid(),
-        };
-        let is_receiver = |pid: &u32| {
+        let seq = crate::seq::on();
+        let Some((to, alias)) = receiver(to) else { return false };
+        if let (Some(_), true) = (to.as_local_port(), seq) {
+            self.seq_send(to, m);
+        }
+        let Some(pid) = to.as_local_pid().or(alias.map(|a| a.0)) else { return false };
+        let alias = alias.map(|a| a.1);
+        let traced = {
             let guard = kvik_sync::pin();
-            let task = crate::process::table().get(*pid, &guard);
-            task.is_some_and(|t| t.trace() & bit::RECEIVE != 0)
+            let Some(task) = crate::process::table().get(pid, &guard) else { return false };
+            task.trace() & bit::RECEIVE != 0
         };
-        let Some(pid) = pid.filter(is_receiver) else { return false };
-        control(pid, Control::MessageFrom { from: self.pid(), message: OwnedTerm::new(m) });
+        if !seq && !traced {
+            return false;
+        }
+        let token = if seq { self.seq_send(to, m) } else { OwnedTerm::default() };
+        let (from, message) = (self.pid(), OwnedTerm::message(m));
+        control(pid, Control::MessageFrom { from, alias, message, token });
         true
     }
     fn tell_send<'h>(&'h self, to: Term<'h>, m: Term<'h>) {

@@ -1,0 +1,131 @@
+//! What OTP 25's `erl_nif.h` lays down: the structures that libraries and the machine share.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::env::Env;
+
+/// `ERL_NIF_TERM`: a term's own word.
+pub type Word = u64;
+
+/// The version of the interface that is here.
+pub const MAJOR: c_int = 2;
+pub const MINOR: c_int = 16;
+pub const VARIANT: &[u8] = b"beam.vanilla";
+
+/// `ERL_NIF_LATIN1`.
+pub const LATIN1: c_int = 1;
+/// `ERL_NIF_DIRTY_JOB_CPU_BOUND`, `ERL_NIF_DIRTY_JOB_IO_BOUND`.
+pub const DIRTY_CPU: c_uint = 1;
+pub const DIRTY_IO: c_uint = 2;
+
+pub type Native = unsafe extern "C" fn(*mut Env, c_int, *const Word) -> Word;
+pub type Load = unsafe extern "C" fn(*mut Env, *mut *mut c_void, Word) -> c_int;
+pub type Upgrade =
+    unsafe extern "C" fn(*mut Env, *mut *mut c_void, *mut *mut c_void, Word) -> c_int;
+pub type Unload = unsafe extern "C" fn(*mut Env, *mut c_void);
+
+/// `ErlNifFunc`
+#[repr(C)]
+pub struct Function {
+    pub name: *const c_char,
+    pub arity: c_uint,
+    pub code: Native,
+    pub flags: c_uint,
+}
+
+/// The same before version 2.7.
+#[repr(C)]
+pub struct OldFunction {
+    pub name: *const c_char,
+    pub arity: c_uint,
+    pub code: Native,
+}
+
+/// `ErlNifEntry`; a library made for an older version has no more than the fields of its time.
+#[repr(C)]
+pub struct Entry {
+    pub major: c_int,
+    pub minor: c_int,
+    pub name: *const c_char,
+    pub num_of_funcs: c_int,
+    pub funcs: *const Function,
+    pub load: Option<Load>,
+    pub reload: Option<Load>,
+    pub upgrade: Option<Upgrade>,
+    pub unload: Option<Unload>,
+    /// Since 2.1.
+    pub vm_variant: *const c_char,
+    /// Since 2.7.
+    pub options: c_uint,
+    /// Since 2.12.
+    pub sizeof_resource_type_init: usize,
+    /// Since 2.14.
+    pub min_erts: *const c_char,
+}
+
+/// `ErlNifBinary`
+#[repr(C)]
+pub struct Binary {
+    pub size: usize,
+    pub data: *mut u8,
+    /// The off-heap binary that it owns, or null.
+    pub owned: *mut kvik_heap::binary::Binary,
+    pub spare: [*mut c_void; 2],
+}
+
+/// `ErlNifPid`, `ErlNifPort`: a term.
+pub type Pid = Word;
+
+/// `ErlNifMonitor`: the numbers of a reference.
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct Monitor {
+    pub numbers: [u32; 3],
+    pub spare: [u32; 5],
+}
+
+pub type Dtor = unsafe extern "C" fn(*mut Env, *mut c_void);
+pub type Stop = unsafe extern "C" fn(*mut Env, *mut c_void, c_int, c_int);
+pub type Down = unsafe extern "C" fn(*mut Env, *mut c_void, *mut Pid, *mut Monitor);
+pub type DynCall = unsafe extern "C" fn(*mut Env, *mut c_void, *mut c_void);
+
+/// `ErlNifResourceTypeInit`
+#[repr(C)]
+#[derive(Copy, Clone, Default)]
+pub struct TypeInit {
+    pub dtor: Option<Dtor>,
+    pub stop: Option<Stop>,
+    pub down: Option<Down>,
+    /// How many of the four are there, where the type is made by `enif_init_resource_type`.
+    pub members: c_int,
+    pub dyncall: Option<DynCall>,
+}
+
+/// `ErlNifMapIterator`
+#[repr(C)]
+pub struct MapIterator {
+    pub map: Word,
+    pub size: u64,
+    /// 0 before the first pair, `size + 1` behind the last one.
+    pub index: u64,
+    /// The pairs of the map, in order, behind one more pointer.
+    pub pairs: *mut Vec<(Word, Word)>,
+    pub unused: *mut c_void,
+    pub spare: [*mut c_void; 2],
+}
+
+/// `ErlNifSysInfo`
+#[repr(C)]
+pub struct SysInfo {
+    pub driver_major: c_int,
+    pub driver_minor: c_int,
+    pub erts_version: *const c_char,
+    pub otp_release: *const c_char,
+    pub thread_support: c_int,
+    pub smp_support: c_int,
+    pub async_threads: c_int,
+    pub scheduler_threads: c_int,
+    pub nif_major: c_int,
+    pub nif_minor: c_int,
+    pub dirty_schedulers: c_int,
+}

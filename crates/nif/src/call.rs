@@ -1,0 +1,210 @@
+//! Calls of native functions: on the scheduler, or, for dirty ones, on a thread that may be busy or
+//! wait for long.
+
+use std::collections::HashMap;
+use std::ffi::{c_char, c_int, c_uint};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use kvik_heap::{Heap, OwnedTerm, Pins};
+use kvik_proc::{handle, BifResult, Proc, Raised};
+use kvik_term::word::NONE;
+use kvik_term::{am, Atom, Export, Term};
+
+use crate::abi::{Native, Word, DIRTY_CPU, DIRTY_IO};
+use crate::env::{c_str, env, set_thread_kind, term, Env, Next};
+use crate::load::Library;
+
+/// What a function that a library has is called by. Its entry comes first: native code knows it by
+/// that address. None is ever freed.
+#[repr(C)]
+pub struct Record {
+    pub entry: Export,
+    code: Native,
+    flags: c_uint,
+    lib: *const Library,
+}
+// SAFETY: nothing in it changes; the library is there while its module's code can be called.
+unsafe impl Send for Record {}
+// SAFETY: as above.
+unsafe impl Sync for Record {}
+
+/// What a record is known by: library, code, flags and name.
+type Key = (usize, usize, c_uint, Atom, Atom, u32);
+
+fn records() -> MutexGuard<'static, HashMap<Key, &'static Record>> {
+    static RECORDS: OnceLock<Mutex<HashMap<Key, &'static Record>>> = OnceLock::new();
+    RECORDS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The record of a function, made when there is none yet.
+pub fn record(
+    lib: *const Library,
+    (module, name, arity): (Atom, Atom, u32),
+    code: Native,
+    flags: c_uint,
+) -> Option<&'static Record> {
+    let key = (lib as usize, code as usize, flags, module, name, arity);
+    let mut all = records();
+    if let Some(r) = all.get(&key) {
+        return Some(r);
+    }
+    let entry = kvik_jit::nif_entry(module, name, arity, call)?;
+    let r: &'static Record = Box::leak(Box::new(Record { entry, code, flags, lib }));
+    all.insert(key, r);
+    Some(r)
+}
+
+/// What happens where native code calls a record's entry.
+fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h> {
+    // SAFETY: only entries in records lead here; they come first there.
+    let r: &'static Record = unsafe { &*std::ptr::from_ref(e).cast() };
+    if r.flags != 0 {
+        return match p.resumed::<Waiting>() {
+            Some(job) => match job.take() {
+                Some(outcome) => outcome.finish(p),
+                // Not yet.
+                None => Err(p.again::<Waiting>(job, None)),
+            },
+            None => Err(start(p, r, args)),
+        };
+    }
+    let mut e = Env::of_call(p, r.lib);
+    // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
+    let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
+    if e.exception.is_none() && e.next.is_none() && w != NONE {
+        return Ok(term(w));
+    }
+    let Env { exception, next, lib, .. } = e;
+    ended(p, lib, w, exception, next)
+}
+
+/// A call whose value is not all there is to it.
+#[cold]
+fn ended<'h>(
+    p: &'h Proc,
+    lib: *const Library,
+    w: Word,
+    exception: Option<Word>,
+    next: Option<Next>,
+) -> BifResult<'h> {
+    match (exception, next) {
+        (Some(why), _) => Err(p.error(term(why))),
+        (None, Some(n)) => {
+            // SAFETY: the library whose function was called.
+            let module = unsafe { lib.as_ref() }.map_or(am::undefined, |l| l.module);
+            let name = (module, n.name, n.args.len() as u32);
+            let Some(r) = record(lib, name, n.code, n.flags) else { return Err(p.system_limit()) };
+            let args: Vec<Term<'h>> = n.args.iter().map(|w| term(*w)).collect();
+            Err(p.trap(&r.entry, &args))
+        }
+        (None, None) if w == NONE => Err(p.badarg()),
+        (None, None) => Ok(term(w)),
+    }
+}
+
+/// Runs another native function in place of this one, which returns what this gives.
+#[no_mangle]
+pub extern "C" fn enif_schedule_nif(
+    e: *mut Env,
+    name: *const c_char,
+    flags: c_int,
+    code: Native,
+    argc: c_int,
+    argv: *const Word,
+) -> Word {
+    let name: String = c_str(name).iter().map(|b| *b as char).collect();
+    let Ok(name) = Atom::intern(&name) else { return crate::env::enif_make_badarg(e) };
+    let flags = flags as c_uint;
+    if flags & !(DIRTY_CPU | DIRTY_IO) != 0 || flags == DIRTY_CPU | DIRTY_IO || argc < 0 {
+        return crate::env::enif_make_badarg(e);
+    }
+    let args = crate::env::terms(argv, argc as usize).iter().map(|t| t.word()).collect();
+    let e = env(e);
+    e.next = Some(Next { name, code, flags, args });
+    NONE
+}
+
+/// What a dirty call came to.
+enum Outcome {
+    Value(OwnedTerm),
+    Raised(OwnedTerm),
+    /// The next function to call, with its arguments as a tuple.
+    Next(&'static Record, OwnedTerm),
+    Failed,
+}
+/// A dirty call that a process waits for.
+#[derive(Clone)]
+struct Job(Arc<Mutex<Option<Outcome>>>);
+
+enum Waiting {}
+impl Pins for Waiting {
+    type In<'h> = Job;
+}
+
+impl Job {
+    fn take(&self) -> Option<Outcome> {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).take()
+    }
+}
+impl Outcome {
+    fn finish<'h>(self, p: &'h Proc) -> BifResult<'h> {
+        match self {
+            Outcome::Value(t) => Ok(p.heap.copy(t.term())),
+            Outcome::Raised(t) => Err(p.error(p.heap.copy(t.term()))),
+            Outcome::Next(r, t) => {
+                let args = p.heap.copy(t.term()).as_tuple().map_or(&[][..], |t| t.elements());
+                Err(p.trap(&r.entry, args))
+            }
+            Outcome::Failed => Err(p.system_limit()),
+        }
+    }
+}
+
+/// Has a thread make the call, with copies of the arguments: the process may be ended meanwhile.
+fn start(p: &Proc, r: &'static Record, args: &[Term<'_>]) -> Raised {
+    let job = Job(Arc::new(Mutex::new(None)));
+    let done = job.clone();
+    let args = OwnedTerm::build(1 + args.len(), |h| {
+        let copies: Vec<Term<'_>> = args.iter().map(|t| h.copy_all(*t)).collect();
+        h.tuple(&copies)
+    });
+    let pid = p.pid();
+    // SAFETY: the module's code, and with that the library, is there while the process is in it;
+    // from here on the job keeps it.
+    let keep = unsafe {
+        Arc::increment_strong_count(r.lib);
+        Arc::from_raw(r.lib)
+    };
+    p.suspend_for(pid);
+    kvik_bifs::blocking::run(Box::new(move || {
+        set_thread_kind(1 + r.flags as c_int);
+        let outcome = dirty_call(r, pid, &args);
+        *done.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(outcome);
+        set_thread_kind(0);
+        drop(args);
+        handle::resume(pid, pid);
+        drop(keep);
+    }));
+    p.again::<Waiting>(job, None)
+}
+
+fn dirty_call(r: &'static Record, pid: u32, args: &OwnedTerm) -> Outcome {
+    let heap = Heap::detached();
+    let mut e = Env::of_job(&heap, pid, r.lib);
+    let args = args.term().as_tuple().map_or(&[][..], |t| t.elements());
+    // SAFETY: as in `call`; the library is kept.
+    let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
+    match (e.exception, e.next.take()) {
+        (Some(why), _) => Outcome::Raised(OwnedTerm::new(term(why))),
+        (None, Some(n)) => {
+            let name = (r.entry.module, n.name, n.args.len() as u32);
+            let args: Vec<Term<'_>> = n.args.iter().map(|w| term(*w)).collect();
+            match record(r.lib, name, n.code, n.flags) {
+                Some(r) => Outcome::Next(r, OwnedTerm::new(heap.tuple(&args))),
+                None => Outcome::Failed,
+            }
+        }
+        (None, None) if w == NONE => Outcome::Raised(OwnedTerm::immediate(am::badarg.into())),
+        (None, None) => Outcome::Value(OwnedTerm::new(term(w))),
+    }
+}

@@ -1,0 +1,29 @@
+//! NIF libraries: what C programs made for OTP 25's `erl_nif.h` call, and how `erlang:load_nif/2`
+//! loads them. See `docs/internals/nif.md`.
+//!
+//! The functions named `enif_…` are the interface's, documented in OTP's manual page `erl_nif`. They
+//! trust their callers as C does. Nothing here unwinds into C.
+#![allow(clippy::not_unsafe_ptr_arg_deref)] // A C interface: what its pointers are is its contract.
+
+mod abi;
+mod binaries;
+mod call;
+mod compound;
+mod env;
+mod exports;
+mod load;
+mod misc;
+mod monitors;
+mod process;
+mod resources;
+mod terms;
+mod text;
+mod threads;
+mod variadic;
+
+/// Has `erlang:load_nif/2` load libraries. The answer is how many functions those find here.
+pub fn install() -> usize {
+    kvik_bifs::code::set_nif_loader(load::load_nif);
+    let _ = kvik_proc::signal::LIBRARY_HEARS.set(monitors::down);
+    exports::ALL.len()
+}

@@ -1,0 +1,281 @@
+//! Loading a library for a module, and giving it up again.
+
+use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use kvik_code::{module, Instance};
+use kvik_proc::{BifResult, Proc};
+use kvik_term::{am, Atom, Export, Term};
+
+use crate::abi::{self, Entry, Function, OldFunction, Unload};
+use crate::call::{record, Record};
+use crate::env::{c_str, Env};
+use crate::resources;
+
+/// A library that is open, for one version of one module.
+pub struct Library {
+    handle: *mut c_void,
+    pub module: Atom,
+    /// What `load` or `upgrade` has set.
+    pub priv_data: AtomicPtr<c_void>,
+    unload: Option<Unload>,
+    /// Bytes of a `ErlNifResourceTypeInit` as it knows it.
+    pub type_init_size: usize,
+}
+// SAFETY: the handle is only used to close it; the rest does not change or is atomic.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: it is open, and nobody uses its code any more.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}
+
+/// What a module's version has loaded. When it goes the library is told; it is closed when the
+/// last resource with a callback in it has gone.
+struct Loaded(Arc<Library>);
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        if let Some(f) = self.0.unload {
+            let mut e = Env::alone(&*self.0);
+            // SAFETY: the library's own function, as it is still open.
+            unsafe { f(&mut e, self.0.priv_data.load(Ordering::Acquire)) }
+        }
+        resources::release(&self.0);
+    }
+}
+
+/// Why a library was not loaded: what kind of error, and the text of it.
+type Refusal = (&'static str, String);
+
+/// One library at a time.
+static LOADING: Mutex<()> = Mutex::new(());
+
+/// `erlang:load_nif/2`
+pub fn load_nif<'h>(p: &'h Proc, path: &[u8], info: Term<'h>) -> BifResult<'h> {
+    let Some(i) = kvik_jit::breaks::caller_address(p).and_then(module::at) else {
+        return Err(p.badarg());
+    };
+    match load(p, &i, path, info) {
+        Ok(()) => Ok(am::ok.into()),
+        Err((kind, text)) => {
+            let kind = Atom::intern(kind).map_or(am::error, |k| k);
+            let why = p.heap.tuple(&[kind.into(), p.heap.string(&text)]);
+            Ok(p.heap.tuple(&[am::error.into(), why]))
+        }
+    }
+}
+
+fn library(i: &Instance) -> MutexGuard<'_, Option<kvik_code::Library>> {
+    i.library.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refusal> {
+    let _one = LOADING.lock().unwrap_or_else(|e| e.into_inner());
+    let old = module::old(i.name).filter(|o| o.start != i.start);
+    if old.is_none() && module::current(i.name).is_none_or(|c| c.start != i.start) {
+        let why = format!("Calling load_nif from old module '{}' not allowed", i.name.name());
+        return Err(("old_code", why));
+    }
+    if i.has_library() {
+        let why = "NIF library already loaded (reload disallowed since OTP 20).";
+        return Err(("reload", why.into()));
+    }
+    let (handle, entry) = open(path)?;
+    // SAFETY: what `nif_init` gives is the library's description of itself, for good.
+    let entry = unsafe { &*entry };
+    let lib = Library {
+        handle,
+        module: i.name,
+        priv_data: AtomicPtr::new(ptr::null_mut()),
+        unload: entry.unload,
+        type_init_size: if entry.minor >= 12 { entry.sizeof_resource_type_init } else { 0 },
+    };
+    // From here on an error closes it.
+    let lib = Arc::new(lib);
+    check(entry, i)?;
+    let functions = functions(entry, i, &lib)?;
+    let mut e = Env::of_call(p, &*lib);
+    e.opened = Some(Vec::new());
+    call_load(entry, &lib, old.as_deref(), &mut e, info)?;
+    resources::commit(e.opened.take().unwrap_or_default(), &lib);
+    *library(i) = Some(Box::new(Loaded(lib)));
+    for (at, r) in functions {
+        if let Some(f) = i.nifs.get(at) {
+            f.entry.store(ptr::from_ref::<Export>(&r.entry) as usize, Ordering::Release);
+        }
+    }
+    Ok(())
+}
+
+fn last_error() -> String {
+    // SAFETY: null, or a string that stays until the next call of its kind on this thread.
+    c_text(unsafe { libc::dlerror() })
+}
+fn c_text(s: *const c_char) -> String {
+    String::from_utf8_lossy(c_str(s)).into_owned()
+}
+
+fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
+    let file = [path, b".so"].concat();
+    let name = String::from_utf8_lossy(path).into_owned();
+    let file = CString::new(file).map_err(|_| ("load_failed", "a zero in the name".to_string()))?;
+    // SAFETY: loading a library runs what code it wants: that is what was asked for.
+    let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW) };
+    if handle.is_null() {
+        let why = last_error();
+        let slogan = "Failed to load NIF library";
+        let text = match why.contains(&name) {
+            true => format!("{slogan}: '{why}'"),
+            false => format!("{slogan} {name}: '{why}'"),
+        };
+        return Err(("load_failed", text));
+    }
+    let close = |kind, why| {
+        // SAFETY: nothing of it is used.
+        unsafe { libc::dlclose(handle) };
+        Err((kind, why))
+    };
+    const INIT: &CStr = c"nif_init";
+    // SAFETY: the handle is open.
+    let init = unsafe { libc::dlsym(handle, INIT.as_ptr()) };
+    if init.is_null() {
+        let why = format!("Failed to find library init function: '{}'", last_error());
+        return close("bad_lib", why);
+    }
+    // SAFETY: that is the function's type by the interface.
+    let init =
+        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *const Entry>(init) };
+    // SAFETY: the library's own function.
+    let entry = unsafe { init() };
+    if entry.is_null() {
+        return close("bad_lib", "Library init-call unsuccessful".to_string());
+    }
+    Ok((handle, entry))
+}
+
+/// Is the library made for this interface and this module?
+fn check(entry: &Entry, i: &Instance) -> Result<(), Refusal> {
+    let bad = |why| Err(("bad_lib", why));
+    let (major, minor, module) = (entry.major, entry.minor, i.name.name());
+    if (major, minor) > (abi::MAJOR, abi::MINOR) {
+        return bad(format!(
+            "That '{module}' NIF library needs {} or newer. Either try to recompile the NIF lib or \
+             use a newer erts runtime.",
+            c_text(entry.min_erts)
+        ));
+    }
+    if major < abi::MAJOR || (major, minor) == (2, 5) {
+        return bad(format!(
+            "That old NIF library ({major}.{minor}) is not compatible with this erts runtime \
+             ({}.{}). Try recompile the NIF lib.",
+            abi::MAJOR,
+            abi::MINOR
+        ));
+    }
+    if minor >= 1 && c_str(entry.vm_variant) != abi::VARIANT {
+        return bad(format!(
+            "Library ({}) not compiled for this vm variant ({}).",
+            c_text(entry.vm_variant),
+            String::from_utf8_lossy(abi::VARIANT)
+        ));
+    }
+    if c_str(entry.name) != module.as_bytes() {
+        return bad(format!(
+            "Library module name '{}' does not match calling module '{module}'",
+            c_text(entry.name)
+        ));
+    }
+    Ok(())
+}
+
+/// Function number `n` of a library.
+fn function(entry: &Entry, n: usize) -> Function {
+    // SAFETY: the library has `num_of_funcs` of them; their size changed with version 2.7.
+    unsafe {
+        if entry.minor >= 7 {
+            ptr::read(entry.funcs.add(n))
+        } else {
+            let f = &*entry.funcs.cast::<OldFunction>().add(n);
+            Function { name: f.name, arity: f.arity, code: f.code, flags: 0 }
+        }
+    }
+}
+
+/// What the library's functions take the place of: indices of the module's `nifs`.
+fn functions(
+    entry: &Entry,
+    i: &Instance,
+    lib: &Arc<Library>,
+) -> Result<Vec<(usize, &'static Record)>, Refusal> {
+    let module = i.name.name();
+    let mut found: Vec<(usize, &'static Record)> = Vec::new();
+    for n in 0..entry.num_of_funcs.max(0) as usize {
+        let f = function(entry, n);
+        let name: String = c_str(f.name).iter().map(|b| *b as char).collect();
+        let bad = |what: &str| ("bad_lib", format!("{what} {module}:{name}/{}", f.arity));
+        let atom = Atom::existing(&name);
+        let is = |function, arity| Some(function) == atom && arity == f.arity;
+        let Some(at) = i.nifs.iter().position(|c| is(c.function, c.arity)) else {
+            let there = i.functions.iter().any(|c| is(c.function, c.arity));
+            let what = if there { "Function not declared as nif" } else { "Function not found" };
+            return Err(bad(what));
+        };
+        if f.flags > abi::DIRTY_IO {
+            return Err(bad(&format!("Illegal flags field value {} for NIF", f.flags)));
+        }
+        if found.iter().any(|(other, _)| *other == at) {
+            return Err(bad("Duplicate NIF entry for"));
+        }
+        let name = (i.name, i.nifs[at].function, f.arity);
+        let Some(r) = record(&**lib, name, f.code, f.flags) else {
+            return Err(("load_failed", "no memory for code".into()));
+        };
+        found.push((at, r));
+    }
+    Ok(found)
+}
+
+/// `load`, or `upgrade` where the version before had a library.
+fn call_load(
+    entry: &Entry,
+    lib: &Library,
+    old: Option<&Instance>,
+    e: &mut Env,
+    info: Term<'_>,
+) -> Result<(), Refusal> {
+    let mut data: *mut c_void = ptr::null_mut();
+    let before = old.and_then(|o| {
+        let l = library(o);
+        l.as_ref().and_then(|l| l.downcast_ref::<Loaded>()).map(|l| l.0.clone())
+    });
+    let veto: c_int = match (before, entry.upgrade, entry.load) {
+        (Some(_), None, _) => {
+            let why = "Upgrade not supported by this NIF library.";
+            return Err(("upgrade", why.into()));
+        }
+        (Some(old), Some(upgrade), _) => {
+            let mut old_data = old.priv_data.load(Ordering::Acquire);
+            // SAFETY: the library's own function.
+            let veto = unsafe { upgrade(e, &mut data, &mut old_data, info.word()) };
+            if veto != 0 {
+                let why = format!("Library upgrade-call unsuccessful ({veto}).");
+                return Err(("upgrade", why));
+            }
+            old.priv_data.store(old_data, Ordering::Release);
+            0
+        }
+        // SAFETY: as above.
+        (None, _, Some(load)) => unsafe { load(e, &mut data, info.word()) },
+        (None, _, None) => 0,
+    };
+    if veto != 0 {
+        return Err(("load", format!("Library load-call unsuccessful ({veto}).")));
+    }
+    lib.priv_data.store(data, Ordering::Release);
+    Ok(())
+}

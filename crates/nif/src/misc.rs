@@ -1,0 +1,157 @@
+//! Memory, time, libraries, and what the machine says of itself.
+
+use std::ffi::{c_char, c_int, c_void, CStr};
+
+use kvik_proc::clock;
+
+use crate::abi::{SysInfo, Word, MAJOR, MINOR};
+use crate::env::{c_str, heap, Env};
+
+#[no_mangle]
+pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {
+    // SAFETY: a plain call.
+    unsafe { libc::malloc(size) }
+}
+#[no_mangle]
+pub extern "C" fn enif_realloc(p: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: the interface's contract: `enif_alloc` gave it.
+    unsafe { libc::realloc(p, size) }
+}
+#[no_mangle]
+pub extern "C" fn enif_free(p: *mut c_void) {
+    // SAFETY: as above.
+    unsafe { libc::free(p) }
+}
+
+/// Told of what went wrong.
+type Handler = Option<unsafe extern "C" fn(*mut c_void, *const c_char)>;
+fn checked(p: *mut c_void, handler: Handler, arg: *mut c_void) -> *mut c_void {
+    if let (true, Some(f)) = (p.is_null(), handler) {
+        // SAFETY: the caller's function, with the text of the last error.
+        unsafe { f(arg, libc::dlerror()) }
+    }
+    p
+}
+/// A library by its name without `.so`; a null name is the program itself.
+#[no_mangle]
+pub extern "C" fn enif_dlopen(
+    lib: *const c_char,
+    handler: Handler,
+    arg: *mut c_void,
+) -> *mut c_void {
+    let file = std::ffi::CString::new([c_str(lib), b".so"].concat()).unwrap_or_default();
+    let file = if lib.is_null() { lib } else { file.as_ptr() };
+    // SAFETY: loading a library runs what code it wants: that is what was asked for.
+    checked(unsafe { libc::dlopen(file, libc::RTLD_NOW) }, handler, arg)
+}
+#[no_mangle]
+pub extern "C" fn enif_dlsym(
+    handle: *mut c_void,
+    symbol: *const c_char,
+    handler: Handler,
+    arg: *mut c_void,
+) -> *mut c_void {
+    // SAFETY: the handle came from `enif_dlopen`.
+    checked(unsafe { libc::dlsym(handle, symbol) }, handler, arg)
+}
+
+/// Fills in as much as there is room for.
+#[no_mangle]
+pub extern "C" fn enif_system_info(to: *mut SysInfo, size: usize) {
+    const ERTS: &CStr = c"13.1.5";
+    const RELEASE: &CStr = c"25";
+    let info = SysInfo {
+        driver_major: 3,
+        driver_minor: 3,
+        erts_version: ERTS.as_ptr(),
+        otp_release: RELEASE.as_ptr(),
+        thread_support: 1,
+        smp_support: 1,
+        async_threads: 1,
+        scheduler_threads: kvik_proc::sched::all().len() as c_int,
+        nif_major: MAJOR,
+        nif_minor: MINOR,
+        dirty_schedulers: 1,
+    };
+    // SAFETY: there is room for `size` bytes.
+    unsafe {
+        let n = size.min(size_of::<SysInfo>());
+        std::ptr::copy_nonoverlapping((&raw const info).cast::<u8>(), to.cast(), n)
+    }
+}
+/// As `getenv`: 0 where it fits, 1 where it does not (`size` says how much it takes), -1 where there
+/// is none.
+#[no_mangle]
+pub extern "C" fn enif_getenv(key: *const c_char, to: *mut c_char, size: *mut usize) -> c_int {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let key = std::ffi::OsStr::from_bytes(c_str(key));
+    let Some(value) = std::env::var_os(key).map(|v| v.into_vec()) else { return -1 };
+    // SAFETY: the caller says there how much room there is.
+    unsafe {
+        let room = *size;
+        if value.len() >= room {
+            *size = value.len() + 1;
+            return 1;
+        }
+        *size = value.len();
+        std::ptr::copy_nonoverlapping(value.as_ptr(), to.cast(), value.len());
+        to.add(value.len()).write(0);
+    }
+    0
+}
+
+const TIME_ERROR: i64 = i64::MIN;
+/// Parts of a second in an `ErlNifTimeUnit`.
+fn parts(unit: c_int) -> Option<i64> {
+    [1, 1000, 1_000_000, 1_000_000_000].get(usize::try_from(unit).ok()?).copied()
+}
+fn converted(time: i64, from: Option<i64>, to: Option<i64>) -> i64 {
+    let (Some(from), Some(to)) = (from, to) else { return TIME_ERROR };
+    i64::try_from((time as i128 * to as i128).div_euclid(from as i128)).unwrap_or(TIME_ERROR)
+}
+const NANO: Option<i64> = Some(1_000_000_000);
+#[no_mangle]
+pub extern "C" fn enif_monotonic_time(unit: c_int) -> i64 {
+    match crate::env::enif_thread_type() {
+        0 => TIME_ERROR,
+        _ => converted(clock::monotonic(), NANO, parts(unit)),
+    }
+}
+#[no_mangle]
+pub extern "C" fn enif_time_offset(unit: c_int) -> i64 {
+    match crate::env::enif_thread_type() {
+        0 => TIME_ERROR,
+        _ => converted(clock::offset(), NANO, parts(unit)),
+    }
+}
+#[no_mangle]
+pub extern "C" fn enif_convert_time_unit(time: i64, from: c_int, to: c_int) -> i64 {
+    converted(time, parts(from), parts(to))
+}
+fn triple(e: *mut Env, micros: i64) -> Word {
+    let h = heap(e);
+    let (s, us) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+    h.tuple(&[h.integer(s / 1_000_000), h.integer(s % 1_000_000), h.integer(us)]).word()
+}
+/// `erlang:now/0`
+#[no_mangle]
+pub extern "C" fn enif_now_time(e: *mut Env) -> Word {
+    triple(e, clock::unique_us())
+}
+/// Processor time of the program, as `{MegaSecs, Secs, MicroSecs}`.
+#[no_mangle]
+pub extern "C" fn enif_cpu_time(e: *mut Env) -> Word {
+    // SAFETY: a structure that the call fills in.
+    let t = unsafe {
+        let mut t: libc::timespec = std::mem::zeroed();
+        libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t);
+        t
+    };
+    triple(e, t.tv_sec * 1_000_000 + t.tv_nsec / 1000)
+}
+/// `properties`: 1 for positive, 2 for monotonic.
+#[no_mangle]
+pub extern "C" fn enif_make_unique_integer(e: *mut Env, properties: c_int) -> Word {
+    let (positive, monotonic) = (properties & 1 != 0, properties & 2 != 0);
+    heap(e).integer(kvik_bifs::process::unique(monotonic, positive)).word()
+}

@@ -1,0 +1,181 @@
+//! Formatted text: what C's `printf` knows, and `%T` for a term.
+
+use std::ffi::{c_char, c_double, c_int, c_long, c_void};
+
+use crate::env::{c_str, term};
+
+/// The System V `va_list`: offsets into the save area of the registers, then the stack.
+#[repr(C)]
+pub struct Arguments {
+    general: u32,
+    floating: u32,
+    stack: *const u64,
+    saved: *const u8,
+}
+
+impl Arguments {
+    /// # Safety
+    /// There is one more argument, which is an integer or a pointer.
+    unsafe fn word(&mut self) -> u64 {
+        // SAFETY: as the caller says; the layout is the calling convention's.
+        unsafe {
+            if self.general < 48 {
+                let at = self.saved.add(self.general as usize).cast::<u64>();
+                self.general += 8;
+                return at.read();
+            }
+            self.from_stack()
+        }
+    }
+    /// # Safety
+    /// There is one more argument, which is a double.
+    unsafe fn float(&mut self) -> f64 {
+        // SAFETY: as above.
+        unsafe {
+            if self.floating < 176 {
+                let at = self.saved.add(self.floating as usize).cast::<f64>();
+                self.floating += 16;
+                return at.read();
+            }
+            f64::from_bits(self.from_stack())
+        }
+    }
+    /// # Safety
+    /// There is one more argument on the stack.
+    unsafe fn from_stack(&mut self) -> u64 {
+        // SAFETY: as the caller says.
+        unsafe {
+            let w = self.stack.read();
+            self.stack = self.stack.add(1);
+            w
+        }
+    }
+}
+
+/// One conversion: its text up to the letter, and how long its argument is.
+struct Directive {
+    text: Vec<u8>,
+    long: bool,
+    letter: u8,
+}
+
+/// Reads a directive behind its `%`; `*` takes an argument.
+///
+/// # Safety
+/// The arguments are those that the format says.
+unsafe fn directive(rest: &mut &[u8], args: &mut Arguments) -> Directive {
+    let mut d = Directive { text: vec![b'%'], long: false, letter: 0 };
+    while let Some((c, tail)) = rest.split_first() {
+        *rest = tail;
+        match *c {
+            b'*' => {
+                // SAFETY: as the caller says.
+                let n = unsafe { args.word() } as c_int;
+                d.text.extend_from_slice(n.to_string().as_bytes());
+            }
+            b'l' | b'z' | b'j' | b't' | b'q' => d.long = true,
+            b'h' => d.text.push(*c),
+            b'0'..=b'9' | b'.' | b'-' | b'+' | b' ' | b'#' | b'\'' => d.text.push(*c),
+            letter => {
+                d.letter = letter;
+                break;
+            }
+        }
+    }
+    d
+}
+
+/// The text that C's own function makes of one argument.
+fn with_c(size: usize, print: impl Fn(*mut c_char, usize) -> c_int) -> Vec<u8> {
+    let mut out = vec![0u8; size];
+    let n = print(out.as_mut_ptr().cast(), out.len()).max(0) as usize;
+    if n >= out.len() {
+        out = vec![0u8; n + 1];
+        print(out.as_mut_ptr().cast(), out.len());
+    }
+    out.truncate(n);
+    out
+}
+
+/// # Safety
+/// The arguments are those that the format says.
+unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = format;
+    while let Some((c, tail)) = rest.split_first() {
+        rest = tail;
+        if *c != b'%' {
+            out.push(*c);
+            continue;
+        }
+        // SAFETY: as the caller says; each piece is a format of one argument of its kind.
+        unsafe {
+            let mut d = directive(&mut rest, args);
+            match d.letter {
+                b'%' => out.push(b'%'),
+                b'T' => out.extend(kvik_term::print::display(term(args.word()))),
+                b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
+                    let f: c_double = args.float();
+                    d.text.extend([d.letter, 0]);
+                    let text = d.text.as_ptr().cast();
+                    out.extend(with_c(64, |to, n| libc::snprintf(to, n, text, f)));
+                }
+                b's' | b'p' | b'c' | b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => {
+                    let mut w = args.word();
+                    let signed = matches!(d.letter, b'd' | b'i');
+                    let number = signed || matches!(d.letter, b'u' | b'x' | b'X' | b'o');
+                    if number && !d.long {
+                        w = if signed { w as i32 as i64 as u64 } else { w as u32 as u64 };
+                    }
+                    if number && !d.text.contains(&b'h') {
+                        d.text.push(b'l');
+                    }
+                    d.text.extend([d.letter, 0]);
+                    let text = d.text.as_ptr().cast();
+                    out.extend(with_c(64, |to, n| libc::snprintf(to, n, text, w as c_long)));
+                }
+                _ => out.extend(d.text),
+            }
+        }
+    }
+    out
+}
+
+/// Like `vsnprintf`: what fits, and how long it would have been.
+///
+/// # Safety
+/// There is room for `size` bytes, and the arguments are those that the format says.
+#[no_mangle]
+pub unsafe extern "C" fn enif_vsnprintf(
+    to: *mut c_char,
+    size: usize,
+    format: *const c_char,
+    args: *mut Arguments,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe {
+        let text = formatted(c_str(format), &mut *args);
+        if size > 0 && !to.is_null() {
+            let n = text.len().min(size - 1);
+            std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), n);
+            to.add(n).write(0);
+        }
+        text.len() as c_int
+    }
+}
+/// Like `vfprintf`.
+///
+/// # Safety
+/// The file is open, and the arguments are those that the format says.
+#[no_mangle]
+pub unsafe extern "C" fn enif_vfprintf(
+    file: *mut c_void,
+    format: *const c_char,
+    args: *mut Arguments,
+) -> c_int {
+    // SAFETY: as the caller says.
+    unsafe {
+        let text = formatted(c_str(format), &mut *args);
+        libc::fwrite(text.as_ptr().cast(), 1, text.len(), file.cast()) as c_int
+    }
+}

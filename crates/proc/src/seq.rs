@@ -1,0 +1,303 @@
+//! Sequential tracing: a token that goes along with messages, so that what came of one event can be
+//! followed through many processes. Who sends with a token, receives or prints with one has that
+//! told to the system tracer, as the token's flags say.
+//!
+//! A process that carries a token, or has messages in its mailbox that say something of tokens, has
+//! `flag::SEQ`; as long as there is any, [`on`] makes every send say what its receiver's token is
+//! to be. Messages that no process sent (of ports, timers, monitors) leave it as it is.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use kvik_heap::roots::Root;
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_sync::pin;
+use kvik_term::{am, Atom, Term};
+
+use crate::process::{flag, table};
+use crate::signal::{deliver, message, Signal};
+use crate::{trace, Proc};
+
+/// What a token asks for: the flags in it.
+pub mod bit {
+    pub const SEND: i64 = 1;
+    pub const RECEIVE: i64 = 2;
+    pub const PRINT: i64 = 4;
+    pub const TIMESTAMP: i64 = 8;
+    pub const STRICT: i64 = 16;
+    pub const MONOTONIC: i64 = 32;
+}
+
+/// Flags, label, serial, sender, the serial before.
+pub type Token<'h> = [Term<'h>; 5];
+
+/// The serials of the last message sent and of the last one received.
+#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
+pub struct Counters {
+    pub clock: u64,
+    pub last: u64,
+}
+
+/// Processes with `flag::SEQ`.
+static CARRIERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Is there a token anywhere?
+#[inline]
+pub fn on() -> bool {
+    CARRIERS.load(Relaxed) != 0
+}
+
+/// One more than the pid of the process that is told; 0 for none.
+static TRACER: AtomicU64 = AtomicU64::new(0);
+
+/// Who is told. A process that has ended is no longer.
+pub fn tracer() -> Option<u32> {
+    let set = TRACER.load(Relaxed);
+    let pid = u32::try_from(set.checked_sub(1)?).ok()?;
+    if trace::is_alive(pid) {
+        return Some(pid);
+    }
+    let _ = TRACER.compare_exchange(set, 0, Relaxed, Relaxed);
+    None
+}
+/// Sets who is told; who it was before.
+pub fn set_tracer(pid: Option<u32>) -> Option<u32> {
+    let before = tracer();
+    TRACER.store(pid.map_or(0, |p| p as u64 + 1), Relaxed);
+    before
+}
+
+/// A token as it goes out with the next message of a process.
+fn stamped<'h>(h: &'h Heap, t: &Token<'_>, sender: Term<'static>, c: Counters) -> Term<'h> {
+    let n = |n: u64| h.unsigned(n);
+    h.tuple(&[h.copy(t[0]), h.copy(t[1]), n(c.clock), sender, n(c.last)])
+}
+
+/// Tells the system tracer of an event, where the token (a tuple) asks for that.
+fn tell(token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
+    let Some([flags, label, serial, sender, last]) = token.as_tuple_n::<5>() else { return };
+    let flags = flags.as_small().filter(|f| f & asked != 0);
+    let (Some(flags), Some(to)) = (flags, tracer()) else { return };
+    let kind = match asked {
+        bit::SEND => am::send,
+        bit::RECEIVE => am::receive,
+        _ => am::print,
+    };
+    const STAMPS: [(i64, u32); 3] = [
+        (bit::TIMESTAMP, trace::bit::TIMESTAMP),
+        (bit::STRICT, trace::bit::STRICT),
+        (bit::MONOTONIC, trace::bit::MONOTONIC),
+    ];
+    let stamp = STAMPS.iter().filter(|s| flags & s.0 != 0).fold(0, |bits, s| bits | s.1);
+    let event = message(|h| {
+        let serials = h.tuple(&[h.copy(last), h.copy(serial)]);
+        let what = h.tuple(&[kind.into(), serials, h.copy(sender), h.copy(receiver), h.copy(m)]);
+        let mut parts = vec![am::seq_trace.into(), h.copy(label), what];
+        parts.extend(trace::stamp(h, stamp));
+        h.tuple(&parts)
+    });
+    deliver(to, Signal::Message(event));
+}
+
+/// What a `spawn` says of itself where its caller has a token.
+pub struct Request {
+    /// The options, and the first element of the answer.
+    pub options: OwnedTerm,
+    pub tag: OwnedTerm,
+    /// The answer is a message.
+    pub answered: bool,
+}
+
+/// What a process that ends leaves for its last signals.
+pub(crate) struct Parting {
+    token: OwnedTerm,
+    sender: Term<'static>,
+    counters: Counters,
+}
+
+impl Parting {
+    pub(crate) fn of(p: &Proc) -> Option<Parting> {
+        let token = p.heap.root(Root::SeqToken);
+        token.as_tuple_n::<5>()?;
+        let (token, sender) = (OwnedTerm::new(token), p.self_pid());
+        Some(Parting { token, sender, counters: p.seq_counters() })
+    }
+    /// The token for an exit signal that goes out now.
+    pub(crate) fn next(&mut self, to: Term<'_>, reason: Term<'_>) -> Option<Box<OwnedTerm>> {
+        let t = self.token.term().as_tuple_n::<5>()?;
+        self.counters.clock = self.counters.clock.wrapping_add(1);
+        let (sender, c) = (self.sender, self.counters);
+        let token = message(|h| stamped(h, &t, sender, c));
+        tell_exit(&token, sender, to, reason);
+        Some(Box::new(token))
+    }
+}
+fn tell_exit(token: &OwnedTerm, from: Term<'static>, to: Term<'_>, reason: Term<'_>) {
+    if to.as_local_pid().is_some_and(trace::is_alive) {
+        let m = message(|h| h.tuple(&[am::UP_EXIT.into(), from, h.copy(reason)]));
+        tell(token.term(), bit::SEND, to, m.term());
+    }
+}
+
+impl Proc {
+    /// The token it carries.
+    pub fn seq_token(&self) -> Option<Token<'_>> {
+        self.heap.root(Root::SeqToken).as_tuple_n()
+    }
+    pub fn set_seq_token<'h>(&'h self, t: Option<Token<'h>>) {
+        self.heap.set_root(Root::SeqToken, t.map_or(Term::NIL, |t| self.heap.tuple(&t)));
+        match t {
+            Some(_) => self.carry(),
+            None => self.carry_no_more(),
+        }
+    }
+    pub fn seq_counters(&self) -> Counters {
+        self.extra(|x| x.seq).unwrap_or_default()
+    }
+    pub fn set_seq_counters(&self, c: Counters) {
+        if c != self.seq_counters() {
+            self.with_extra(|x| x.seq = c);
+        }
+    }
+    /// From now on tokens are a matter for it.
+    fn carry(&self) {
+        if self.set_flag(flag::SEQ, true) {
+            return;
+        }
+        if let Some(mut m) = self.mailbox.get() {
+            m.no_tokens();
+        }
+        if CARRIERS.fetch_add(1, Relaxed) == 0 {
+            trace::settle();
+        }
+    }
+    /// The same is over, unless a message in its mailbox says something of tokens.
+    fn carry_no_more(&self) {
+        if !self.mailbox.get().is_some_and(|m| m.has_tokens()) {
+            self.forget_seq();
+        }
+    }
+    /// It is no carrier any more.
+    pub(crate) fn forget_seq(&self) {
+        if self.set_flag(flag::SEQ, false) && CARRIERS.fetch_sub(1, Relaxed) == 1 {
+            trace::settle();
+        }
+    }
+    /// Token, serials and what messages say of tokens go.
+    pub fn reset_seq(&self) {
+        self.set_seq_counters(Counters::default());
+        self.heap.set_root(Root::SeqToken, Term::NIL);
+        if let Some(mut m) = self.mailbox.get().filter(|m| m.has_tokens()) {
+            m.no_tokens();
+        }
+        self.carry_no_more();
+    }
+    /// The token for what goes out now.
+    fn seq_next(&self) -> Option<Term<'_>> {
+        let t = self.seq_token()?;
+        let mut c = self.seq_counters();
+        c.clock = c.clock.wrapping_add(1);
+        self.set_seq_counters(c);
+        let t = stamped(&self.heap, &t, self.self_pid(), c);
+        self.heap.set_root(Root::SeqToken, t);
+        Some(t)
+    }
+    fn seq_tell(&self, token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
+        if !self.flag(flag::SENSITIVE) {
+            tell(token, asked, receiver, m)
+        }
+    }
+    /// A message goes out: the token that goes along, or an empty list.
+    pub(crate) fn seq_send(&self, to: Term<'_>, m: Term<'_>) -> OwnedTerm {
+        let Some(t) = self.seq_next() else { return OwnedTerm::default() };
+        self.seq_tell(t, bit::SEND, to, m);
+        OwnedTerm::new(t)
+    }
+    /// What a program prints, if there is a token to print with.
+    pub fn seq_print(&self, m: Term<'_>) -> bool {
+        let Some(t) = self.seq_next() else { return false };
+        self.seq_tell(t, bit::PRINT, Term::NIL, m);
+        true
+    }
+    /// To the end of the mailbox, with a token or an empty list.
+    pub(crate) fn put_with_token(&self, m: OwnedTerm, token: OwnedTerm) {
+        if !token.term().is_nil() {
+            self.carry();
+        }
+        let mut mailbox = self.mailbox.borrow_mut();
+        match self.flag(flag::SEQ) {
+            true => mailbox.push_tokened(m, token),
+            false => mailbox.push(m),
+        }
+    }
+    /// A message was taken that says this of tokens.
+    pub(crate) fn seq_received(&self, token: &OwnedTerm, m: Term<'_>) {
+        // Words may be reserved for what follows.
+        self.heap.in_fragments(|| {
+            let t = self.heap.copy(token.term());
+            self.heap.set_root(Root::SeqToken, t);
+            let Some([_, _, serial, _, _]) = t.as_tuple_n::<5>() else {
+                return self.carry_no_more();
+            };
+            let last = serial.as_u64().unwrap_or(0);
+            let clock = self.seq_counters().clock.max(last);
+            self.set_seq_counters(Counters { clock, last });
+            self.seq_tell(t, bit::RECEIVE, self.self_pid(), m);
+        })
+    }
+    /// This process has just made another: hands the token on, and tells of it as if the two had
+    /// sent each other messages.
+    pub(crate) fn seq_spawn(
+        &self,
+        child: &Proc,
+        id: [u32; 3],
+        r: &Request,
+        call: (Atom, Atom, u8),
+        args: Term<'_>,
+    ) {
+        let Some(token) = self.seq_next() else { return };
+        let request = message(|h| {
+            let (m, f, arity) = call;
+            let call = h.tuple(&[m.into(), f.into(), Term::int(arity as i32)]);
+            let leader = h.copy(self.heap.root(Root::GroupLeader));
+            let (options, tag) = (h.copy(r.options.term()), h.copy(r.tag.term()));
+            let (what, id) = (am::spawn_request.into(), h.ref_of_numbers(id));
+            h.tuple(&[what, id, self.self_pid(), leader, call, options, tag, h.copy(args)])
+        });
+        self.seq_tell(token, bit::SEND, child.self_pid(), request.term());
+        self.seq_tell(token, bit::RECEIVE, child.self_pid(), request.term());
+        let clock = self.seq_counters().clock;
+        child.set_seq_counters(Counters { clock, last: clock });
+        child.heap.set_root(Root::SeqToken, child.heap.copy(token));
+        child.carry();
+        if r.answered {
+            return;
+        }
+        let answer = message(|h| {
+            let (tag, id) = (h.copy(r.tag.term()), h.ref_of_numbers(id));
+            h.tuple(&[tag, id, am::ok.into(), child.self_pid()])
+        });
+        let Some(token) = child.seq_next() else { return };
+        self.seq_tell(token, bit::SEND, self.self_pid(), answer.term());
+        self.seq_tell(token, bit::RECEIVE, self.self_pid(), answer.term());
+        let clock = child.seq_counters().clock;
+        self.set_seq_counters(Counters { clock, last: clock });
+    }
+    /// The answer of a new process to who asked for it, as a message with the token.
+    pub fn seq_answer(&self, to: &Proc, answer: OwnedTerm) {
+        let token = self.seq_send(to.self_pid(), answer.term());
+        to.put_with_token(answer, token);
+    }
+}
+
+/// Ends all tokens: here at once, elsewhere before anything that this process sends from now on.
+pub fn reset_all(p: &Proc) {
+    p.handle_signals();
+    p.reset_seq();
+    for pid in table().numbers() {
+        let there = pid != p.pid() && table().get(pid, &pin()).is_some();
+        if there {
+            let reset = |p: Option<&Proc>| p.into_iter().for_each(Proc::reset_seq);
+            deliver(pid, Signal::Run(Box::new(reset)));
+        }
+    }
+}
