@@ -6,11 +6,14 @@
 //! there is work and none is free, and go when there was none for a while.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use kvik_heap::Heap;
+use kvik_proc::clock;
 use kvik_proc::process::flag;
+use kvik_proc::sched::meter::{Meter, State};
 use kvik_proc::signal::post;
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -23,6 +26,37 @@ struct Pool {
     /// Threads that wait for work.
     idle: usize,
     threads: usize,
+    /// Which numbers threads have.
+    numbers: Vec<bool>,
+}
+
+/// What others see of a thread.
+struct Seen {
+    meter: Meter,
+    /// Nanoseconds at work, and since when it is at work now (0: it isn't).
+    busy: AtomicU64,
+    began: AtomicU64,
+}
+static SEEN: [Seen; MAX_THREADS] =
+    [const { Seen { meter: Meter::new(), busy: AtomicU64::new(0), began: AtomicU64::new(0) } };
+        MAX_THREADS];
+
+/// Threads that are there, or might be: so many at least.
+fn seen(least: usize) -> impl Iterator<Item = &'static Seen> {
+    let used = pool().numbers.len();
+    SEEN.iter().take(used.max(least))
+}
+/// What each spends its time on.
+pub fn meters(least: usize) -> Vec<&'static Meter> {
+    seen(least).map(|s| &s.meter).collect()
+}
+/// Nanoseconds that each was at work.
+pub fn busy(now: u64, least: usize) -> Vec<u64> {
+    let of = |s: &Seen| {
+        let began = s.began.load(Relaxed);
+        s.busy.load(Relaxed) + if began == 0 { 0 } else { now.saturating_sub(began) }
+    };
+    seen(least).take(least).map(of).collect()
 }
 
 /// So many may wait at once; what comes then stands in a queue.
@@ -30,7 +64,8 @@ const MAX_THREADS: usize = 256;
 /// How long a thread waits for work before it goes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { jobs: VecDeque::new(), idle: 0, threads: 0 });
+static POOL: Mutex<Pool> =
+    Mutex::new(Pool { jobs: VecDeque::new(), idle: 0, threads: 0, numbers: Vec::new() });
 static BELL: Condvar = Condvar::new();
 
 fn pool() -> MutexGuard<'static, Pool> {
@@ -58,10 +93,17 @@ pub fn run(job: Job) {
 
 fn worker() {
     let mut p = pool();
+    let number = p.numbers.iter().position(|used| !used).unwrap_or(p.numbers.len());
+    match p.numbers.get_mut(number) {
+        Some(used) => *used = true,
+        None => p.numbers.push(true),
+    }
+    // There are never more threads than that.
+    let me = &SEEN[number % MAX_THREADS];
     loop {
         if let Some(job) = p.jobs.pop_front() {
             drop(p);
-            job();
+            me.work(job);
             p = pool();
             continue;
         }
@@ -71,8 +113,22 @@ fn worker() {
         p.idle -= 1;
         if waited.timed_out() && p.jobs.is_empty() {
             p.threads -= 1;
+            if let Some(used) = p.numbers.get_mut(number) {
+                *used = false;
+            }
             return;
         }
+    }
+}
+impl Seen {
+    fn work(&self, job: Job) {
+        self.meter.enter(State::Emulator);
+        let began = clock::now();
+        self.began.store(began.max(1), Relaxed);
+        job();
+        self.began.store(0, Relaxed);
+        self.busy.fetch_add(clock::now().saturating_sub(began), Relaxed);
+        self.meter.enter(State::Sleep);
     }
 }
 

@@ -92,6 +92,10 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
         Some("lc_graph" | "flxctr_memory_usage") => Ok(am::notsup.into()),
         Some("next_pid") => Ok(Term::int(table().next_number() as i32)),
+        Some("processes") => {
+            let all: Vec<_> = table().numbers().into_iter().map(Term::local_pid).collect();
+            Ok(p.heap.list(&all))
+        }
         Some("processes_bif_info") => Ok(crate::process::processes_info(p)),
         Some("persistent_term") => {
             let buckets = p.heap.integer(crate::persistent_term::buckets() as i64);

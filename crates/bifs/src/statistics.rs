@@ -2,8 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use kvik_ets::order::make_map;
+use kvik_proc::sched::meter::{Meter, State};
 use kvik_proc::{bif, clock, sched, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
+
+use crate::blocking;
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "statistics", 1, statistics_1)];
 
@@ -23,8 +27,7 @@ fn since<'h>(p: &'h Proc, total: u64, last: &AtomicU64) -> Term<'h> {
 
 fn reductions(p: &Proc) -> u64 {
     let all: u64 = sched::all().iter().map(|s| s.counters.reductions.load(Relaxed)).sum();
-    let turn = sched::REDUCTIONS.saturating_sub(p.heap.reductions_left());
-    all.saturating_add(u64::try_from(turn).unwrap_or(0))
+    all.saturating_add(sched::used_in_turn(p))
 }
 
 /// Runnable processes of each scheduler.
@@ -72,7 +75,9 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "active_tasks" => list(with_dirty(active(), 1)),
         "active_tasks_all" => list(with_dirty(active(), 2)),
         "total_active_tasks" | "total_active_tasks_all" => h.unsigned(active().iter().sum()),
-        "scheduler_wall_time" | "scheduler_wall_time_all" => wall_times(p),
+        "scheduler_wall_time" => wall_times(p, false),
+        "scheduler_wall_time_all" => wall_times(p, true),
+        "microstate_accounting" => microstates(p)?,
         "garbage_collection" => {
             let (collections, words) = kvik_heap::gc::totals();
             h.tuple(&[h.unsigned(collections), h.unsigned(words), zero])
@@ -82,23 +87,52 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// `{Scheduler, Active, Total}` of each, while that is switched on.
-fn wall_times<'h>(p: &'h Proc) -> Term<'h> {
+/// `{Scheduler, Active, Total}` of each, while that is switched on. Those for dirty work come last,
+/// for input and output only where all are asked for: the threads of the pool. There are none that
+/// only compute.
+fn wall_times<'h>(p: &'h Proc, all: bool) -> Term<'h> {
     if !crate::system::wall_time_on() {
         return am::undefined.into();
     }
     let now = clock::now();
-    let rows: Vec<_> = sched::all()
+    let total = |s: &sched::Scheduler| now.saturating_sub(s.counters.started.load(Relaxed));
+    let mut times: Vec<(u64, u64)> = sched::all()
         .iter()
-        .enumerate()
-        .map(|(i, s)| {
-            let total = now.saturating_sub(s.counters.started.load(Relaxed));
-            let active = total.saturating_sub(s.counters.slept.load(Relaxed));
-            let id = p.heap.integer(i as i64 + 1);
-            p.heap.tuple(&[id, p.heap.unsigned(active), p.heap.unsigned(total)])
-        })
+        .map(|s| (total(s).saturating_sub(s.counters.slept.load(Relaxed)), total(s)))
         .collect();
+    let longest = times.iter().map(|t| t.1).max().unwrap_or(0);
+    let c = crate::system::config();
+    times.extend((0..c.dirty_cpu).map(|_| (0, longest)));
+    if all {
+        times.extend(blocking::busy(now, c.dirty_io).into_iter().map(|busy| (busy, longest)));
+    }
+    let row = |(i, (active, total)): (usize, (u64, u64))| {
+        let id = p.heap.integer(i as i64 + 1);
+        p.heap.tuple(&[id, p.heap.unsigned(active), p.heap.unsigned(total)])
+    };
+    let rows: Vec<_> = times.into_iter().enumerate().map(row).collect();
     p.heap.list(&rows)
+}
+
+/// What each thread has spent its time on: `#{type, id, counters}`.
+fn microstates<'h>(p: &'h Proc) -> BifResult<'h> {
+    let h = &p.heap;
+    let atom = |name: &str| Atom::intern(name).map(Term::from).map_err(|_| p.system_limit());
+    let (kind, id, counters) = (atom("type")?, atom("id")?, atom("counters")?);
+    let names = State::NAMES.iter().map(|n| atom(n)).collect::<Result<Vec<_>, _>>()?;
+    let row = |of: Term<'h>, n: usize, m: &Meter| {
+        let pairs: Vec<_> = names.iter().copied().zip(m.read().map(|n| h.unsigned(n))).collect();
+        let pairs = [(kind, of), (id, h.integer(n as i64)), (counters, make_map(h, &pairs))];
+        make_map(h, &pairs)
+    };
+    let (scheduler, pool) = (atom("scheduler")?, atom("dirty_io_scheduler")?);
+    let mut rows: Vec<Term<'h>> = Vec::new();
+    let schedulers = sched::all().iter().zip(1..).map(|(s, n)| row(scheduler, n, &s.meter));
+    rows.extend(schedulers);
+    let meters = blocking::meters(crate::system::config().dirty_io);
+    rows.extend(meters.into_iter().zip(1..).map(|(m, n)| row(pool, n, m)));
+    rows.reverse();
+    Ok(h.list(&rows))
 }
 
 /// Bytes that came in and went out through ports are not counted yet: both are 0.

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use kvik_proc::sched::meter::{during, State};
 use kvik_sys::clock::monotonic_nanos;
 use kvik_sys::poll::{Events, Interest, Poller};
 use kvik_sys::spawn::{reap, Child};
@@ -222,12 +223,12 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>) -> usize {
     ROOM.with_borrow_mut(|(events, buffer)| {
         let mut n = s.poller.wait(events, timeout).unwrap_or(0);
         for e in events.iter() {
-            serve(scheduler, e.token, e.read, e.write, e.hangup, buffer);
+            during(State::Port, || serve(scheduler, e.token, e.read, e.write, e.hangup, buffer));
         }
         for (_, number, tag) in due(s) {
             n += 1;
             if let Some(port) = table::get(number) {
-                port.ready(Ready::Timer(tag), buffer);
+                during(State::Port, || port.ready(Ready::Timer(tag), buffer));
             }
         }
         if pending {
@@ -237,7 +238,7 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>) -> usize {
             drop(v);
             n += tokens.len();
             for t in tokens {
-                serve(scheduler, t, true, true, false, buffer);
+                during(State::Port, || serve(scheduler, t, true, true, false, buffer));
             }
         }
         n

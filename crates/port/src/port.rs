@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::sched::meter::{self, during};
 use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
@@ -312,7 +313,7 @@ impl Port {
 
     /// Output from process `from`.
     pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
-        self.write(from, bytes, nosuspend, true)
+        during(meter::State::Port, || self.write(from, bytes, nosuspend, true))
     }
     fn write(&self, from: u32, bytes: &[u8], nosuspend: bool, wait: bool) -> Command {
         let Some(mut g) = self.open_lock() else {
@@ -335,6 +336,9 @@ impl Port {
     }
 
     pub fn control(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
+        during(meter::State::Port, || self.controlled(from, op, data))
+    }
+    fn controlled(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
         let mut g = self.open_lock()?;
         g.core.caller = from;
         trace::received_control(self.id, from, op, data);
@@ -369,6 +373,9 @@ impl Port {
 
     /// `Port ! {Owner, Request}`.
     pub fn message(&self, from: u32, message: Term<'_>) -> Result<(), BadSignal> {
+        during(meter::State::Port, || self.message_of(from, message))
+    }
+    fn message_of(&self, from: u32, message: Term<'_>) -> Result<(), BadSignal> {
         let [owner, request] = message.as_tuple_n().ok_or(BadSignal)?;
         let owner = owner.as_local_pid().ok_or(BadSignal)?;
         if self.open_lock().is_some_and(|g| g.core.owner != owner) {

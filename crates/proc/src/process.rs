@@ -328,9 +328,8 @@ impl Proc {
     }
     /// With those of this turn, for the process itself.
     pub fn reductions_now(&self, own: bool) -> u64 {
-        let turn =
-            if own { (crate::sched::REDUCTIONS - self.heap.reductions_left()).max(0) } else { 0 };
-        self.reductions.get() + turn as u64
+        let turn = if own { crate::sched::used_in_turn(self) } else { 0 };
+        self.reductions.get() + turn
     }
     /// Messages in its mailbox.
     pub fn message_count(&self) -> usize {

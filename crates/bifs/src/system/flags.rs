@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::limits::MaxHeap;
+use kvik_proc::sched::meter;
 use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
@@ -65,7 +66,6 @@ static WALL_TIME: AtomicBool = AtomicBool::new(false);
 pub fn wall_time_on() -> bool {
     WALL_TIME.load(Relaxed)
 }
-static MICROSTATE: AtomicBool = AtomicBool::new(false);
 
 fn scheduler_wall_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     switch(p, a.first().copied(), &WALL_TIME)
@@ -73,6 +73,18 @@ fn scheduler_wall_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn switch<'h>(p: &'h Proc, on: Option<Term<'h>>, flag: &AtomicBool) -> BifResult<'h> {
     let on = on.and_then(|t| t.as_bool()).ok_or_else(|| p.badarg())?;
     Ok(Term::bool(flag.swap(on, Relaxed)))
+}
+
+/// Says what threads spend their time on, no more, or from 0.
+fn microstates<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
+    let others = crate::blocking::meters(usize::MAX);
+    let reset = value.as_atom().is_some_and(|a| a.name() == "reset");
+    if reset {
+        meter::reset(&others);
+        return Ok(Term::bool(meter::on()));
+    }
+    let to = value.as_bool().ok_or_else(|| p.badarg())?;
+    Ok(Term::bool(meter::switch(to, &others)))
 }
 
 /// How many schedulers for dirty work on processors are online; 0 until that is changed.
@@ -117,7 +129,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         "max_heap_size" => set_max_heap(p, value),
         "scheduler_wall_time" => switch(p, Some(value), &WALL_TIME),
-        "microstate_accounting" => switch(p, Some(value), &MICROSTATE),
+        "microstate_accounting" => microstates(p, value),
         "system_logger" => set_logger(p, value),
         "multi_scheduling" => match value.as_atom() {
             Some(am::block) => told(p, online::block(p.pid(), false)),

@@ -13,6 +13,8 @@ pub(super) struct Local {
     pub id: Cell<usize>,
     /// A process runs, and has woken one other at most: what it wakes may go to `next`.
     pub alone: Cell<bool>,
+    /// Reductions that the turn under way began with.
+    pub given: Cell<i64>,
     pub next: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
     pub timers: RefCell<Queue>,
@@ -47,6 +49,7 @@ thread_local! {
     pub(super) static LOCAL: ManuallyDrop<Local> = const { ManuallyDrop::new(Local {
         id: Cell::new(NONE),
         alone: Cell::new(false),
+        given: Cell::new(0),
         next: Cell::new(None),
         queues: RefCell::new(Queues::new()),
         timers: RefCell::new(Queue::new()),
@@ -54,6 +57,11 @@ thread_local! {
     }) };
 }
 
+/// Reductions used so far in the turn of the process that runs here.
+pub fn used_in_turn(p: &crate::Proc) -> u64 {
+    let left = p.heap.reductions_left();
+    LOCAL.with(|l| l.given.get().saturating_sub(left)).max(0) as u64
+}
 /// The number of the scheduler this thread is, from 0.
 pub fn current() -> Option<usize> {
     LOCAL.with(|l| Some(l.id.get()).filter(|i| *i != NONE))

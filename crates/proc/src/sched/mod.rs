@@ -6,6 +6,7 @@
 
 mod janitor;
 mod local;
+pub mod meter;
 pub mod online;
 pub mod parking;
 mod queues;
@@ -23,7 +24,7 @@ use crate::signal::Signal;
 use crate::timer::Due;
 
 pub(crate) use local::say_later;
-pub use local::{current, is_scheduler};
+pub use local::{current, is_scheduler, used_in_turn};
 pub use run::REDUCTIONS;
 
 #[derive(Clone, Debug)]
@@ -63,6 +64,7 @@ pub struct Scheduler {
     inbound: Inbox<Work>,
     parker: Parker,
     pub counters: Counters,
+    pub meter: meter::Meter,
 }
 
 /// Written by the scheduler, read by anybody.

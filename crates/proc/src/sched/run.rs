@@ -7,6 +7,7 @@ use kvik_heap::Regs;
 use kvik_sync::{pin, Hold};
 
 use super::local::{Local, LOCAL};
+use super::meter::{during, State};
 use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
@@ -35,7 +36,7 @@ const LET_GO: usize = 256;
 /// A full collection between turns.
 fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
     let heard = t.private().gc_begins(true, 0);
-    let stats = t.private_mut().heap.collect_parked(true);
+    let stats = during(State::Gc, || t.private_mut().heap.collect_parked(true));
     if let Some(c) = heard {
         t.private().gc_ended(c, &stats);
     }
@@ -87,6 +88,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
             ended: 0,
         };
         s.me.counters.started.store(clock::now(), Relaxed);
+        s.me.meter.enter(State::Other);
         early.into_iter().for_each(|w| s.work(w));
         s.run();
         l.id.set(usize::MAX);
@@ -122,7 +124,7 @@ impl Loop<'_> {
         let first = self.l.farewells.borrow_mut().pop_front();
         let Some(mut f) = first else { return };
         self.until_check -= REDUCTIONS / 2;
-        if !f.step() {
+        if !during(State::Aux, || f.step()) {
             self.l.farewells.borrow_mut().push_front(f);
         }
     }
@@ -160,6 +162,7 @@ impl Loop<'_> {
     fn turn(&mut self, mut t: Ticket) {
         let given = self.slice;
         t.private().heap.set_reductions(given);
+        self.l.given.set(given);
         // Those of a process that ends are answered when it has.
         if t.private().has_signals() && !t.private().flag(flag::ENDING) {
             t.private().handle_signals();
@@ -180,7 +183,9 @@ impl Loop<'_> {
             p.trace_turn("in");
             watched = p.turn_begins();
         }
+        self.me.meter.enter(State::Emulator);
         let outcome = (hooks().run)(p, &self.regs);
+        self.me.meter.enter(State::Other);
         if trace::on() && outcome != Outcome::Exit {
             p.trace_turn("out");
         }
@@ -318,9 +323,11 @@ impl Loop<'_> {
         }
         let now = clock::now();
         self.ring(now);
-        (hooks().poll)(self.id, Some(Duration::ZERO));
+        self.look_for_events();
+        self.me.meter.enter(State::Aux);
         hold.flush();
         hold.renew();
+        self.me.meter.enter(State::Other);
         let mut q = self.l.queues.borrow_mut();
         self.me.counters.queued.store(q.len, Relaxed);
         let age = q.age(now);
@@ -329,7 +336,17 @@ impl Loop<'_> {
             self.give(age >= PATIENCE_NS);
         }
     }
+    fn look_for_events(&self) {
+        self.me.meter.enter(State::CheckIo);
+        (hooks().poll)(self.id, Some(Duration::ZERO));
+        self.me.meter.enter(State::Other);
+    }
     fn ring(&mut self, now: u64) {
+        self.me.meter.enter(State::Aux);
+        self.ring_some(now);
+        self.me.meter.enter(State::Other);
+    }
+    fn ring_some(&mut self, now: u64) {
         for _ in 0..TIMERS {
             let due = self.l.timers.borrow_mut().pop_due(now);
             match due {
@@ -389,7 +406,7 @@ impl Loop<'_> {
         self.until_check = REDUCTIONS;
         let now = clock::now();
         self.ring(now);
-        (hooks().poll)(self.id, Some(Duration::ZERO));
+        self.look_for_events();
         if self.has_work() || self.let_go() || self.spun() {
             return;
         }
@@ -399,7 +416,9 @@ impl Loop<'_> {
         if self.me.inbound.is_empty() && !STOP.load(Relaxed) {
             let next = self.l.timers.borrow().next();
             let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
+            self.me.meter.enter(State::Sleep);
             (hooks().poll)(self.id, timeout);
+            self.me.meter.enter(State::Other);
         }
         if self.me.parker.is_up() {
             IDLE.fetch_sub(1, Relaxed);

@@ -1,0 +1,170 @@
+//! Microstate accounting: what a thread spends its time on. Each thread says what it is at, in a
+//! word of its own; while accounting is on, it adds up the time between such changes. Others read.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
+
+use crate::clock;
+
+/// What a thread is at. The order is that of [`State::NAMES`].
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum State {
+    /// Timers, memory to be given back, ends of processes.
+    Aux = 0,
+    /// Asks the system for events, without waiting.
+    CheckIo = 1,
+    /// Runs a process.
+    Emulator = 2,
+    Gc = 3,
+    /// Looks for what to do next.
+    Other = 4,
+    Port = 5,
+    Sleep = 6,
+}
+
+impl State {
+    pub const ALL: [State; 7] = [
+        State::Aux,
+        State::CheckIo,
+        State::Emulator,
+        State::Gc,
+        State::Other,
+        State::Port,
+        State::Sleep,
+    ];
+    pub const NAMES: [&str; 7] = ["aux", "check_io", "emulator", "gc", "other", "port", "sleep"];
+    fn of(n: u8) -> State {
+        State::ALL.get(n as usize).copied().unwrap_or(State::Other)
+    }
+}
+
+static ON: AtomicBool = AtomicBool::new(false);
+
+pub fn on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// One thread's time.
+pub struct Meter {
+    state: AtomicU8,
+    /// Since when it is at that, as far as that is not added up; 0 for nothing to add. Who takes it
+    /// out adds it.
+    since: AtomicU64,
+    ns: [AtomicU64; 7],
+}
+
+impl Default for Meter {
+    fn default() -> Meter {
+        Meter::new()
+    }
+}
+
+impl Meter {
+    pub const fn new() -> Meter {
+        Meter {
+            state: AtomicU8::new(State::Sleep as u8),
+            since: AtomicU64::new(0),
+            ns: [const { AtomicU64::new(0) }; 7],
+        }
+    }
+    /// The thread begins something else; what it was at before. Only for the thread itself.
+    #[inline(always)]
+    pub fn enter(&self, s: State) -> State {
+        let was = self.state.load(Relaxed);
+        self.state.store(s as u8, Relaxed);
+        if on() {
+            self.add(was, clock::now());
+        }
+        State::of(was)
+    }
+    #[cold]
+    fn add(&self, state: u8, now: u64) {
+        let since = self.since.swap(now, Relaxed);
+        self.note(state, since, now);
+    }
+    fn note(&self, state: u8, since: u64, now: u64) {
+        if let Some(ns) = self.ns.get(state as usize).filter(|_| since != 0) {
+            ns.fetch_add(now.saturating_sub(since), Relaxed);
+        }
+    }
+    /// Nanoseconds in each state, up to now while accounting is on.
+    pub fn read(&self) -> [u64; 7] {
+        let mut all = [0; 7];
+        for (n, ns) in all.iter_mut().zip(&self.ns) {
+            *n = ns.load(Relaxed);
+        }
+        let since = self.since.load(Relaxed);
+        if on() && since != 0 {
+            if let Some(n) = all.get_mut(self.state.load(Relaxed) as usize) {
+                *n += clock::now().saturating_sub(since);
+            }
+        }
+        all
+    }
+    fn begin(&self, now: u64) {
+        self.since.store(now, Relaxed);
+    }
+    fn stop(&self, now: u64) {
+        let since = self.since.swap(0, Relaxed);
+        self.note(self.state.load(Relaxed), since, now);
+    }
+    fn reset(&self, now: u64) {
+        if on() {
+            self.begin(now);
+        }
+        self.ns.iter().for_each(|n| n.store(0, Relaxed));
+    }
+}
+
+/// Meters of schedulers, and others.
+fn each(others: &[&Meter], f: impl Fn(&Meter)) {
+    super::all().iter().for_each(|s| f(&s.meter));
+    others.iter().for_each(|m| f(m));
+}
+/// Switches accounting on or off for schedulers and for threads with these meters; what it was.
+pub fn switch(to: bool, others: &[&Meter]) -> bool {
+    let now = clock::now();
+    let was = ON.swap(to, Relaxed);
+    if was != to {
+        each(others, |m| if to { m.begin(now) } else { m.stop(now) });
+    }
+    was
+}
+/// All counters go back to 0.
+pub fn reset(others: &[&Meter]) {
+    let now = clock::now();
+    each(others, |m| m.reset(now));
+}
+
+/// Notes what the scheduler that runs this is at while `f` runs.
+#[inline]
+pub fn during<R>(s: State, f: impl FnOnce() -> R) -> R {
+    let Some(me) = super::current().and_then(|i| super::all().get(i)) else { return f() };
+    let was = me.meter.enter(s);
+    let r = f();
+    me.meter.enter(was);
+    r
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_counts_for_one_state_and_only_while_on() {
+        let m = Meter::new();
+        assert_eq!(m.enter(State::Other), State::Sleep);
+        assert_eq!(m.read(), [0; 7]);
+        assert!(!switch(true, &[&m]));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert_eq!(m.enter(State::Gc), State::Other);
+        assert!(m.read()[State::Other as usize] >= 2_000_000);
+        assert!(switch(false, &[&m]));
+        let after = m.read();
+        m.enter(State::Port);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        assert_eq!((m.read(), after[State::Port as usize]), (after, 0));
+        reset(&[&m]);
+        assert_eq!(m.read(), [0; 7]);
+    }
+}
