@@ -109,6 +109,8 @@ struct Markers {
     reserved: VecDeque<(u64, u64)>,
     bound: VecDeque<(RefId, u64)>,
 }
+/// How many messages ahead of the one looked at memory is asked for.
+const AHEAD: usize = 4;
 /// More markers than that are forgotten, oldest first (a receive then looks at every message).
 const MAX_MARKERS: usize = 8;
 
@@ -290,6 +292,10 @@ impl Mailbox {
     #[inline]
     pub fn skip(&mut self) {
         self.save = (self.save + 1).min(self.end());
+        // Messages lie anywhere in memory.
+        if let Some(Some(m)) = self.slots.get((self.save - self.base) as usize + AHEAD) {
+            m.prefetch();
+        }
     }
     /// Takes the message at the save pointer out and starts over.
     #[inline]
