@@ -79,9 +79,13 @@ impl OwnedTerm {
     }
     #[inline]
     fn copied(t: Term<'_>, s: impl FnOnce() -> Sharing) -> OwnedTerm {
-        if t.is_immediate() {
-            return OwnedTerm { root: t.word(), frag: ptr::null_mut() };
+        match t.is_immediate() {
+            true => OwnedTerm { root: t.word(), frag: ptr::null_mut() },
+            false => OwnedTerm::copied_object(t, s),
         }
+    }
+    #[inline(never)]
+    fn copied_object(t: Term<'_>, s: impl FnOnce() -> Sharing) -> OwnedTerm {
         if let Some(words) = copy::flat(t) {
             return OwnedTerm::of_object(words);
         }

@@ -92,11 +92,13 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
     }
     #[inline]
     pub fn send(&self, item: T) -> Pushed<S, P, T, R> {
+        // At once, as an item that lies on the stack first is written and read again.
+        let node = Node::new(item);
         let pushed = match who() {
-            Who::All => self.inbox.push(Node::new(item)),
+            Who::All => self.inbox.push(node),
             // SAFETY: this thread is the one that changes inboxes.
-            Who::Me => unsafe { self.inbox.push_alone(Node::new(item)) },
-            Who::Other => return Pushed::Elsewhere(item),
+            Who::Me => unsafe { self.inbox.push_alone(node) },
+            Who::Other => return Pushed::Elsewhere(node.into_item()),
         };
         match pushed {
             Push::Queued => Pushed::Queued,
