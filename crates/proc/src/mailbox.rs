@@ -293,7 +293,8 @@ impl Mailbox {
     pub fn skip(&mut self) {
         self.save = (self.save + 1).min(self.end());
         // Messages lie anywhere in memory.
-        if let Some(Some(m)) = self.slots.get((self.save - self.base) as usize + AHEAD) {
+        let soon = self.slots.get((self.save - self.base) as usize + AHEAD);
+        if let Some(m) = soon.and_then(Slot::message) {
             m.prefetch();
         }
     }
