@@ -170,6 +170,18 @@ pub fn set_nif_loader(f: NifLoader) -> bool {
     NIF_LOADER.set(f).is_ok()
 }
 
+/// The modules that have loaded code which is not Erlang's.
+static TAINTS: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
+pub fn taint(m: Atom) {
+    let mut all = TAINTS.lock().unwrap_or_else(|e| e.into_inner());
+    if !all.contains(&m) {
+        all.push(m);
+    }
+}
+pub fn taints() -> Vec<Atom> {
+    TAINTS.lock().unwrap_or_else(|e| e.into_inner()).clone()
+}
+
 fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     /// The natives of these modules are part of the VM.
     const STATIC: &[&[u8]] =

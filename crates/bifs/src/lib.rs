@@ -13,6 +13,7 @@ pub mod code;
 mod compose;
 pub mod convert;
 pub mod counters;
+pub mod ddll;
 pub mod debug;
 mod debug_map;
 mod debug_relations;
@@ -77,6 +78,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         counters::BIFS,
         debug::BIFS,
         debug_map::BIFS,
+        ddll::BIFS,
         dirty::BIFS,
         dist::BIFS,
         etf::BIFS,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use kvik_beam::{Arg, Code, Module, Op, Proof};
+use kvik_beam::{Arg, Code, Module, Op, Opcode, Proof};
 use kvik_code::{NifCell, Place};
 use kvik_heap::alloc::STACK_SLACK;
 use kvik_heap::bits_build::Seg;
@@ -42,6 +42,8 @@ pub struct Compiler<'m> {
     /// Name and arity of the function at hand.
     pub function: Atom,
     pub arity: u32,
+    /// May a NIF take over any function? So it is where the module loads some and names none.
+    pub any_nif: bool,
     pub nifs: Vec<NifCell>,
     cold: Vec<Cold<'m>>,
 }
@@ -57,6 +59,11 @@ pub struct Output {
 }
 
 pub type Done = Result<(), LoadError>;
+
+fn any_nif(code: &Code, imports: &[&Export]) -> bool {
+    let loads = |e: &&Export| (e.module, e.function, e.arity) == (am::erlang, am::load_nif, 2);
+    imports.iter().any(loads) && !code.ops.iter().any(|op| op.opcode == Opcode::NifStart)
+}
 
 impl<'m> Compiler<'m> {
     #[allow(clippy::too_many_arguments)]
@@ -94,6 +101,7 @@ impl<'m> Compiler<'m> {
             at: 0,
             function: am::undefined,
             arity: 0,
+            any_nif: any_nif(code, imports),
             nifs: Vec::new(),
             cold: Vec::new(),
         }

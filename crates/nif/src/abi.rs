@@ -101,6 +101,13 @@ pub struct TypeInit {
     pub dyncall: Option<DynCall>,
 }
 
+impl TypeInit {
+    /// Is there no callback?
+    pub fn is_empty(&self) -> bool {
+        self.dtor.is_none() && self.stop.is_none() && self.down.is_none() && self.dyncall.is_none()
+    }
+}
+
 /// `ErlNifMapIterator`
 #[repr(C)]
 pub struct MapIterator {

@@ -59,7 +59,7 @@ pub extern "C" fn enif_alloc_binary(size: usize, to: *mut Binary) -> c_int {
     1
 }
 /// The off-heap binary that a structure owned; it owns nothing afterwards.
-fn take(b: &mut Binary) -> Option<BinRef> {
+pub fn take(b: &mut Binary) -> Option<BinRef> {
     let owned = std::mem::replace(&mut b.owned, ptr::null_mut());
     // SAFETY: what stands there came from `into_raw`, and is taken once.
     (!owned.is_null()).then(|| unsafe { BinRef::from_raw(owned) })

@@ -36,6 +36,8 @@ pub struct Env {
     pub next: Option<Next>,
     /// Bytes that were moved for `enif_inspect_binary` and its kin.
     pub bytes: Vec<Box<[u8]>>,
+    /// Vectors that it frees at its end.
+    pub vectors: crate::ioq::Vectors,
     /// Resource types opened while a library is loaded.
     pub opened: Option<Vec<Opened>>,
 }
@@ -51,6 +53,7 @@ impl Env {
             exception: None,
             next: None,
             bytes: Vec::new(),
+            vectors: Default::default(),
             opened: None,
         }
     }
@@ -83,6 +86,7 @@ impl Env {
             self.own = Some(own);
         }
         self.bytes.clear();
+        self.vectors = Default::default();
         self.exception = None;
     }
     /// Keeps bytes until the environment ends or is cleared.

@@ -20,6 +20,10 @@ use crate::env::{
     enif_has_pending_exception, enif_is_exception, enif_make_badarg, enif_make_copy,
     enif_priv_data, enif_raise_exception, enif_thread_type,
 };
+use crate::ioq::{
+    enif_free_iovec, enif_inspect_iovec, enif_ioq_create, enif_ioq_deq, enif_ioq_destroy,
+    enif_ioq_enq_binary, enif_ioq_enqv, enif_ioq_peek, enif_ioq_peek_head, enif_ioq_size,
+};
 use crate::misc::{
     enif_alloc, enif_convert_time_unit, enif_cpu_time, enif_dlopen, enif_dlsym, enif_free,
     enif_getenv, enif_make_unique_integer, enif_monotonic_time, enif_now_time, enif_realloc,
@@ -38,6 +42,7 @@ use crate::resources::{
     enif_keep_resource, enif_make_resource, enif_make_resource_binary, enif_open_resource_type,
     enif_open_resource_type_x, enif_release_resource, enif_sizeof_resource,
 };
+use crate::select::{enif_select, enif_select_x};
 use crate::terms::{
     enif_compare, enif_get_atom, enif_get_atom_length, enif_get_double, enif_get_int,
     enif_get_local_pid, enif_get_local_port, enif_get_long, enif_get_string, enif_get_uint,
@@ -73,6 +78,18 @@ macro_rules! all {
     };
 }
 all! {
+    enif_free_iovec,
+    enif_inspect_iovec,
+    enif_ioq_create,
+    enif_ioq_deq,
+    enif_ioq_destroy,
+    enif_ioq_enq_binary,
+    enif_ioq_enqv,
+    enif_ioq_peek,
+    enif_ioq_peek_head,
+    enif_ioq_size,
+    enif_select,
+    enif_select_x,
     enif_alloc,
     enif_alloc_binary,
     enif_alloc_env,

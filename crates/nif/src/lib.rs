@@ -11,11 +11,13 @@ mod call;
 mod compound;
 mod env;
 mod exports;
+mod ioq;
 mod load;
 mod misc;
 mod monitors;
 mod process;
 mod resources;
+mod select;
 mod terms;
 mod text;
 mod threads;
@@ -24,6 +26,7 @@ mod variadic;
 /// Has `erlang:load_nif/2` load libraries. The answer is how many functions those find here.
 pub fn install() -> usize {
     kvik_bifs::code::set_nif_loader(load::load_nif);
+    kvik_port::poll::set_library(select::ready);
     let _ = kvik_proc::signal::LIBRARY_HEARS.set(monitors::down);
     exports::ALL.len()
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_code::{module, Instance};
@@ -20,7 +20,9 @@ pub struct Library {
     pub module: Atom,
     /// What `load` or `upgrade` has set.
     pub priv_data: AtomicPtr<c_void>,
+    /// To be called before it is closed, once `load` has succeeded.
     unload: Option<Unload>,
+    loaded: AtomicBool,
     /// Bytes of a `ErlNifResourceTypeInit` as it knows it.
     pub type_init_size: usize,
 }
@@ -30,21 +32,22 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 impl Drop for Library {
     fn drop(&mut self) {
+        if let Some(f) = self.unload.filter(|_| *self.loaded.get_mut()) {
+            let data = *self.priv_data.get_mut();
+            let mut e = Env::alone(self);
+            // SAFETY: the library's own function, as it is still open.
+            unsafe { f(&mut e, data) }
+        }
         // SAFETY: it is open, and nobody uses its code any more.
         unsafe { libc::dlclose(self.handle) };
     }
 }
 
-/// What a module's version has loaded. When it goes the library is told; it is closed when the
-/// last resource with a callback in it has gone.
+/// What a module's version has loaded. When it goes the library is closed, but not before the last
+/// resource with a callback in it has gone.
 struct Loaded(Arc<Library>);
 impl Drop for Loaded {
     fn drop(&mut self) {
-        if let Some(f) = self.0.unload {
-            let mut e = Env::alone(&*self.0);
-            // SAFETY: the library's own function, as it is still open.
-            unsafe { f(&mut e, self.0.priv_data.load(Ordering::Acquire)) }
-        }
         resources::release(&self.0);
     }
 }
@@ -86,6 +89,7 @@ fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refus
         return Err(("reload", why.into()));
     }
     let (handle, entry) = open(path)?;
+    kvik_bifs::code::taint(i.name);
     // SAFETY: what `nif_init` gives is the library's description of itself, for good.
     let entry = unsafe { &*entry };
     let lib = Library {
@@ -93,6 +97,7 @@ fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refus
         module: i.name,
         priv_data: AtomicPtr::new(ptr::null_mut()),
         unload: entry.unload,
+        loaded: AtomicBool::new(false),
         type_init_size: if entry.minor >= 12 { entry.sizeof_resource_type_init } else { 0 },
     };
     // From here on an error closes it.
@@ -103,6 +108,7 @@ fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refus
     e.opened = Some(Vec::new());
     call_load(entry, &lib, old.as_deref(), &mut e, info)?;
     resources::commit(e.opened.take().unwrap_or_default(), &lib);
+    lib.loaded.store(true, Ordering::Release);
     *library(i) = Some(Box::new(Loaded(lib)));
     for (at, r) in functions {
         if let Some(f) = i.nifs.get(at) {
@@ -248,7 +254,8 @@ fn call_load(
     e: &mut Env,
     info: Term<'_>,
 ) -> Result<(), Refusal> {
-    let mut data: *mut c_void = ptr::null_mut();
+    // The library may ask for it before it has returned.
+    let data = lib.priv_data.as_ptr();
     let before = old.and_then(|o| {
         let l = library(o);
         l.as_ref().and_then(|l| l.downcast_ref::<Loaded>()).map(|l| l.0.clone())
@@ -259,23 +266,22 @@ fn call_load(
             return Err(("upgrade", why.into()));
         }
         (Some(old), Some(upgrade), _) => {
-            let mut old_data = old.priv_data.load(Ordering::Acquire);
+            let old_data = old.priv_data.load(Ordering::Acquire);
             // SAFETY: the library's own function.
-            let veto = unsafe { upgrade(e, &mut data, &mut old_data, info.word()) };
+            let veto = unsafe { upgrade(e, data, old.priv_data.as_ptr(), info.word()) };
             if veto != 0 {
+                old.priv_data.store(old_data, Ordering::Release);
                 let why = format!("Library upgrade-call unsuccessful ({veto}).");
                 return Err(("upgrade", why));
             }
-            old.priv_data.store(old_data, Ordering::Release);
             0
         }
         // SAFETY: as above.
-        (None, _, Some(load)) => unsafe { load(e, &mut data, info.word()) },
+        (None, _, Some(load)) => unsafe { load(e, data, info.word()) },
         (None, _, None) => 0,
     };
     if veto != 0 {
         return Err(("load", format!("Library load-call unsuccessful ({veto}).")));
     }
-    lib.priv_data.store(data, Ordering::Release);
     Ok(())
 }

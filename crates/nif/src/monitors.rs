@@ -43,7 +43,8 @@ pub fn down(dead: u32, id: RefId) {
 }
 /// A resource goes, and all its monitors with it.
 pub fn forget_all(r: &Resource) {
-    for (id, pid) in std::mem::take(&mut *watching(r)) {
+    let all = std::mem::take(&mut *watching(r));
+    for (id, pid) in all {
         watchers().remove(&id);
         signal::control(pid, Control::Demonitor { id });
     }
@@ -69,7 +70,13 @@ pub extern "C" fn enif_monitor_process(
     watchers().insert(id, Arc::downgrade(&r));
     watching(&r).insert(id, pid);
     put(to, monitor(id));
-    signal::control(pid, Control::Monitor { from: signal::LIBRARY, id, name: None });
+    let m = Control::Monitor { from: signal::LIBRARY, id, name: None };
+    if signal::try_control(pid, m).is_err() {
+        // It has ended meanwhile. `down` is not called for what was never there.
+        watchers().remove(&id);
+        watching(&r).remove(&id);
+        return 1;
+    }
     0
 }
 /// 0 where the monitor was there.

@@ -95,7 +95,7 @@ pub fn release(lib: &Arc<Library>) {
         let mut s = t.state();
         if s.owner.as_ref().is_some_and(|o| Arc::ptr_eq(o, lib)) {
             s.orphan = true;
-            if t.live.load(Ordering::Acquire) == 0 {
+            if s.calls.is_empty() || t.live.load(Ordering::Acquire) == 0 {
                 let gone = std::mem::take(&mut *s);
                 drop(s);
                 drop(gone);
@@ -118,7 +118,7 @@ fn open(
     let ty = type_of(module, c_str(name));
     let there = ty.state().owner.is_some() || opened.iter().any(|o| ptr::eq(o.ty, ty));
     let way = if there { TAKEOVER } else { CREATE };
-    put(tried, way);
+    put(tried, if flags & way == 0 { flags } else { way });
     if flags & way == 0 {
         return ptr::null();
     }

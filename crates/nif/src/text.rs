@@ -24,7 +24,7 @@ impl Arguments {
                 self.general += 8;
                 return at.read();
             }
-            self.from_stack()
+            self.stacked()
         }
     }
     /// # Safety
@@ -37,12 +37,12 @@ impl Arguments {
                 self.floating += 16;
                 return at.read();
             }
-            f64::from_bits(self.from_stack())
+            f64::from_bits(self.stacked())
         }
     }
     /// # Safety
     /// There is one more argument on the stack.
-    unsafe fn from_stack(&mut self) -> u64 {
+    unsafe fn stacked(&mut self) -> u64 {
         // SAFETY: as the caller says.
         unsafe {
             let w = self.stack.read();
@@ -114,13 +114,14 @@ unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
             match d.letter {
                 b'%' => out.push(b'%'),
                 b'T' => out.extend(kvik_term::print::display(term(args.word()))),
+                b'p' => out.extend(format!("{:#018x}", args.word()).bytes()),
                 b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
                     let f: c_double = args.float();
                     d.text.extend([d.letter, 0]);
                     let text = d.text.as_ptr().cast();
                     out.extend(with_c(64, |to, n| libc::snprintf(to, n, text, f)));
                 }
-                b's' | b'p' | b'c' | b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => {
+                b's' | b'c' | b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => {
                     let mut w = args.word();
                     let signed = matches!(d.letter, b'd' | b'i');
                     let number = signed || matches!(d.letter, b'u' | b'x' | b'X' | b'o');

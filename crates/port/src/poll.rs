@@ -28,6 +28,15 @@ pub enum Source {
     Signals = 4,
     /// One descriptor for both directions.
     Both = 5,
+    /// A NIF library has selected the descriptor, which is the number.
+    Library = 6,
+}
+
+/// Hears of a library's descriptors: number, readable, writable, hung up.
+type Library = fn(RawFd, bool, bool, bool);
+static LIBRARY: OnceLock<Library> = OnceLock::new();
+pub fn set_library(f: Library) {
+    let _ = LIBRARY.set(f);
 }
 
 /// Bytes that one read can bring.
@@ -258,6 +267,7 @@ fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer:
         2 => run(Ready::Child, buffer),
         3 => reap_orphan(home, number as i32),
         4 => signals::dispatch(),
+        6 => LIBRARY.get().into_iter().for_each(|f| f(number as RawFd, read, write, hangup)),
         _ => {
             if write {
                 run(Ready::Output, buffer);

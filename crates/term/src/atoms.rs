@@ -447,6 +447,7 @@ atoms! {
     load_cancelled = "load_cancelled",
     load_failed = "load_failed",
     load_failure = "load_failure",
+    load_nif = "load_nif",
     loaded = "loaded",
     local = "local",
     lock_order_violation = "lock_order_violation",

@@ -205,7 +205,11 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "check_io" => super::check_io::check_io(p)?,
         "update_cpu_info" if processors::update() => atom(p, "changed")?,
         "update_cpu_info" => atom(p, "unchanged")?,
-        "alloc_util_allocators" | "taints" | "dist_ctrl" | "snifs" | "allocated_areas" => Term::NIL,
+        "taints" => {
+            let all: Vec<Term> = crate::code::taints().into_iter().map(Term::atom).collect();
+            h.list(&all)
+        }
+        "alloc_util_allocators" | "dist_ctrl" | "snifs" | "allocated_areas" => Term::NIL,
         "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
         "c_compiler_used" => h.tuple(&[am::undefined.into(), am::undefined.into()]),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", true)?,

@@ -73,7 +73,10 @@ impl<'m> Compiler<'m> {
             c.a.jmp_abs(yield_);
             Ok(())
         });
-        Ok(())
+        match self.any_nif {
+            true => self.nif_start(),
+            false => Ok(()),
+        }
     }
 
     /// Goes to the NIF's entry, once there is one.
