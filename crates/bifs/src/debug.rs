@@ -77,8 +77,8 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some("available_internal_state") => Ok(Term::bool(true)),
         Some("reds_left") => Ok(p.heap.integer(p.heap.reductions_left())),
         Some("DbTable_words") => {
-            use kvik_ets::table::{SEGMENT_TABLE, TABLE_WORDS};
-            let words = [TABLE_WORDS, SEGMENT_TABLE].map(|n| p.heap.integer(n as i64));
+            use kvik_ets::table::{SEGMENT_TABLE_GIVEN, TABLE_WORDS};
+            let words = [TABLE_WORDS, SEGMENT_TABLE_GIVEN].map(|n| p.heap.integer(n as i64));
             Ok(p.heap.tuple(&words))
         }
         Some("process_info_args") => {
@@ -207,11 +207,16 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             std::thread::sleep(std::time::Duration::from_millis(ms));
             Ok(Term::bool(true))
         }
-        // What waits for thread progress elsewhere is done at once here.
-        "wait" if is("deallocations") || is("timer_cancellations") || is("aux_work") => {
+        // What waits for thread progress elsewhere is done at once here, but others have their turns
+        // meanwhile.
+        "wait"
+            if ["deallocations", "timer_cancellations", "aux_work", "thread_progress"]
+                .into_iter()
+                .any(is) =>
+        {
+            p.give_up_turn();
             Ok(am::ok.into())
         }
-        "wait" if is("thread_progress") => Ok(am::ok.into()),
         "binary_loop_limit" | "re_loop_limit" | "unicode_loop_limit" => Ok(Term::int(LOOP_LIMIT)),
         // Each process can take signals of many senders at once.
         "proc_sig_buffers" => Ok(Term::bool(value.is_atom(am::true_))),

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::sync::Mutex;
 
 use kvik_heap::LiteralArea;
@@ -31,7 +32,7 @@ pub struct Location {
     pub function: Atom,
     pub arity: u32,
     /// File and line where they are known.
-    pub line: Option<(String, u32)>,
+    pub line: Option<(Arc<str>, u32)>,
 }
 
 /// What keeps a NIF library; to drop it unloads it.
@@ -57,9 +58,9 @@ pub struct Instance {
     /// Sorted by offset.
     pub functions: Vec<FuncRange>,
     pub places: Vec<Place>,
-    /// File number and line; entry 0 is "not known". File 0 is the module's own.
+    /// File number and line; entry 0 is "not known". File 0 is the module's own, `Name.erl`.
     pub lines: Vec<(u32, u32)>,
-    pub files: Vec<String>,
+    pub files: Vec<Arc<str>>,
     /// Exported functions with the addresses to enter.
     pub exports: Vec<(&'static Export, usize)>,
     pub funs: Vec<(&'static FunEntry, usize)>,
@@ -99,14 +100,14 @@ impl Instance {
         let i = self.places.partition_point(|p| p.offset < offset);
         self.places.get(i).filter(|p| p.offset == offset)
     }
-    pub fn line(&self, index: u32) -> Option<(String, u32)> {
+    pub fn line(&self, index: u32) -> Option<(Arc<str>, u32)> {
         let (file, line) = *self.lines.get(index as usize).filter(|_| index > 0)?;
         if line == 0 {
             return None;
         }
         let name = match self.files.get(file as usize) {
-            Some(f) if file > 0 => f.clone(),
-            _ => format!("{}.erl", self.name.name()),
+            Some(f) => f.clone(),
+            None => format!("{}.erl", self.name.name()).into(),
         };
         Some((name, line))
     }

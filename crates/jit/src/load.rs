@@ -1,6 +1,7 @@
 //! From a file's bytes to code that can be committed.
 
 use std::fmt;
+use std::sync::Arc;
 
 use kvik_beam::{verify, Arg, Code as Generic, Container, Module, Opcode};
 use kvik_code::{fun_entry, FunKey, FuncRange, Instance};
@@ -100,7 +101,12 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         lambdas.iter().zip(&lambda_labels).filter_map(|(f, l)| Some((*f, address(*l)?))).collect();
     let on_load = on_load.and_then(entry);
     let lines = module.lines.items.iter().map(|l| (l.file, l.line)).collect();
-    let files = module.lines.files.iter().map(|f| f.to_string()).collect();
+    let mut files: Vec<Arc<str>> = module.lines.files.iter().map(|f| (*f).into()).collect();
+    let own = format!("{}.erl", name.name()).into();
+    match files.first_mut() {
+        Some(f) => *f = own,
+        None => files.push(own),
+    }
     let size = a.buf.len();
     Ok(Instance {
         name,

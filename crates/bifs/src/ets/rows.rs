@@ -280,6 +280,10 @@ fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Store::Tree(t) => t.get(key).into_iter().collect(),
     };
     if todo.is_empty() {
+        // In a tree an object goes for good, even while the table is held fixed.
+        if matches!(s.store, Store::Tree(_)) {
+            return Ok(Term::NIL);
+        }
         return Err(p.badarg());
     }
     let mut found: Vec<Term<'h>> = Vec::new();

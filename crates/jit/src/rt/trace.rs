@@ -3,6 +3,7 @@
 //! when somebody asks for it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 use kvik_code::Location;
 use kvik_heap::roots::Root;
@@ -96,11 +97,12 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
         return *first;
     }
     let mut lines: Vec<Term<'h>> = Vec::new();
+    let mut files = Files::new();
     let mut rest = addresses;
     if let Some([m, f, args, kind]) = first.as_tuple_n::<4>() {
         if kind == am::function_clause {
             if let Some((here, more)) = rest.split_first() {
-                lines.extend(line(p, *here, Some(args), None));
+                lines.extend(line(p, &mut files, *here, Some(args), None));
                 rest = more;
             }
         } else if kind == am::error_info {
@@ -108,7 +110,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
             if let Some((here, more)) = rest.split_first() {
                 let info = p.heap.tuple(&[am::error_info.into(), args]);
                 let args = m.is_list().then_some(m);
-                lines.extend(line(p, *here, args, Some(info)));
+                lines.extend(line(p, &mut files, *here, args, Some(info)));
                 rest = more;
             }
         } else {
@@ -118,7 +120,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
             lines.push(p.heap.tuple(&[m, f, args, info]));
         }
     }
-    lines.extend(rest.iter().filter_map(|a| line(p, *a, None, None)));
+    lines.extend(rest.iter().filter_map(|a| line(p, &mut files, *a, None, None)));
     lines.truncate(DEPTH.load(Ordering::Relaxed).max(1));
     p.heap.list(&lines)
 }
@@ -150,15 +152,19 @@ fn error_info<'h>(p: &'h Proc, module: Term<'h>, cause: Term<'h>) -> Term<'h> {
     p.heap.list(&[p.heap.tuple(&[am::error_info.into(), map])])
 }
 
+/// `{file, Name}` of the files that have occurred in a trace: most lines are of few.
+type Files<'h> = Vec<(Arc<str>, Term<'h>)>;
+
 fn line<'h>(
     p: &'h Proc,
+    files: &mut Files<'h>,
     address: Term<'h>,
     args: Option<Term<'h>>,
     more: Option<Term<'h>>,
 ) -> Option<Term<'h>> {
     let address = usize::try_from(address.as_i64()?).ok()?;
     let at = kvik_code::at(address)?.location(address)?;
-    Some(text(&p.heap, at, args, more))
+    Some(text(&p.heap, files, at, args, more))
 }
 
 /// The stack of a process, on the heap `h`: one that doesn't run, or (`own`) the one that asks.
@@ -175,8 +181,9 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
     let stack = unsafe { p.heap.stack() };
     let calls = calls(stack, ip as u64).map(|w| w as usize);
     lines.extend(calls.filter_map(|w| kvik_code::at(w)?.location(w)).take(depth));
-    let lines: Vec<Term<'h>> =
-        lines.into_iter().take(depth).map(|at| text(h, at, None, None)).collect();
+    let mut files = Files::new();
+    let lines = lines.into_iter().take(depth);
+    let lines: Vec<_> = lines.map(|at| text(h, &mut files, at, None, None)).collect();
     h.list(&lines)
 }
 
@@ -196,10 +203,21 @@ pub fn uses_code(p: &Proc, start: usize, size: usize) -> bool {
 /// OTP keeps lines in 24 bits, and those that don't fit not at all.
 const MAX_LINE: u64 = (1 << 24) - 1;
 
-fn text<'h>(h: &'h Heap, at: Location, args: Option<Term<'h>>, more: Option<Term<'h>>) -> Term<'h> {
-    let mut info = Vec::new();
+fn text<'h>(
+    h: &'h Heap,
+    files: &mut Files<'h>,
+    at: Location,
+    args: Option<Term<'h>>,
+    more: Option<Term<'h>>,
+) -> Term<'h> {
+    let mut info = Vec::with_capacity(3);
     if let Some((file, line)) = at.line.filter(|(_, line)| (*line as u64) < MAX_LINE) {
-        info.push(h.tuple(&[am::file.into(), h.string(&file)]));
+        let known = files.iter().find(|f| Arc::ptr_eq(&f.0, &file)).map(|f| f.1);
+        info.push(known.unwrap_or_else(|| {
+            let t = h.tuple(&[am::file.into(), h.string(&file)]);
+            files.push((file, t));
+            t
+        }));
         info.push(h.tuple(&[am::line.into(), h.integer(line as i64)]));
     }
     info.extend(more);
