@@ -96,9 +96,14 @@ fn wall_times<'h>(p: &'h Proc, all: bool) -> Term<'h> {
     }
     let now = clock::now();
     let total = |s: &sched::Scheduler| now.saturating_sub(s.counters.started.load(Relaxed));
+    let slept = |s: &sched::Scheduler| {
+        let since = s.counters.asleep.load(Relaxed);
+        let now = if since == 0 { 0 } else { now.saturating_sub(since) };
+        s.counters.slept.load(Relaxed) + now
+    };
     let mut times: Vec<(u64, u64)> = sched::all()
         .iter()
-        .map(|s| (total(s).saturating_sub(s.counters.slept.load(Relaxed)), total(s)))
+        .map(|s| (total(s).saturating_sub(slept(s)), total(s)))
         .collect();
     let longest = times.iter().map(|t| t.1).max().unwrap_or(0);
     let c = crate::system::config();

@@ -76,6 +76,8 @@ pub struct Counters {
     pub given: AtomicU64,
     /// Nanoseconds asleep.
     pub slept: AtomicU64,
+    /// Since when it is asleep; 0 while it isn't.
+    pub asleep: AtomicU64,
     pub started: AtomicU64,
 }
 

@@ -417,6 +417,7 @@ impl Loop<'_> {
             let next = self.l.timers.borrow().next();
             let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
             self.me.meter.enter(State::Sleep);
+            self.me.counters.asleep.store(now.max(1), Relaxed);
             (hooks().poll)(self.id, timeout);
             self.me.meter.enter(State::Other);
         }
@@ -424,6 +425,7 @@ impl Loop<'_> {
             IDLE.fetch_sub(1, Relaxed);
         }
         let c = &self.me.counters;
+        c.asleep.store(0, Relaxed);
         c.slept.store(c.slept.load(Relaxed) + (clock::now() - now), Relaxed);
     }
     /// Gives memory of processes that have ended back. True where there was some.
