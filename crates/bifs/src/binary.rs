@@ -1,24 +1,13 @@
-//! Module `binary`: searching and taking apart.
+//! Module `binary`, but for what looks for others in one (`search.rs`).
 
-use std::any::Any;
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
-use memchr::memmem;
 
-use crate::iolist::{binary_of, byte_range, charge, part};
+use crate::iolist::{binary_of, charge, part};
 
 pub const BIFS: &[BifEntry] = &[
-    bif!("binary", "compile_pattern", 1, compile_pattern_1),
-    bif!("binary", "match", 2, match_2),
-    bif!("binary", "match", 3, match_3),
-    bif!("binary", "matches", 2, matches_2),
-    bif!("binary", "matches", 3, matches_3),
-    bif!("binary", "split", 2, split_2),
-    bif!("binary", "split", 3, split_3),
     bif!("binary", "longest_common_prefix", 1, longest_common_prefix_1),
     bif!("binary", "longest_common_suffix", 1, longest_common_suffix_1),
     bif!("binary", "first", 1, first_1),
@@ -36,182 +25,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("binary", "decode_unsigned", 2, decode_unsigned_2),
 ];
 
-/// What to look for: one binary, or the longest of several.
-enum Pattern {
-    One(Box<memmem::Finder<'static>>),
-    Any(AhoCorasick),
-}
-
-impl Pattern {
-    fn of_binaries(t: Term<'_>) -> Option<Pattern> {
-        let bytes = |t: Term<'_>| {
-            let b = t.as_bits().filter(|b| b.is_binary() && b.bit_len() > 0)?;
-            Some(b.to_bytes().into_owned())
-        };
-        if let Some(b) = bytes(t) {
-            return Some(Pattern::one(&b));
-        }
-        let all: Vec<Vec<u8>> = t.list_to_vec()?.into_iter().map(bytes).collect::<Option<_>>()?;
-        match all.as_slice() {
-            [] => None,
-            [b] => Some(Pattern::one(b)),
-            _ => AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(&all)
-                .ok()
-                .map(Pattern::Any),
-        }
-    }
-    fn one(b: &[u8]) -> Pattern {
-        Pattern::One(Box::new(memmem::Finder::new(b).into_owned()))
-    }
-    fn tag(&self) -> kvik_term::Atom {
-        match self {
-            Pattern::One(_) => am::bm,
-            Pattern::Any(_) => am::ac,
-        }
-    }
-    /// The first match at or after `from`: where and how long.
-    fn find(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        let rest = text.get(from..)?;
-        match self {
-            Pattern::One(f) => f.find(rest).map(|i| (from + i, f.needle().len())),
-            Pattern::Any(a) => a.find(rest).map(|m| (from + m.start(), m.len())),
-        }
-    }
-}
-
-/// A pattern from binaries, or one compiled before.
-fn pattern<'h>(p: &'h Proc, t: Term<'h>) -> Result<Arc<Pattern>, Raised> {
-    if let Some([tag, r]) = t.as_tuple_n::<2>() {
-        let compiled = p
-            .heap
-            .resource_of(r)
-            .and_then(|r| (r as Arc<dyn Any + Send + Sync>).downcast::<Pattern>().ok())
-            .filter(|c| tag == c.tag());
-        return compiled.ok_or_else(|| p.badarg());
-    }
-    Pattern::of_binaries(t).map(Arc::new).ok_or_else(|| p.badarg())
-}
-
-fn compile_pattern_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let c = Pattern::of_binaries(a[0]).ok_or_else(|| p.badarg())?;
-    let tag = c.tag();
-    let r = p.heap.magic_ref(Arc::new(c));
-    Ok(p.heap.tuple(&[tag.into(), r]))
-}
-
-fn whole<'h>(p: &'h Proc, t: Term<'h>) -> Result<Bits<'h>, Raised> {
+pub(crate) fn whole<'h>(p: &'h Proc, t: Term<'h>) -> Result<Bits<'h>, Raised> {
     t.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())
-}
-
-#[derive(Default)]
-struct Options {
-    scope: Option<(usize, usize)>,
-    global: bool,
-    trim: bool,
-    trim_all: bool,
-}
-
-/// `size`: of the subject. Only `split` has options beside the scope.
-fn options(t: Term<'_>, size: usize, split: bool) -> Option<Options> {
-    let mut o = Options::default();
-    for e in t.list_to_vec()? {
-        match (e.as_atom(), e.as_tuple_n::<2>()) {
-            (Some(am::global), _) if split => o.global = true,
-            (Some(am::trim), _) if split => o.trim = true,
-            (Some(am::trim_all), _) if split => o.trim_all = true,
-            (_, Some([k, v])) if k == am::scope => {
-                let [pos, len] = v.as_tuple_n()?;
-                o.scope = Some(byte_range(pos, len, size)?);
-            }
-            _ => return None,
-        }
-    }
-    Some(o)
-}
-
-/// The matches in the subject's scope: the first only, or all.
-fn search(
-    c: &Pattern,
-    text: &[u8],
-    scope: Option<(usize, usize)>,
-    all: bool,
-) -> Vec<(usize, usize)> {
-    let (from, len) = scope.unwrap_or((0, text.len()));
-    let text = text.get(..from + len).unwrap_or(text);
-    let mut found = Vec::new();
-    let mut at = from;
-    while let Some((i, n)) = c.find(text, at) {
-        found.push((i, n));
-        at = i + n;
-        if !all {
-            break;
-        }
-    }
-    found
-}
-
-fn run<'h>(p: &'h Proc, a: &[Term<'h>], all: bool) -> Result<Vec<Term<'h>>, Raised> {
-    let b = whole(p, a[0])?;
-    let opts = a.get(2).copied().unwrap_or(Term::NIL);
-    let o = options(opts, b.byte_size(), false).ok_or_else(|| p.badarg())?;
-    // In nothing nothing is found, not even nonsense.
-    if o.scope.map_or(b.bit_len(), |s| s.0 + s.1) == 0 {
-        return Ok(Vec::new());
-    }
-    let c = pattern(p, a[1])?;
-    let text: Cow<'_, [u8]> = b.to_bytes();
-    charge(p, text.len());
-    let pair = |(i, n): (usize, usize)| {
-        let h = &p.heap;
-        h.tuple(&[h.unsigned(i as u64), h.unsigned(n as u64)])
-    };
-    Ok(search(&c, &text, o.scope, all).into_iter().map(pair).collect())
-}
-fn match_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(run(p, a, false)?.first().copied().unwrap_or(am::nomatch.into()))
-}
-fn match_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    match_2(p, a)
-}
-fn matches_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.list(&run(p, a, true)?))
-}
-fn matches_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    matches_2(p, a)
-}
-
-fn split_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let b = whole(p, a[0])?;
-    let opts = a.get(2).copied().unwrap_or(Term::NIL);
-    let o = options(opts, b.byte_size(), true).ok_or_else(|| p.badarg())?;
-    let text = b.to_bytes();
-    charge(p, text.len());
-    let found = match o.scope.map_or(text.len(), |s| s.0 + s.1) == 0 {
-        true => Vec::new(),
-        false => search(&*pattern(p, a[1])?, &text, o.scope, o.global),
-    };
-    let mut parts = Vec::new();
-    let mut at = 0;
-    for (i, n) in found {
-        parts.push((at, i - at));
-        at = i + n;
-    }
-    parts.push((at, text.len() - at));
-    if o.trim_all {
-        parts.retain(|(_, n)| *n > 0);
-    } else if o.trim {
-        while matches!(parts.last(), Some((_, 0))) {
-            parts.pop();
-        }
-    }
-    let parts: Option<Vec<_>> =
-        parts.into_iter().map(|(i, n)| p.heap.sub_binary(a[0], i * 8, n * 8)).collect();
-    parts.map(|v| p.heap.list(&v)).ok_or_else(|| p.badarg())
-}
-fn split_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    split_2(p, a)
 }
 
 fn all_bytes<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<Cow<'h, [u8]>>, Raised> {

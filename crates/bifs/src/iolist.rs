@@ -292,15 +292,35 @@ fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.bitstring(&r.bytes, r.len))
 }
 
-fn byte_list<'h>(h: &'h Heap, bytes: &[u8], tail: Term<'h>) -> Term<'h> {
-    let items: Vec<Term<'h>> = bytes.iter().map(|b| Term::int(*b as i32)).collect();
-    h.list_with_tail(&items, tail)
+/// Bytes put into a list for one reduction.
+const LISTED: usize = 64;
+
+/// A list of a binary's bytes under way, from the last on.
+struct Listing<'h> {
+    left: usize,
+    tail: Term<'h>,
+}
+impl Pins for Listing<'static> {
+    type In<'h> = Listing<'h>;
+}
+
+/// The first `n` bytes in front of the tail, in as many turns as that takes.
+fn byte_list<'h>(p: &'h Proc, b: Bits<'h>, n: usize, tail: Term<'h>) -> BifResult<'h> {
+    let mut l = p.resumed::<Listing<'static>>().unwrap_or(Listing { left: n, tail });
+    let steps = p.steps(LISTED);
+    let now = l.left.min(steps);
+    l.left -= now;
+    l.tail = p.heap.bytes_with_tail(&b.slice(l.left * 8, now * 8).to_bytes(), l.tail);
+    p.steps_left(steps - now, LISTED);
+    match l.left {
+        0 => Ok(l.tail),
+        _ => Err(p.again::<Listing<'static>>(l, None)),
+    }
 }
 
 fn binary_to_list_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let b = a[0].as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())?;
-    charge(p, b.byte_size() * 8);
-    Ok(byte_list(&p.heap, &b.to_bytes(), Term::NIL))
+    byte_list(p, b, b.byte_size(), Term::NIL)
 }
 
 fn binary_to_list_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -312,8 +332,7 @@ fn binary_to_list_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             .then(|| b.slice((start - 1) * 8, (stop - start + 1) * 8))
     };
     let b = part().ok_or_else(|| p.badarg())?;
-    charge(p, b.byte_size() * 8);
-    Ok(byte_list(&p.heap, &b.to_bytes(), Term::NIL))
+    byte_list(p, b, b.byte_size(), Term::NIL)
 }
 
 fn bitstring_to_list_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -324,8 +343,7 @@ fn bitstring_to_list_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let last = p.heap.sub_binary(a[0], whole * 8, rest).ok_or_else(|| p.badarg())?;
         tail = p.heap.cons(last, Term::NIL);
     }
-    let bytes = b.to_bytes();
-    Ok(byte_list(&p.heap, bytes.get(..whole).unwrap_or(&[]), tail))
+    byte_list(p, b, whole, tail)
 }
 
 fn split_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -44,6 +44,7 @@ pub mod port;
 pub mod process;
 pub mod re;
 mod re_source;
+pub mod search;
 pub mod statistics;
 pub mod system;
 pub mod time;
@@ -92,6 +93,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         persistent_term::BIFS,
         port::BIFS,
         re::BIFS,
+        search::BIFS,
         statistics::BIFS,
         time::BIFS,
         unicode::BIFS,

@@ -65,8 +65,11 @@ impl Heap {
     }
     /// A list of bytes, in one allocation.
     pub fn byte_list(&self, bytes: &[u8]) -> Term<'_> {
+        self.bytes_with_tail(bytes, Term::NIL)
+    }
+    pub fn bytes_with_tail<'h>(&'h self, bytes: &[u8], tail: Term<'h>) -> Term<'h> {
         if bytes.is_empty() {
-            return Term::NIL;
+            return tail;
         }
         let p = self.alloc(2 * bytes.len());
         // SAFETY: `alloc` gave two words an item.
@@ -76,7 +79,7 @@ impl Heap {
                 *c = small(*b as i64);
                 *c.add(1) = c.add(2) as u64 + TAG_LIST;
             }
-            *p.add(2 * bytes.len() - 1) = NIL;
+            *p.add(2 * bytes.len() - 1) = tail.word();
             Term::from_word(p as u64 + TAG_LIST)
         }
     }

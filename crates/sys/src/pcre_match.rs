@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 use corosensei::stack::DefaultStack;
@@ -177,8 +178,8 @@ impl<'s> Matching<'s> {
         (!ours).then(|| job.data.found(rc))
     }
     fn within(&self) -> Option<Box<Within>> {
-        let job = Arc::new(self.job(true, self.opts.match_limit)?);
-        let on_it = Arc::as_ptr(&job);
+        let job = Rc::new(self.job(true, self.opts.match_limit)?);
+        let on_it = Rc::as_ptr(&job);
         let stack = stack()?;
         let run = Coroutine::with_stack(stack, move |y: &Yielder<usize, usize>, left| {
             let meter = Meter { left: Cell::new(left), last: Cell::new(0), y };
@@ -336,7 +337,7 @@ type Run = Coroutine<usize, usize, (c_int, usize), DefaultStack>;
 /// `Matching` keeps those where they are, and lets go of this first.
 struct Within {
     run: Option<Run>,
-    job: Arc<Job>,
+    job: Rc<Job>,
 }
 // SAFETY: a match holds nothing that belongs to a thread, nor does anything else use its job.
 unsafe impl Send for Within {}

@@ -1,0 +1,275 @@
+//! Looking for binaries in a binary: `binary:match`, `matches`, `split`.
+//!
+//! A search stops where its turn is over: it looks at so many bytes, and as many more as a match
+//! that begins in them may need.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use kvik_heap::Pins;
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_term::{am, Term};
+use memchr::memmem;
+
+use crate::binary::whole;
+use crate::iolist::byte_range;
+
+pub const BIFS: &[BifEntry] = &[
+    bif!("binary", "compile_pattern", 1, compile_pattern_1),
+    bif!("binary", "match", 2, match_2),
+    bif!("binary", "match", 3, match_2),
+    bif!("binary", "matches", 2, matches_2),
+    bif!("binary", "matches", 3, matches_2),
+    bif!("binary", "split", 2, split_2),
+    bif!("binary", "split", 3, split_2),
+];
+
+/// What to look for: one binary, or the longest of several.
+enum Pattern {
+    One(Box<memmem::Finder<'static>>),
+    Any(AhoCorasick),
+}
+
+impl Pattern {
+    fn of_binaries(t: Term<'_>) -> Option<Pattern> {
+        let bytes = |t: Term<'_>| {
+            let b = t.as_bits().filter(|b| b.is_binary() && b.bit_len() > 0)?;
+            Some(b.to_bytes().into_owned())
+        };
+        if let Some(b) = bytes(t) {
+            return Some(Pattern::one(&b));
+        }
+        let all: Vec<Vec<u8>> = t.list_to_vec()?.into_iter().map(bytes).collect::<Option<_>>()?;
+        match all.as_slice() {
+            [] => None,
+            [b] => Some(Pattern::one(b)),
+            _ => AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&all)
+                .ok()
+                .map(Pattern::Any),
+        }
+    }
+    fn one(b: &[u8]) -> Pattern {
+        Pattern::One(Box::new(memmem::Finder::new(b).into_owned()))
+    }
+    fn tag(&self) -> kvik_term::Atom {
+        match self {
+            Pattern::One(_) => am::bm,
+            Pattern::Any(_) => am::ac,
+        }
+    }
+    /// The most bytes that a match has.
+    fn longest(&self) -> usize {
+        match self {
+            Pattern::One(f) => f.needle().len(),
+            Pattern::Any(a) => a.max_pattern_len(),
+        }
+    }
+    /// The first match: where, and how long.
+    fn find(&self, text: &[u8]) -> Option<(usize, usize)> {
+        match self {
+            Pattern::One(f) => f.find(text).map(|i| (i, f.needle().len())),
+            Pattern::Any(a) => a.find(text).map(|m| (m.start(), m.len())),
+        }
+    }
+    /// Bytes looked at for one reduction.
+    fn a_reduction(&self) -> usize {
+        match self {
+            Pattern::One(_) => 1024,
+            Pattern::Any(_) => 256,
+        }
+    }
+}
+
+/// A pattern from binaries, or one compiled before.
+fn pattern<'h>(p: &'h Proc, t: Term<'h>) -> Result<Arc<Pattern>, Raised> {
+    if let Some([tag, r]) = t.as_tuple_n::<2>() {
+        let compiled = p
+            .heap
+            .resource_of(r)
+            .and_then(|r| (r as Arc<dyn Any + Send + Sync>).downcast::<Pattern>().ok())
+            .filter(|c| tag == c.tag());
+        return compiled.ok_or_else(|| p.badarg());
+    }
+    Pattern::of_binaries(t).map(Arc::new).ok_or_else(|| p.badarg())
+}
+
+fn compile_pattern_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let c = Pattern::of_binaries(a[0]).ok_or_else(|| p.badarg())?;
+    let tag = c.tag();
+    let r = p.heap.magic_ref(Arc::new(c));
+    Ok(p.heap.tuple(&[tag.into(), r]))
+}
+
+#[derive(Default)]
+struct Options {
+    scope: Option<(usize, usize)>,
+    global: bool,
+    trim: bool,
+    trim_all: bool,
+}
+
+/// `size`: of the subject. Only `split` has options beside the scope.
+fn options(t: Term<'_>, size: usize, split: bool) -> Option<Options> {
+    let mut o = Options::default();
+    for e in t.list_to_vec()? {
+        match (e.as_atom(), e.as_tuple_n::<2>()) {
+            (Some(am::global), _) if split => o.global = true,
+            (Some(am::trim), _) if split => o.trim = true,
+            (Some(am::trim_all), _) if split => o.trim_all = true,
+            (_, Some([k, v])) if k == am::scope => {
+                let [pos, len] = v.as_tuple_n()?;
+                o.scope = Some(byte_range(pos, len, size)?);
+            }
+            _ => return None,
+        }
+    }
+    Some(o)
+}
+
+/// What a match costs besides, in bytes looked at; and an element of the answer.
+const FOUND: usize = 64;
+const LISTED: usize = 16;
+
+/// What is made of the matches.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Answer {
+    First,
+    All,
+    Parts,
+}
+
+/// A search under way.
+struct Search<'h> {
+    c: Option<Arc<Pattern>>,
+    /// Bytes for one reduction.
+    rate: usize,
+    of: Term<'h>,
+    text: Cow<'h, [u8]>,
+    o: Options,
+    answer: Answer,
+    /// The next byte to look at, and where to end; where the part begins that no match is in.
+    at: usize,
+    end: usize,
+    part: usize,
+    /// What was found and isn't in the list yet.
+    items: Vec<Term<'h>>,
+    list: Term<'h>,
+}
+impl Pins for Search<'static> {
+    type In<'h> = Search<'h>;
+}
+
+fn search<'h>(p: &'h Proc, a: &[Term<'h>], answer: Answer) -> BifResult<'h> {
+    let mut s = match p.resumed::<Search<'static>>() {
+        Some(s) => s,
+        None => Search::begin(p, a, answer)?,
+    };
+    let rate = s.rate;
+    let mut left = p.steps(rate);
+    let done = s.run(p, &mut left);
+    p.steps_left(left, rate);
+    done.unwrap_or_else(|| Err(p.again::<Search<'static>>(s, None)))
+}
+
+impl<'h> Search<'h> {
+    fn begin(p: &'h Proc, a: &[Term<'h>], answer: Answer) -> Result<Search<'h>, Raised> {
+        let b = whole(p, a[0])?;
+        let opts = a.get(2).copied().unwrap_or(Term::NIL);
+        let parts = answer == Answer::Parts;
+        let mut o = options(opts, b.byte_size(), parts).ok_or_else(|| p.badarg())?;
+        o.global |= answer == Answer::All;
+        let (from, len) = o.scope.unwrap_or((0, b.byte_size()));
+        let end = (from + len).min(b.byte_size());
+        // In nothing nothing is found, not even nonsense.
+        let c = if end == 0 { None } else { Some(pattern(p, a[1])?) };
+        let rate = c.as_ref().map_or(LISTED, |c| c.a_reduction());
+        let (text, items, list) = (b.to_bytes(), Vec::new(), Term::NIL);
+        Ok(Search { c, rate, of: a[0], text, o, answer, at: from, end, part: 0, items, list })
+    }
+
+    /// Goes on for so many bytes; `None`: there is more to do.
+    fn run(&mut self, p: &'h Proc, left: &mut usize) -> Option<BifResult<'h>> {
+        let pattern = self.c.clone();
+        while let (Some(c), true) = (&pattern, self.c.is_some()) {
+            if *left == 0 {
+                return None;
+            }
+            let stop = self.end.min(self.at.saturating_add(*left));
+            let beyond = self.end.min(stop.saturating_add(c.longest().saturating_sub(1)));
+            let found = self.text.get(self.at..beyond).and_then(|t| c.find(t));
+            match found.map(|(i, n)| (self.at + i, n)).filter(|(i, _)| *i < stop) {
+                Some((i, n)) => {
+                    *left = left.saturating_sub(i - self.at + FOUND);
+                    self.at = i + n;
+                    self.found(p, i, n);
+                }
+                None => {
+                    *left -= stop.saturating_sub(self.at);
+                    self.at = stop;
+                    if stop >= self.end {
+                        self.over(p);
+                    }
+                }
+            }
+        }
+        if self.part <= self.text.len() && self.answer == Answer::Parts {
+            self.over(p);
+        }
+        self.listed(p, left)
+    }
+    fn found(&mut self, p: &'h Proc, i: usize, n: usize) {
+        let h = &p.heap;
+        match self.answer {
+            Answer::Parts => self.push_part(p, i),
+            _ => self.items.push(h.tuple(&[h.unsigned(i as u64), h.unsigned(n as u64)])),
+        }
+        self.part = i + n;
+        if !self.o.global {
+            self.over(p);
+        }
+    }
+    fn push_part(&mut self, p: &'h Proc, to: usize) {
+        let n = to - self.part;
+        if n > 0 || !self.o.trim_all {
+            self.items.extend(p.heap.sub_binary(self.of, self.part * 8, n * 8));
+        }
+    }
+    /// There is nothing more to look for.
+    fn over(&mut self, p: &'h Proc) {
+        self.c = None;
+        if self.answer == Answer::Parts && self.part <= self.text.len() {
+            self.push_part(p, self.text.len());
+            self.part = usize::MAX;
+            if self.o.trim {
+                let empty = |t: &Term<'_>| t.as_bits().is_some_and(|b| b.bit_len() == 0);
+                while self.items.last().is_some_and(empty) {
+                    self.items.pop();
+                }
+            }
+        }
+    }
+    fn listed(&mut self, p: &'h Proc, left: &mut usize) -> Option<BifResult<'h>> {
+        if self.answer == Answer::First {
+            return Some(Ok(self.items.first().copied().unwrap_or(am::nomatch.into())));
+        }
+        let keep = self.items.len().saturating_sub(*left / LISTED);
+        *left = left.saturating_sub((self.items.len() - keep) * LISTED);
+        self.list = p.heap.list_with_tail(&self.items[keep..], self.list);
+        self.items.truncate(keep);
+        (keep == 0).then_some(Ok(self.list))
+    }
+}
+
+fn match_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    search(p, a, Answer::First)
+}
+fn matches_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    search(p, a, Answer::All)
+}
+fn split_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    search(p, a, Answer::Parts)
+}
