@@ -203,8 +203,8 @@ pub extern "C" fn enif_raise_exception(e: *mut Env, reason: Word) -> Word {
     kvik_term::word::NONE
 }
 #[no_mangle]
-pub extern "C" fn enif_is_exception(_: *mut Env, t: Word) -> c_int {
-    (t == kvik_term::word::NONE) as c_int
+pub extern "C" fn enif_is_exception(e: *mut Env, t: Word) -> c_int {
+    (t == kvik_term::word::NONE && env(e).exception.is_some()) as c_int
 }
 #[no_mangle]
 pub extern "C" fn enif_has_pending_exception(e: *mut Env, reason: *mut Word) -> c_int {

@@ -116,7 +116,7 @@ pub extern "C" fn enif_select_x(
     if fd < 0 {
         return NEGATIVE | INVALID;
     }
-    steal(fd, &r);
+    steal(e, fd, &r);
     let mut all = selected();
     if flags & CANCEL != 0 {
         let Some(s) = all.get_mut(&fd) else { return 0 };
@@ -157,7 +157,7 @@ pub extern "C" fn enif_select_x(
 
 /// Takes a descriptor from another resource, which has closed it, and somebody has opened another
 /// with its number.
-fn steal(fd: c_int, by: &Arc<Resource>) {
+fn steal(e: *mut Env, fd: c_int, by: &Arc<Resource>) {
     let mut all = selected();
     if all.get(&fd).is_some_and(|s| !Arc::ptr_eq(&s.by, by)) {
         let before = all.remove(&fd);
@@ -165,7 +165,9 @@ fn steal(fd: c_int, by: &Arc<Resource>) {
             poll::remove(fd as usize, fd);
         }
         drop(all);
-        drop(before);
+        if let Some(s) = before {
+            call_stop(e, fd, &s.by, 0);
+        }
     }
 }
 
@@ -189,11 +191,19 @@ fn stop(e: *mut Env, fd: c_int, r: Arc<Resource>) -> c_int {
     }
     drop(all);
     drop(gone);
+    match call_stop(e, fd, &r, 1) {
+        true => STOP_CALLED,
+        false => NEGATIVE | FAILED,
+    }
+}
+
+/// False where the type has no `stop`.
+fn call_stop(e: *mut Env, fd: c_int, r: &Resource, direct: c_int) -> bool {
     let (calls, keep) = r.ty.calls();
-    let Some(f) = calls.stop else { return NEGATIVE | FAILED };
+    let Some(f) = calls.stop else { return false };
     let before = std::mem::replace(&mut env(e).lib, keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
     // SAFETY: the type's function, whose library is kept, as the resource is.
-    unsafe { f(e, r.data(), fd, 1) };
+    unsafe { f(e, r.data(), fd, direct) };
     env(e).lib = before;
-    STOP_CALLED
+    true
 }
