@@ -101,10 +101,8 @@ fn wall_times<'h>(p: &'h Proc, all: bool) -> Term<'h> {
         let now = if since == 0 { 0 } else { now.saturating_sub(since) };
         s.counters.slept.load(Relaxed) + now
     };
-    let mut times: Vec<(u64, u64)> = sched::all()
-        .iter()
-        .map(|s| (total(s).saturating_sub(slept(s)), total(s)))
-        .collect();
+    let mut times: Vec<(u64, u64)> =
+        sched::all().iter().map(|s| (total(s).saturating_sub(slept(s)), total(s))).collect();
     let longest = times.iter().map(|t| t.1).max().unwrap_or(0);
     let c = crate::system::config();
     times.extend((0..c.dirty_cpu).map(|_| (0, longest)));
