@@ -19,6 +19,7 @@ mod debug_map;
 mod debug_relations;
 pub mod dirty;
 pub mod dist;
+mod dump;
 pub mod errors;
 pub mod etf;
 pub mod ets;

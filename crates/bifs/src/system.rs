@@ -16,12 +16,14 @@ mod seq_trace;
 pub use flags::{backtrace_depth, logger, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
+pub(crate) use info::system_version;
 pub use internal::set_warning_map;
+pub(crate) use memory::items as memory;
 pub(crate) use seq_trace::set as set_seq_token;
 
 use std::sync::OnceLock;
 
-use kvik_proc::BifEntry;
+use kvik_proc::{BifEntry, Proc};
 
 pub const BIFS: &[&[BifEntry]] = &[
     flags::BIFS,
@@ -86,9 +88,7 @@ pub fn config() -> &'static Config {
 pub struct Hooks {
     pub port_count: fn() -> usize,
     /// Ends the program.
-    pub halt: fn(Halt),
-    /// Writes the crash dump of a slogan.
-    pub crash_dump: fn(&str),
+    pub halt: fn(&Proc, Halt),
 }
 
 /// Scheduler threads.
@@ -100,7 +100,7 @@ pub(crate) fn schedulers() -> usize {
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
-const NO_HOOKS: Hooks = Hooks { port_count: || 0, halt: halt::at_once, crash_dump: |_| {} };
+const NO_HOOKS: Hooks = Hooks { port_count: || 0, halt: halt::at_once };
 
 /// False when they were set before.
 pub fn set_hooks(h: Hooks) -> bool {

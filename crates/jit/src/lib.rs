@@ -18,7 +18,7 @@ use kvik_term::{am, Atom, Export, Term};
 
 pub use load::{prepare, LoadError};
 pub use rt::trace::{
-    capture, of_process, stacktrace, uses_code, uses_old_code, DEPTH as BACKTRACE_DEPTH,
+    capture, of_process, returns, stacktrace, uses_code, uses_old_code, DEPTH as BACKTRACE_DEPTH,
 };
 
 /// Why a process stopped running.

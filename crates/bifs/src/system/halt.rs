@@ -17,8 +17,9 @@ pub enum Halt {
 }
 
 /// What to do where nothing needs flushing.
-pub(super) fn at_once(h: Halt) {
+pub(super) fn at_once(p: &Proc, h: Halt) {
     use std::io::Write;
+    crate::dump::only_one(matches!(h, Halt::Slogan(_)));
     let _ = std::io::stdout().flush();
     match &h {
         Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::port::flush_all(),
@@ -28,8 +29,8 @@ pub(super) fn at_once(h: Halt) {
         Halt::Code { code, .. } => std::process::exit(code),
         Halt::Abort => std::process::abort(),
         Halt::Slogan(s) => {
-            eprintln!("{s}");
-            (super::hooks().crash_dump)(&s);
+            crate::dump::say(format!("{s}\n").as_bytes());
+            crate::dump::write(p, &s);
             std::process::exit(1)
         }
     }
@@ -62,6 +63,6 @@ fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         };
         Halt::Slogan(text(status).ok_or_else(|| p.badarg())?)
     };
-    (super::hooks().halt)(h);
+    (super::hooks().halt)(p, h);
     Ok(am::undefined.into())
 }

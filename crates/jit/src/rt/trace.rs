@@ -187,6 +187,19 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
     h.list(&lines)
 }
 
+/// The most places that [`returns`] tells.
+const MOST_RETURNS: usize = 100_000;
+
+/// Where on the stack of a process that does not run (or is the one that asks) it says where calls
+/// come back to: pairs of both addresses, the innermost first.
+pub fn returns(p: &Proc) -> Vec<(usize, usize)> {
+    // SAFETY: native code waits for our answer, or the process does not run.
+    let stack = unsafe { p.heap.stack() };
+    let calls = stack.iter().filter(|w| is_continuation(**w));
+    let calls = calls.map(|w| (std::ptr::from_ref(w) as usize, *w as usize));
+    calls.filter(|c| kvik_code::at(c.1).is_some()).take(MOST_RETURNS).collect()
+}
+
 /// Will the process come back to the old code of a module?
 pub fn uses_old_code(p: &Proc, module: Atom) -> bool {
     kvik_code::module::old(module).is_some_and(|old| uses_code(p, old.start, old.size))

@@ -205,6 +205,22 @@ pub fn note_queue() {
         }
     })
 }
+/// All that waits for its turn on this scheduler, taken away: for who ends the program.
+pub fn take_own() -> Vec<Ticket> {
+    let mut own: Vec<Ticket> = local::LOCAL.with(|l| {
+        let mut queue = l.queues.borrow_mut();
+        let next = l.next.take();
+        next.into_iter().chain(std::iter::from_fn(|| queue.pop())).collect()
+    });
+    if let Some(s) = current().and_then(|i| all().get(i)) {
+        let run = |w| match w {
+            Work::Run(t) => Some(t),
+            _ => None,
+        };
+        own.extend(s.inbound.take(|_| ()).filter_map(run));
+    }
+    own
+}
 /// Is that scheduler asleep?
 pub fn is_idle(i: usize) -> bool {
     all().get(i).is_none_or(|s| s.parker.is_asleep())

@@ -1,0 +1,163 @@
+//! Crash dumps: the file that `halt("text")` leaves behind, in the format that OTP documents
+//! ("How to Interpret the Erlang Crash Dumps") and its `crashdump_viewer` reads. What is not known
+//! is left out: heaps, and terms on stacks.
+
+mod out;
+mod processes;
+mod system;
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{Result, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use kvik_port::{env, signals, table};
+use kvik_proc::Proc;
+use kvik_sys::signal::{self, Action, NAMES};
+use kvik_term::{print, Atom, Term};
+
+use out::Out;
+
+/// An environment variable, as programs may have set it.
+fn variable(name: &str) -> Option<Vec<u8>> {
+    env::read().get(name.as_bytes()).cloned()
+}
+/// A number as C's `atoi` reads it: what is none is 0.
+fn number(text: &[u8]) -> i64 {
+    let text = String::from_utf8_lossy(text);
+    let text = text.trim_start();
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    let n = digits[..end].parse().unwrap_or(0);
+    if text.starts_with('-') {
+        -n
+    } else {
+        n
+    }
+}
+
+/// Tells `heart`, if this node has one, that a dump is being written (its command 8).
+fn tell_heart() -> bool {
+    let all = table::all();
+    let heart = all.iter().filter_map(|p| Some((p, p.info()?)));
+    let mut heart = heart.filter(|(_, i)| i.name.starts_with(b"heart"));
+    let Some((port, info)) = heart.next() else { return false };
+    port.command(info.owner, &[8], true);
+    true
+}
+
+/// Has the program end by `SIGALRM` after that many seconds, as `alarm` would.
+fn end_after(seconds: u64) {
+    let ring = move || {
+        std::thread::sleep(Duration::from_secs(seconds));
+        if let Some((name, n)) = NAMES.iter().find(|(name, _)| *name == "sigalrm") {
+            if let Ok(name) = Atom::intern(name) {
+                signals::set(name, Action::Default);
+            }
+            let _ = signal::send(std::process::id() as i32, *n);
+        }
+    };
+    let _ = std::thread::Builder::new().spawn(ring);
+}
+
+static UNDER_WAY: AtomicBool = AtomicBool::new(false);
+
+/// Somebody ends the program, with a dump or not. While one is written all others wait for the end.
+pub fn only_one(dumps: bool) {
+    let other = match dumps {
+        true => UNDER_WAY.swap(true, Ordering::AcqRel),
+        false => UNDER_WAY.load(Ordering::Acquire),
+    };
+    if other {
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+/// Tells the user, with line ends as OTP's emulator writes them: for a terminal in raw mode.
+pub fn say(text: &[u8]) {
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    for b in text {
+        bytes.extend_from_slice(if *b == b'\n' { b"\r\n" } else { std::slice::from_ref(b) });
+    }
+    let _ = std::io::stderr().write_all(&bytes);
+}
+
+/// Writes the dump where the environment does not forbid it. `p`, which runs here, ends the
+/// program.
+pub fn write(p: &Proc, slogan: &str) {
+    let seconds = variable("ERL_CRASH_DUMP_SECONDS").map(|s| number(&s));
+    if seconds == Some(0) {
+        return;
+    }
+    if let Some(n) = seconds.and_then(|s| u64::try_from(s).ok()) {
+        end_after(n);
+    }
+    if tell_heart() && seconds.is_none() {
+        return;
+    }
+    let bytes = variable("ERL_CRASH_DUMP_BYTES").and_then(|b| String::from_utf8(b).ok());
+    let bytes = bytes.and_then(|b| b.trim_start().parse::<i64>().ok());
+    let limit = bytes.and_then(|b| u64::try_from(b).ok());
+    if limit == Some(0) {
+        return;
+    }
+    let name = variable("ERL_CRASH_DUMP").unwrap_or_else(|| b"erl_crash.dump".to_vec());
+    say(&[b"\nCrash dump is being written to: ", name.as_slice(), b"..."].concat());
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o640);
+    let Ok(file) = options.open(OsString::from_vec(name)) else { return };
+    if dump(p, slogan, file, limit).is_ok() {
+        say(b"done\n");
+    }
+}
+
+fn dump(p: &Proc, slogan: &str, file: File, limit: Option<u64>) -> Result<()> {
+    let mut out = Out::new(file, limit);
+    system::header(&mut out, slogan)?;
+    system::schedulers(&mut out, p)?;
+    system::memory(&mut out)?;
+    let processes = processes::Processes::stop(p);
+    processes.describe(&mut out)?;
+    system::ports(&mut out)?;
+    system::tables(&mut out)?;
+    system::node(&mut out)?;
+    system::modules(&mut out)?;
+    processes.stacks(&mut out)?;
+    system::atoms(&mut out)?;
+    writeln!(out, "=end")?;
+    out.flush()
+}
+
+/// A term as dumps show it.
+fn show(t: Term<'_>) -> String {
+    String::from_utf8_lossy(&print::display(t)).into_owned()
+}
+/// An atom, in quotes where it needs them.
+fn quoted(a: Atom) -> String {
+    show(a.into())
+}
+/// An address, with the function it lies in.
+fn place(address: usize) -> Option<String> {
+    let i = kvik_code::at(address)?;
+    let f = i.function_at(address)?;
+    let (m, name) = (quoted(i.name), quoted(f.function));
+    Some(format!("{m}:{name}/{} + {}", f.arity, address - i.start - f.start as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_read_as_c_does() {
+        let cases = [("5", 5), (" -1", -1), ("12x", 12), ("x", 0), ("", 0), ("+3", 3)];
+        for (text, n) in cases {
+            assert_eq!(number(text.as_bytes()), n, "{text}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The file of a dump, of which there may be a limit.
+
+use std::fs::File;
+use std::io::{BufWriter, Error, ErrorKind, Result, Write};
+
+pub struct Out {
+    file: BufWriter<File>,
+    /// Bytes that may still be written.
+    left: u64,
+}
+
+/// What a dump ends with that would be too long.
+const STOPPED: &[u8] = b"\n=abort:CRASH DUMP SIZE LIMIT REACHED\n";
+
+impl Out {
+    pub fn new(file: File, limit: Option<u64>) -> Out {
+        Out { file: BufWriter::with_capacity(1 << 16, file), left: limit.unwrap_or(u64::MAX) }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        let n = bytes.len();
+        if n as u64 <= self.left {
+            self.left -= n as u64;
+            self.file.write_all(bytes)?;
+            return Ok(n);
+        }
+        self.file.write_all(&bytes[..self.left as usize])?;
+        self.file.write_all(STOPPED)?;
+        self.file.flush()?;
+        Err(Error::from(ErrorKind::WriteZero))
+    }
+    fn flush(&mut self) -> Result<()> {
+        self.file.flush()
+    }
+}
