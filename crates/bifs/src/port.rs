@@ -212,7 +212,7 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(am::badarg.into());
     };
     p.heap.bump_reductions(20 + bytes.len() as i64 / 1024);
-    Ok(match port.command(me, &bytes, nosuspend) {
+    Ok(match p.calls_port(am::port_command, 3, || port.command(me, &bytes, nosuspend)) {
         Command::Done => Term::bool(true),
         Command::Wait(n) => {
             kvik_proc::sysmon::busy_port(p.pid(), port.id);
@@ -229,7 +229,7 @@ fn port_control_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         lookup(a[0])?.control(p.self_pid().as_local_pid()?, op, &iodata::bytes(a[2])?)
     };
     p.heap.bump_reductions(20);
-    Ok(match reply() {
+    Ok(match p.calls_port(am::port_control, 3, reply) {
         Some(kvik_port::driver::Reply::List(b)) => p.heap.byte_list(&b),
         Some(kvik_port::driver::Reply::Binary(b)) => p.heap.binary(&b),
         None => am::badarg.into(),
@@ -243,7 +243,7 @@ fn port_call_3<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 
 fn port_close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(match lookup(a[0]) {
-        Some(port) if port.close(p.pid()) => Term::bool(true),
+        Some(port) if p.calls_port(am::port_close, 1, || port.close(p.pid())) => Term::bool(true),
         _ => am::badarg.into(),
     })
 }
@@ -255,7 +255,8 @@ fn port_connect_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(h) = host::host() else {
         return Ok(am::badarg.into());
     };
-    if !h.link(pid, Term::local_port(port.id)) || !port.connect(p.pid(), pid) {
+    let connect = || port.connect(p.pid(), pid);
+    if !h.link(pid, Term::local_port(port.id)) || !p.calls_port(am::port_connect, 2, connect) {
         return Ok(am::badarg.into());
     }
     Ok(Term::bool(true))

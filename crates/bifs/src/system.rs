@@ -11,6 +11,7 @@ mod internal;
 mod memory;
 mod monitor;
 pub(crate) mod processors;
+mod profile;
 mod seq_trace;
 
 pub use flags::{backtrace_depth, logger, wall_time_on};
@@ -32,6 +33,7 @@ pub const BIFS: &[&[BifEntry]] = &[
     internal::BIFS,
     memory::BIFS,
     monitor::BIFS,
+    profile::BIFS,
     seq_trace::BIFS,
 ];
 

@@ -1,9 +1,11 @@
 //! [`Port`]: its state, and what processes may do to it.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::sched::meter::{self, during};
+use kvik_proc::sysprof;
 use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
@@ -17,6 +19,30 @@ pub struct Port {
     /// Its 28-bit number.
     pub id: u32,
     inner: Mutex<Inner>,
+}
+
+/// Who may use a port now. Somebody may be told that it is at work meanwhile.
+struct Running<'a> {
+    guard: MutexGuard<'a, Inner>,
+    told: bool,
+}
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if self.told {
+            sysprof::port(self.guard.core.id, false);
+        }
+    }
+}
+impl Deref for Running<'_> {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.guard
+    }
+}
+impl DerefMut for Running<'_> {
+    fn deref_mut(&mut self) -> &mut Inner {
+        &mut self.guard
+    }
 }
 
 struct Inner {
@@ -227,22 +253,34 @@ impl Port {
         Ok(port)
     }
 
+    /// To look at it only.
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner())
     }
+    /// The same of a port that is open.
+    fn look(&self) -> Option<MutexGuard<'_, Inner>> {
+        Some(self.lock()).filter(|g| g.core.state == State::Open)
+    }
 
-    /// Locks a port that is open.
-    fn open_lock(&self) -> Option<MutexGuard<'_, Inner>> {
-        let g = self.lock();
-        (g.core.state == State::Open).then_some(g)
+    /// To have it do something, where it is in one of these states.
+    fn run_lock(&self, states: &[State]) -> Option<Running<'_>> {
+        let guard = self.lock();
+        if !states.contains(&guard.core.state) {
+            return None;
+        }
+        let told = sysprof::watches_ports();
+        if told {
+            sysprof::port(self.id, true);
+        }
+        Some(Running { guard, told })
+    }
+    /// The same of a port that is open.
+    fn open_lock(&self) -> Option<Running<'_>> {
+        self.run_lock(&[State::Open])
     }
 
     /// Runs the driver, and ends the port where it says so.
-    fn run(
-        &self,
-        g: &mut MutexGuard<'_, Inner>,
-        f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow,
-    ) {
+    fn run(&self, g: &mut Running<'_>, f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow) {
         let Inner { core, driver } = &mut **g;
         if let Err(exit) = f(&mut **driver, core) {
             // What is queued goes nowhere once writing has failed.
@@ -253,7 +291,7 @@ impl Port {
 
     /// Tells everybody that the port is gone, and stops the driver once its output is written.
     /// `but`: a process that is not told.
-    fn end(&self, g: &mut MutexGuard<'_, Inner>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
+    fn end(&self, g: &mut Running<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
         let Inner { core, driver } = &mut **g;
         if core.state == State::Open {
             let answer = if flush { am::true_ } else { am::badarg };
@@ -285,19 +323,19 @@ impl Port {
         }
     }
     /// Ends it for a process that asks for that.
-    fn end_for(&self, g: &mut MutexGuard<'_, Inner>, from: u32) {
+    fn end_for(&self, g: &mut Running<'_>, from: u32) {
         trace::received(self.id, from, |_| am::close.into());
         self.end(g, OwnedTerm::immediate(am::normal.into()), true, None);
     }
     /// A new owner, linked to the port like the old one.
-    fn give(&self, g: &mut MutexGuard<'_, Inner>, from: u32, pid: u32) {
+    fn give(&self, g: &mut Running<'_>, from: u32, pid: u32) {
         link(&mut g.core, pid);
         trace::received(self.id, from, |h| h.tuple(&[am::connect.into(), Term::local_pid(pid)]));
     }
 
     /// The scheduler's call: something is ready.
     pub fn ready(&self, why: Ready, buffer: &mut [u8]) {
-        let mut g = self.lock();
+        let Some(mut g) = self.run_lock(&[State::Open, State::Flushing]) else { return };
         match g.core.state {
             State::Closed => {}
             State::Open => self.run(&mut g, |d, c| d.ready(c, why, buffer)),
@@ -378,7 +416,7 @@ impl Port {
     fn message_of(&self, from: u32, message: Term<'_>) -> Result<(), BadSignal> {
         let [owner, request] = message.as_tuple_n().ok_or(BadSignal)?;
         let owner = owner.as_local_pid().ok_or(BadSignal)?;
-        if self.open_lock().is_some_and(|g| g.core.owner != owner) {
+        if self.look().is_some_and(|g| g.core.owner != owner) {
             return Err(BadSignal);
         }
         if request == am::close {
@@ -462,14 +500,14 @@ impl Port {
         }
     }
     pub fn owner(&self) -> Option<u32> {
-        self.open_lock().map(|g| g.core.owner)
+        self.look().map(|g| g.core.owner)
     }
     pub fn is_open(&self) -> bool {
-        self.open_lock().is_some()
+        self.look().is_some()
     }
     pub fn set_data(&self, t: Term<'_>) -> bool {
         let data = OwnedTerm::new(t);
-        match self.open_lock() {
+        match self.look() {
             Some(mut g) => {
                 g.core.data = data;
                 true
@@ -478,10 +516,10 @@ impl Port {
         }
     }
     pub fn data<'h>(&self, heap: &'h Heap) -> Option<Term<'h>> {
-        self.open_lock().map(|g| heap.copy(g.core.data.term()))
+        self.look().map(|g| heap.copy(g.core.data.term()))
     }
     pub fn info(&self) -> Option<Info> {
-        let g = self.open_lock()?;
+        let g = self.look()?;
         let c = &g.core;
         Some(Info {
             name: c.name.clone(),

@@ -26,6 +26,7 @@ pub mod seq;
 pub mod signal;
 pub mod spawn;
 pub mod sysmon;
+pub mod sysprof;
 pub mod tasks;
 pub mod timer;
 pub mod trace;

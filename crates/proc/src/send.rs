@@ -1,7 +1,7 @@
 //! Sending: `!` and its kin.
 
 use kvik_heap::OwnedTerm;
-use kvik_term::{Atom, Pid, Ref, Term, View};
+use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
 use crate::hooks::hooks;
 use crate::signal::{send_message, send_to_alias, RefId};
@@ -47,7 +47,7 @@ impl Proc {
     }
     /// Copying takes time from the turn: who only sends must not fill the memory in one.
     #[inline]
-    fn pay_for(&self, words: usize) {
+    pub(crate) fn pay_for(&self, words: usize) {
         if words >= WORDS_A_REDUCTION {
             self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
         }
@@ -56,7 +56,10 @@ impl Proc {
         match to.view() {
             View::Atom(name) => self.send_to_name(name, m),
             View::Port(kvik_term::Port::Local(port)) => {
-                (hooks().port.send)(port, self.self_pid(), &OwnedTerm::new(m));
+                let m = OwnedTerm::new(m);
+                self.calls_port(am::port_command, 3, || {
+                    (hooks().port.send)(port, self.self_pid(), &m)
+                });
                 Sent::Ok
             }
             View::Ref(Ref::Local(r)) => {

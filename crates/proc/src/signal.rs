@@ -7,7 +7,7 @@ use kvik_term::object::LocalRef;
 use kvik_term::{am, Atom, Term};
 
 use crate::process::{table, Ticket};
-use crate::{sched, Proc};
+use crate::{sched, trace, Proc};
 
 /// The numbers of a reference of this node.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -123,15 +123,20 @@ pub fn control(pid: u32, c: Control) -> bool {
 /// doesn't wait.
 #[inline]
 pub fn send_message(from: u32, pid: u32, m: Term<'_>) -> usize {
-    send_by(from, pid, None, m)
+    send_by::<false>(from, pid, None, m)
 }
 /// The same to an alias.
 #[inline]
 pub fn send_to_alias(from: u32, pid: u32, id: RefId, m: Term<'_>) -> usize {
-    send_by(from, pid, Some(id), m)
+    send_by::<false>(from, pid, Some(id), m)
+}
+/// Either of the two, where somebody may have to hear that the receiver is woken.
+#[cold]
+pub(crate) fn send_profiled(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
+    send_by::<true>(from, pid, alias, m)
 }
 #[inline(always)]
-fn send_by(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
+fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return 0 };
     if let Some(ticket) = task.unpark() {
@@ -141,6 +146,9 @@ fn send_by(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
             return 0;
         }
         p.last_from.set(from);
+        if PROFILED {
+            p.profile_woken();
+        }
         p.accept(m);
         sched::wake(ticket);
         return 0;
@@ -152,6 +160,7 @@ fn send_by(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
         Some(id) => Signal::Control(Box::new(Control::AliasMessage { id, message })),
     };
     match task.send(s) {
+        Pushed::Woken(ticket) if PROFILED => woken(ticket),
         Pushed::Woken(ticket) => sched::wake(ticket),
         Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
         Pushed::Queued | Pushed::Closed(_) => (),
@@ -162,11 +171,18 @@ fn send_by(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
 /// Lets a process whose wait was ended run, or wait on if there is nothing for it to do.
 fn go_on(ticket: Ticket) {
     if ticket.private().has_to_run() {
-        return sched::wake(ticket);
+        return woken(ticket);
     }
     if let Some(ticket) = ticket.park() {
-        sched::wake(ticket);
+        woken(ticket);
     }
+}
+/// Lets a process that waited run.
+fn woken(ticket: Ticket) {
+    if trace::on() {
+        ticket.private().profile_woken();
+    }
+    sched::wake(ticket);
 }
 
 /// As `deliver`, but gives the signal back when there is no such process.
@@ -177,7 +193,7 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
     match task.send(s) {
         Pushed::Queued => Ok(()),
         Pushed::Woken(ticket) => {
-            sched::wake(ticket);
+            woken(ticket);
             Ok(())
         }
         Pushed::Closed(s) => Err(s),

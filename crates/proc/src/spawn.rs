@@ -104,6 +104,7 @@ pub fn spawn(
     }
     if let Some(parent) = parent.filter(|_| crate::trace::on()) {
         parent.trace_spawn(p, m, f, given, o.link);
+        p.profile(true);
     }
     let monitor = parent.and_then(|parent| relate(parent, p, o, id));
     Some(Spawned { pid: p.pid(), monitor, request: id, ticket })

@@ -81,7 +81,8 @@ pub fn bit_of(flag: Atom) -> Option<u32> {
     }
 }
 
-/// Is anything traced or monitored, or is there a token of sequential tracing? One word that all schedulers read.
+/// Is anything traced, monitored or profiled, or is there a token of sequential tracing? One word
+/// that all schedulers read.
 static ON: AtomicBool = AtomicBool::new(false);
 
 #[inline]
@@ -119,7 +120,8 @@ impl State {
             && self.ports.is_empty()
             && self.new.1.is_none()
             && self.new_ports.1.is_none();
-        ON.store(!idle || crate::sysmon::on() || crate::seq::on(), Relaxed);
+        let others = crate::sysmon::on() || crate::sysprof::on() || crate::seq::on();
+        ON.store(!idle || others, Relaxed);
     }
 }
 static STATE: Mutex<Option<State>> = Mutex::new(None);

@@ -12,7 +12,7 @@ use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
 use crate::signal::deliver;
-use crate::{clock, exit, timer, trace};
+use crate::{clock, exit, sysprof, timer, trace};
 
 /// Reductions a turn.
 pub const REDUCTIONS: i64 = 4000;
@@ -180,13 +180,15 @@ impl Loop<'_> {
         self.l.alone.set(true);
         let mut watched = None;
         if trace::on() {
+            p.profile_turn();
             p.trace_turn("in");
             watched = p.turn_begins();
         }
         self.me.meter.enter(State::Emulator);
         let outcome = (hooks().run)(p, &self.regs);
         self.me.meter.enter(State::Other);
-        if trace::on() && outcome != Outcome::Exit {
+        let heard = trace::on();
+        if heard && outcome != Outcome::Exit {
             p.trace_turn("out");
         }
         if let Some(began) = watched {
@@ -216,7 +218,8 @@ impl Loop<'_> {
                 if t.private().has_chores() {
                     return self.l.queues.borrow_mut().push(t);
                 }
-                if let Some(t) = t.park() {
+                let t = if heard { sysprof::park(t) } else { t.park() };
+                if let Some(t) = t {
                     self.l.queues.borrow_mut().push(t);
                 }
             }
@@ -275,7 +278,7 @@ impl Loop<'_> {
             p.set_flag(flag::WAITING, false);
         }
         if p.flag(flag::WAITING | flag::SUSPENDED) {
-            let t = t.park()?;
+            let t = if trace::on() { sysprof::park(t) } else { t.park() }?;
             t.private().handle_signals();
             return Some(t);
         }
@@ -418,14 +421,16 @@ impl Loop<'_> {
             let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
             self.me.meter.enter(State::Sleep);
             self.me.counters.asleep.store(now.max(1), Relaxed);
+            sysprof::scheduler(self.id, false);
             (hooks().poll)(self.id, timeout);
+            self.me.counters.asleep.store(0, Relaxed);
+            sysprof::scheduler(self.id, true);
             self.me.meter.enter(State::Other);
         }
         if self.me.parker.is_up() {
             IDLE.fetch_sub(1, Relaxed);
         }
         let c = &self.me.counters;
-        c.asleep.store(0, Relaxed);
         c.slept.store(c.slept.load(Relaxed) + (clock::now() - now), Relaxed);
     }
     /// Gives memory of processes that have ended back. True where there was some.

@@ -60,11 +60,22 @@ impl Proc {
             task.trace() & bit::RECEIVE != 0
         };
         if !seq && !traced {
-            return false;
+            return self.send_profiled(pid, alias, m);
         }
         let token = if seq { self.seq_send(to, m) } else { OwnedTerm::default() };
         let (from, message) = (self.pid(), OwnedTerm::message(m));
         control(pid, Control::MessageFrom { from, alias, message, token });
+        true
+    }
+    /// The waking of whom it is sent to may have to be told of.
+    fn send_profiled(&self, pid: u32, alias: Option<RefId>, m: Term<'_>) -> bool {
+        if !crate::sysprof::on() {
+            return false;
+        }
+        if alias.is_none() {
+            self.last_to.set(pid);
+        }
+        self.pay_for(crate::signal::send_profiled(self.pid(), pid, alias, m));
         true
     }
     fn tell_send<'h>(&'h self, to: Term<'h>, m: Term<'h>) {
@@ -193,5 +204,7 @@ impl Proc {
     pub(crate) fn trace_exited(&self) {
         self.trace_exiting("out_exited");
         super::forget(self.tracee());
+        self.profile(false);
+        crate::sysprof::ended(self.pid());
     }
 }
