@@ -38,6 +38,9 @@ pub struct Setting {
 static SETTING: Mutex<Option<Setting>> = Mutex::new(None);
 /// `what` of the setting, or 0 where there is none.
 static WHAT: AtomicU32 = AtomicU32::new(0);
+/// Its profiler; changed with the lock held.
+static PROFILER: AtomicU32 = AtomicU32::new(NOBODY);
+const NOBODY: u32 = u32::MAX;
 
 fn setting() -> MutexGuard<'static, Option<Setting>> {
     SETTING.lock().unwrap_or_else(|e| e.into_inner())
@@ -50,6 +53,7 @@ pub fn set(to: Option<Setting>) {
 }
 fn put(s: &mut Option<Setting>, to: Option<Setting>) {
     *s = to;
+    PROFILER.store(to.map_or(NOBODY, |s| s.profiler), Relaxed);
     WHAT.store(to.map_or(0, |s| s.what), Relaxed);
     trace::settle();
 }
@@ -102,7 +106,7 @@ impl Proc {
     }
     fn runnable_event(&self, s: Setting, active: bool) -> OwnedTerm {
         event(s, self.self_pid(), active, |h| {
-            if self.is_exiting() {
+            if self.flag(flag::ENDING) {
                 Term::int(0)
             } else if self.is_hibernating() {
                 h.tuple(&[am::erlang.into(), am::hibernate.into(), Term::int(3)])
@@ -114,7 +118,8 @@ impl Proc {
     /// The process can run, or (where it ends) never will again. To be called by whoever may run it.
     #[cold]
     pub(crate) fn profile(&self, active: bool) {
-        if !watches(what::PROCS) {
+        // Who tells the profiler wakes it with the lock held.
+        if !watches(what::PROCS) || PROFILER.load(Relaxed) == self.pid() {
             return;
         }
         let mut guard = setting();
