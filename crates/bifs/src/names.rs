@@ -143,14 +143,17 @@ pub(crate) fn show(bytes: &[u8]) {
 }
 fn display<'h>(_: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut text = print::display(a[0]);
-    text.push(b'\n');
+    text.extend(b"\r\n");
     show(&text);
     Ok(am::true_.into())
 }
 fn debug_display<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut text = print::display(a[0]);
-    text.push(b'\n');
+    let said = text.len();
+    text.extend(b"\r\n");
     show(&text);
+    text.truncate(said);
+    text.push(b'\n');
     Ok(p.heap.byte_list(&text))
 }
 /// To standard error, as OTP does.
