@@ -18,10 +18,10 @@ impl Proc {
         self.me.as_ref().is_some_and(|m| m.has_items())
     }
     /// Takes what has come in: messages go to the mailbox, other signals are handled, for a reduction
-    /// each.
+    /// every four.
     pub fn handle_signals(&self) {
         let Some(me) = &self.me else { return };
-        let (mut messages, mut others) = (0, 0);
+        let (mut messages, mut others) = (0, 0_i64);
         let new = me.take(|s| match s {
             Signal::Message(_) => messages += 1,
             _ => others += 1,
@@ -35,7 +35,7 @@ impl Proc {
             for s in new {
                 self.handle(s);
             }
-            self.heap.bump_reductions(others as i64);
+            self.heap.bump_reductions(others / 4);
         }
         if self.heap.max_words() > 0 {
             self.check_queue();

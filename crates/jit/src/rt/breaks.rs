@@ -32,6 +32,8 @@ pub extern "sysv64" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u
     let mut export = 0;
     if let Some(divert) = breaks::entry(at as usize) {
         called(p, regs, f);
+        // Where that took the rest of the turn: behind this the process yields, to come back here.
+        p.heap.set_reductions(p.heap.reductions_left().max(2));
         if divert {
             let e = error_handler(p, regs, f);
             (to, export) = (e.address() as u64, e as *const Export as u64);
