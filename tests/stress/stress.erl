@@ -2,7 +2,7 @@
 %% are OTP's, and measures how long a process that ticks beside it was kept waiting. tests/stress/run
 %% starts each in a machine of its own.
 -module(stress).
--export([main/1]).
+-export([main/1, times/2, rss/0]).
 
 %% Milliseconds of this program's processor time that the ticker may be kept waiting before that alone
 %% fails the case. What is aimed at is 10. Processor time is what the machine itself did: other
@@ -191,7 +191,9 @@ run(million) ->
     After = back_to(Before * 1.2, 100),
     Said = io_lib:format("~b MB before, ~b MB with them, ~b MB after, ", [Before div 1024, Peak div 1024, After div 1024]),
     After =< Before * 1.2 orelse error({memory, lists:flatten(Said)}),
-    Said.
+    Said;
+
+run(Case) -> port_stress:run(Case).
 
 reason({R, [_ | _]}) -> R;
 reason(R) -> R.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use kvik_heap::Pins;
 use kvik_port::options::Limits;
 use kvik_port::port::{find, Info};
 use kvik_port::{host, iodata, table, Command, OpenError, Options, Port, What};
@@ -189,7 +190,14 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
+/// A call that waits for a busy port.
+enum Busy {}
+impl Pins for Busy {
+    type In<'h> = ();
+}
+
 fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    p.resumed::<Busy>();
     let (mut force, mut nosuspend) = (false, false);
     let Some(flags) = a[2].list_to_vec() else {
         return Ok(am::badopt.into());
@@ -214,9 +222,10 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.heap.bump_reductions(20 + bytes.len() as i64 / 1024);
     Ok(match p.calls_port(am::port_command, 3, || port.command(me, &bytes, nosuspend)) {
         Command::Done => Term::bool(true),
-        Command::Wait(n) => {
+        Command::Wait => {
             kvik_proc::sysmon::busy_port(p.pid(), port.id);
-            p.heap.ref_of_numbers(n)
+            p.suspend_for(p.pid());
+            return Err(p.again::<Busy>((), None));
         }
         Command::Busy => Term::bool(false),
         Command::Closed => am::badarg.into(),

@@ -18,8 +18,8 @@ usage: kvik bench [EXPERIMENT...] [options]
 Files are written in $TMPDIR. The programs are built into $XDG_CACHE_HOME/kvik-bench.
 ^C ends it with a report of what was measured.
 
-experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes files
-             scheduling start";
+experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes oneport
+             portlines portopen manyports files scheduling start";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {

@@ -13,7 +13,7 @@ use std::process::Command;
 pub enum Kind {
     Kvik,
     Otp,
-    /// Plain system calls and stdio.
+    /// Plain system calls and stdio; for pipes one thread with epoll.
     C,
     /// Goroutines and channels.
     Go,

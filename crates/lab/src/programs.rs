@@ -21,6 +21,7 @@ const ERLANG: Sources = &[
     ("calls.erl", include_str!("../../../lab/erlang/calls.erl")),
     ("crowd.erl", include_str!("../../../lab/erlang/crowd.erl")),
     ("lives.erl", include_str!("../../../lab/erlang/lives.erl")),
+    ("ports.erl", include_str!("../../../lab/erlang/ports.erl")),
 ];
 
 /// How the programs of a language are built.
@@ -42,8 +43,12 @@ const RECIPES: &[Recipe] = &[
         name: "c",
         kinds: &[Kind::C],
         version: &["--version"],
-        sources: &[("files.c", include_str!("../../../lab/peers/c/files.c"))],
-        build: &["-O2", "-o", "files", "files.c"],
+        sources: &[
+            ("main.c", include_str!("../../../lab/peers/c/main.c")),
+            ("files.c", include_str!("../../../lab/peers/c/files.c")),
+            ("pipes.c", include_str!("../../../lab/peers/c/pipes.c")),
+        ],
+        build: &["-O2", "-o", "c", "main.c", "files.c", "pipes.c"],
         env: &[],
         keep: None,
     },
@@ -151,7 +156,7 @@ pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
 fn equip(peer: &mut Peer, folder: &Path, version: &str) {
     peer.version = version.to_owned();
     let program = match peer.kind {
-        Kind::C => folder.join("files"),
+        Kind::C => folder.join("c"),
         Kind::JavaThreads | Kind::JavaVirtual => {
             let path = folder.display().to_string();
             peer.flags.splice(0..0, ["-cp".to_owned(), path]);

@@ -108,8 +108,18 @@ fn out_of_time(options: &Options, done: usize, end: Duration) -> bool {
     options.budget.is_some_and(|budget| done >= 3 && end.as_secs() >= budget)
 }
 
-fn command(peer: &Peer, ask: &Ask, programs: &Programs) -> Command {
+/// A shell that sets the limit (to the highest there is, where it may not be so high) and becomes
+/// the program.
+const LIMITED: &str = r#"ulimit -n "$0" 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec "$@""#;
+
+fn command(job: &Job, peer: &Peer, ask: &Ask, programs: &Programs) -> Command {
     let mut command = peer.command();
+    if job.descriptors > 0 {
+        let plain = command;
+        command = Command::new("sh");
+        command.args(["-c", LIMITED, &job.descriptors.to_string()]).arg(plain.get_program());
+        command.args(plain.get_args()).envs(peer.env.iter().cloned());
+    }
     if peer.kind.is_erlang() {
         command.arg("-pa").arg(&programs.beams);
     }
@@ -143,7 +153,7 @@ fn one(
     let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE);
     let Some(ask) = job.ask(peer).filter(|_| !tired) else { return };
     let once = || {
-        let mut command = command(peer, &ask, programs);
+        let mut command = command(job, peer, &ask, programs);
         let limit = Duration::from_secs(job.limit_seconds);
         let outcome = run(&mut command, programs.work.path(), limit)?;
         rows(job, &ask, &outcome).map(|rows| (outcome, rows))
@@ -151,7 +161,7 @@ fn one(
     results
         .commands
         .entry(key.clone())
-        .or_insert_with(|| typed(&command(peer, &ask, programs), peer));
+        .or_insert_with(|| typed(&command(job, peer, &ask, programs), peer));
     let (outcome, rows, repeats) = match least_disturbed(once, results, begin) {
         Ok(best) => best,
         Err(_) if interrupted() => return,

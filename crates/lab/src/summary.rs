@@ -177,6 +177,11 @@ fn itself(line_up: &LineUp, results: &Results, rows: &[Row]) -> Vec<Itself> {
             "calls/100000".to_owned(),
             "calls/0",
         ),
+        (
+            "opening ports at the highest ulimit -n : at 1,024".to_owned(),
+            "portopen/most".to_owned(),
+            "portopen/1024",
+        ),
         ("two pairs on two schedulers : one pair".to_owned(), "pairs/2".to_owned(), "pairs/1"),
         (
             format!("a message in a ring of {} : of 1,000", number(most)),
@@ -218,7 +223,11 @@ fn fault_of(jobs: &[Job], results: &Results, id: &str, peer: usize) -> Option<St
 /// Whether that job is the one that gives that row.
 pub fn fills(job: &Job, row: &str) -> bool {
     let (first, rest) = row.split_once('/').unwrap_or((row, ""));
-    let experiment = if first == "spawn" { "ring" } else { first };
+    let experiment = match first {
+        "spawn" => "ring",
+        "portcpu" => "pipes",
+        _ => first,
+    };
     experiment == job.experiment && (job.detail.is_empty() || job.detail == rest)
 }
 

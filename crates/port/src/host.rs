@@ -8,6 +8,8 @@ use kvik_term::{Atom, Term};
 pub trait Host: Send + Sync {
     /// Puts a message from a port into a process's mailbox. No such process: drops it.
     fn send(&self, pid: u32, message: OwnedTerm);
+    /// A process that was told to wait for a port goes on.
+    fn resume(&self, pid: u32);
     /// An exit signal from a port to a process it is linked to; the link goes on both sides.
     fn exit(&self, pid: u32, port: u32, reason: OwnedTerm);
     /// A monitor fires: `{'DOWN', Ref, port, Item, Reason}`, where `Item` is the port or

@@ -224,13 +224,17 @@ thread_local! {
 }
 
 /// Serves a scheduler's poll set: waits for events at most this long (`None`: until one comes or
-/// [`wake`] is called), serves them, and answers how many there were.
-pub fn check_io(scheduler: usize, timeout: Option<Duration>) -> usize {
-    let Some(s) = set(scheduler) else { return 0 };
+/// [`wake`] is called), calls `woken`, serves them, and answers how many there were.
+pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnMut()) -> usize {
+    let Some(s) = set(scheduler) else {
+        woken();
+        return 0;
+    };
     let pending = s.ready_count.load(Ordering::Acquire) > 0;
     let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
     ROOM.with_borrow_mut(|(events, buffer)| {
         let mut n = s.poller.wait(events, timeout).unwrap_or(0);
+        woken();
         for e in events.iter() {
             during(State::Port, || serve(scheduler, e.token, e.read, e.write, e.hangup, buffer));
         }

@@ -58,9 +58,6 @@ enum State {
     Closed,
 }
 
-/// A process that waits for a port to be no longer busy.
-type Waiter = (u32, [u32; 3]);
-
 /// What a port is, besides its driver.
 pub struct Core {
     pub id: u32,
@@ -79,7 +76,8 @@ pub struct Core {
     pub parallelism: bool,
     busy_limits: Option<Limits>,
     busy: bool,
-    waiters: Vec<Waiter>,
+    /// Processes that are suspended until it is busy no longer.
+    waiters: Vec<u32>,
     input: u64,
     output: u64,
 }
@@ -100,8 +98,9 @@ pub struct BadSignal;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Command {
     Done,
-    /// Taken, but the port is busy: wait for `{Ref, Result}` with the reference of these numbers.
-    Wait([u32; 3]),
+    /// The port is busy: the process is to suspend itself until the port resumes it. Of
+    /// `port_command` nothing was taken, and it is to ask again; a message was taken.
+    Wait,
     /// Not taken (`nosuspend`).
     Busy,
     Closed,
@@ -162,8 +161,7 @@ impl Core {
     /// Output has been written: are those who waited for that to go on?
     pub fn drained(&mut self, queued: usize) {
         if self.busy && self.busy_limits.is_none_or(|l| queued < l.low.max(1)) {
-            self.busy = false;
-            self.wake_waiters(am::true_);
+            self.set_busy(false);
         }
     }
     /// Output waits.
@@ -175,14 +173,12 @@ impl Core {
     pub fn set_busy(&mut self, busy: bool) {
         self.busy = busy;
         if !busy {
-            self.wake_waiters(am::true_);
+            self.wake_waiters();
         }
     }
-    fn wake_waiters(&mut self, answer: Atom) {
+    fn wake_waiters(&mut self) {
         let Some(h) = host() else { return };
-        for (pid, n) in self.waiters.drain(..) {
-            h.send(pid, OwnedTerm::build(8, |h| h.tuple(&[h.ref_of_numbers(n), answer.into()])));
-        }
+        self.waiters.drain(..).for_each(|pid| h.resume(pid));
     }
     pub fn count_output(&mut self, n: usize) {
         self.output += n as u64;
@@ -294,8 +290,7 @@ impl Port {
     fn end(&self, g: &mut Running<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
         let Inner { core, driver } = &mut **g;
         if core.state == State::Open {
-            let answer = if flush { am::true_ } else { am::badarg };
-            core.wake_waiters(answer);
+            core.wake_waiters();
             trace::closed(self.id, reason.term(), host().and_then(|h| h.name_of(self.id)));
             if let Some(h) = host() {
                 h.unregister(self.id);
@@ -351,24 +346,26 @@ impl Port {
 
     /// Output from process `from`.
     pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
-        during(meter::State::Port, || self.write(from, bytes, nosuspend, true))
+        during(meter::State::Port, || self.write(from, bytes, !nosuspend, false))
     }
-    fn write(&self, from: u32, bytes: &[u8], nosuspend: bool, wait: bool) -> Command {
+    /// `take`: even of a busy port, whose sender waits behind it then.
+    fn write(&self, from: u32, bytes: &[u8], may_wait: bool, take: bool) -> Command {
         let Some(mut g) = self.open_lock() else {
             return Command::Closed;
         };
-        if g.core.busy && nosuspend {
+        let was_busy = g.core.busy;
+        if was_busy && !may_wait {
             return Command::Busy;
         }
-        let was_busy = g.core.busy;
-        g.core.caller = from;
-        g.core.count_output(bytes.len());
-        trace::received_data(self.id, from, bytes);
-        self.run(&mut g, |d, c| d.output(c, bytes));
-        if wait && was_busy && g.core.busy && g.core.state == State::Open {
-            let n = kvik_heap::build::next_ref();
-            g.core.waiters.push((from, n));
-            return Command::Wait(n);
+        if !was_busy || take {
+            g.core.caller = from;
+            g.core.count_output(bytes.len());
+            trace::received_data(self.id, from, bytes);
+            self.run(&mut g, |d, c| d.output(c, bytes));
+        }
+        if was_busy && g.core.busy && g.core.state == State::Open {
+            g.core.waiters.push(from);
+            return Command::Wait;
         }
         Command::Done
     }
@@ -410,10 +407,20 @@ impl Port {
     }
 
     /// `Port ! {Owner, Request}`.
-    pub fn message(&self, from: u32, message: Term<'_>) -> Result<(), BadSignal> {
-        during(meter::State::Port, || self.message_of(from, message))
+    pub fn message(
+        &self,
+        from: u32,
+        message: Term<'_>,
+        may_wait: bool,
+    ) -> Result<Command, BadSignal> {
+        during(meter::State::Port, || self.message_of(from, message, may_wait))
     }
-    fn message_of(&self, from: u32, message: Term<'_>) -> Result<(), BadSignal> {
+    fn message_of(
+        &self,
+        from: u32,
+        message: Term<'_>,
+        may_wait: bool,
+    ) -> Result<Command, BadSignal> {
         let [owner, request] = message.as_tuple_n().ok_or(BadSignal)?;
         let owner = owner.as_local_pid().ok_or(BadSignal)?;
         if self.look().is_some_and(|g| g.core.owner != owner) {
@@ -426,14 +433,13 @@ impl Port {
                 trace::sent_closed(tracer, self.id, owner);
                 g.core.tell_owner(0, |_| am::closed.into());
             }
-            return Ok(());
+            return Ok(Command::Done);
         }
         let [tag, arg] = request.as_tuple_n().ok_or(BadSignal)?;
         match tag.as_atom() {
             Some(am::command) => {
                 let bytes = crate::iodata::bytes(arg).ok_or(BadSignal)?;
-                self.write(from, &bytes, false, false);
-                Ok(())
+                Ok(self.write(from, &bytes, may_wait, true))
             }
             Some(am::connect) => {
                 let pid = arg.as_local_pid().ok_or(BadSignal)?;
@@ -445,7 +451,7 @@ impl Port {
                     g.core.tell_owner(0, |_| am::connected.into());
                     g.core.owner = pid;
                 }
-                Ok(())
+                Ok(Command::Done)
             }
             _ => Err(BadSignal),
         }
@@ -480,12 +486,13 @@ impl Port {
         if reason == am::normal && from != g.core.owner {
             return;
         }
-        let reason = if reason == am::kill && !over_link {
-            OwnedTerm::immediate(am::killed.into())
-        } else {
-            OwnedTerm::new(reason)
+        // Who kills it has no patience for what waits to be written.
+        let kill = reason == am::kill && !over_link;
+        let reason = match kill {
+            true => OwnedTerm::immediate(am::killed.into()),
+            false => OwnedTerm::new(reason),
         };
-        self.end(&mut g, reason, true, None);
+        self.end(&mut g, reason, !kill, None);
     }
     pub fn monitor(&self, pid: u32, reference: [u32; 3], name: Option<Atom>) -> bool {
         let Some(mut g) = self.open_lock() else {

@@ -1,19 +1,24 @@
 //! Ports and processes: what each does for the other.
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::hooks::PortHooks;
+use kvik_proc::handle::resume;
+use kvik_proc::hooks::{PortHooks, Posted};
 use kvik_proc::signal::{control, Control};
 use kvik_proc::{deliver, registry, RefId, Signal};
 use kvik_term::{am, Atom, Term};
 
 use crate::host::{self, Host};
 use crate::table::get;
+use crate::Command;
 
 struct Processes;
 
 impl Host for Processes {
     fn send(&self, pid: u32, message: OwnedTerm) {
         deliver(pid, Signal::Message(message));
+    }
+    fn resume(&self, pid: u32) {
+        resume(pid, pid);
     }
     fn exit(&self, pid: u32, port: u32, reason: OwnedTerm) {
         let from = OwnedTerm::immediate(Term::local_port(port));
@@ -47,19 +52,24 @@ pub fn install() {
 /// Signals from processes to ports: for `kvik_proc::Hooks`, beside [`crate::check_io`] and
 /// [`crate::wake`].
 pub const HOOKS: PortHooks = PortHooks {
-    send: |port, from, message| {
+    send: |port, from, message, may_wait| {
         let (Some(port), Some(from)) = (get(port), from.as_local_pid()) else {
-            return false;
+            return Posted::Done;
         };
-        if port.message(from, message.term()).is_err() {
-            // Whoever sent it, the owner answers for what its port is sent.
-            let reason = OwnedTerm::immediate(am::badsig.into());
-            let me = OwnedTerm::immediate(Term::local_port(port.id));
-            if let Some(owner) = port.owner() {
-                control(owner, Control::Exit { from: me, linked: false, reason, token: None });
+        match port.message(from, message.term(), may_wait) {
+            Ok(Command::Wait) => return Posted::Wait,
+            Ok(Command::Busy) => return Posted::Refused,
+            Ok(_) => {}
+            Err(_) => {
+                // Whoever sent it, the owner answers for what its port is sent.
+                let reason = OwnedTerm::immediate(am::badsig.into());
+                let me = OwnedTerm::immediate(Term::local_port(port.id));
+                if let Some(owner) = port.owner() {
+                    control(owner, Control::Exit { from: me, linked: false, reason, token: None });
+                }
             }
         }
-        true
+        Posted::Done
     },
     link: |port, pid| get(port).is_some_and(|p| p.link(pid)),
     unlink: |port, pid| {

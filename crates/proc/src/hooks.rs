@@ -36,18 +36,29 @@ pub struct Hooks {
     /// Does the process use a module's old code? `(process, module, may collect)`
     pub uses_old_code: fn(&Proc, Atom) -> bool,
     /// Serves ports and files of a scheduler's poll set; waits at most so long (`None`: until
-    /// woken). Answers how many events there were.
-    pub poll: fn(usize, Option<Duration>) -> usize,
+    /// woken), and calls that function when the wait is over. Answers how many events there were.
+    pub poll: fn(usize, Option<Duration>, &mut dyn FnMut()) -> usize,
     /// Ends a scheduler's wait in `poll`, or the next one.
     pub wake: fn(usize),
     pub port: PortHooks,
 }
 
+/// What became of a message to a port.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Posted {
+    Done,
+    /// Taken, but the port is busy: the sender is to suspend itself (for its own pid). The port
+    /// resumes it.
+    Wait,
+    /// Not taken: the port is busy, and the sender may not be kept waiting.
+    Refused,
+}
+
 /// Signals to ports.
 #[derive(Copy, Clone)]
 pub struct PortHooks {
-    /// `Port ! Message` from a process. False: no such port.
-    pub send: fn(u32, from: Term<'_>, &OwnedTerm) -> bool,
+    /// `Port ! Message` from a process, and whether it may be kept waiting.
+    pub send: fn(u32, from: Term<'_>, &OwnedTerm, may_wait: bool) -> Posted,
     /// A process links to a port. False: no such port.
     pub link: fn(port: u32, pid: u32) -> bool,
     pub unlink: fn(port: u32, pid: u32),
@@ -68,7 +79,7 @@ pub const DEFAULT: Hooks = Hooks {
     poll: crate::sched::parking::poll,
     wake: crate::sched::parking::wake,
     port: PortHooks {
-        send: |_, _, _| false,
+        send: |_, _, _, _| Posted::Done,
         link: |_, _| false,
         unlink: |_, _| {},
         exit: |_, _, _, _| {},

@@ -3,9 +3,9 @@
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
-use crate::hooks::hooks;
+use crate::hooks::{hooks, Posted};
 use crate::signal::{send_message, send_to_alias, RefId};
-use crate::{node, registry, trace, Proc, Raised};
+use crate::{node, registry, sysmon, trace, Proc, Raised};
 
 /// Words of messages that are copied in the time of a call.
 const WORDS_A_REDUCTION: usize = 64;
@@ -16,6 +16,8 @@ pub enum Sent {
     Ok,
     /// To another node, which there is no connection to.
     Remote,
+    /// Not sent: it would have to wait for a busy port.
+    Busy,
     /// Not something a message can be sent to, or a name nobody has.
     BadArg,
 }
@@ -24,26 +26,27 @@ impl Proc {
     /// `To ! Message`. Native code's send.
     #[inline]
     pub fn send<'h>(&'h self, to: Term<'h>, m: Term<'h>) -> Result<Term<'h>, Raised> {
-        match self.send_to(to, m) {
-            Sent::Ok | Sent::Remote => Ok(m),
+        match self.send_to(to, m, true) {
+            Sent::Ok | Sent::Remote | Sent::Busy => Ok(m),
             Sent::BadArg => Err(self.badarg()),
         }
     }
+    /// The same, and whether a busy port may suspend the sender.
     #[inline]
-    pub fn send_to(&self, to: Term<'_>, m: Term<'_>) -> Sent {
+    pub fn send_to(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {
         if trace::on() && self.trace_send(to, m) {
             return Sent::Ok;
         }
-        self.send_untraced(to, m)
+        self.send_untraced(to, m, may_wait)
     }
     #[inline]
-    fn send_untraced(&self, to: Term<'_>, m: Term<'_>) -> Sent {
+    fn send_untraced(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {
         if let Some(pid) = to.as_local_pid() {
             self.last_to.set(pid);
             self.pay_for(send_message(self.pid(), pid, m));
             return Sent::Ok;
         }
-        self.send_elsewhere(to, m)
+        self.send_elsewhere(to, m, may_wait)
     }
     /// Copying takes time from the turn: who only sends must not fill the memory in one.
     #[inline]
@@ -52,15 +55,11 @@ impl Proc {
             self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
         }
     }
-    fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>) -> Sent {
+    fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {
         match to.view() {
-            View::Atom(name) => self.send_to_name(name, m),
+            View::Atom(name) => self.send_to_name(name, m, may_wait),
             View::Port(kvik_term::Port::Local(port)) => {
-                let m = OwnedTerm::new(m);
-                self.calls_port(am::port_command, 3, || {
-                    (hooks().port.send)(port, self.self_pid(), &m)
-                });
-                Sent::Ok
+                self.send_to_port(port, &OwnedTerm::new(m), may_wait)
             }
             View::Ref(Ref::Local(r)) => {
                 if let Some(pid) = r.alias_pid() {
@@ -72,7 +71,7 @@ impl Proc {
             View::Tuple(_) => match to.as_tuple_n::<2>().map(|[n, at]| (n.as_atom(), at.as_atom()))
             {
                 Some((Some(name), Some(at))) if at == node::name() => {
-                    match self.send_to_name(name, m) {
+                    match self.send_to_name(name, m, may_wait) {
                         Sent::BadArg => Sent::Ok,
                         s => s,
                     }
@@ -83,9 +82,22 @@ impl Proc {
             _ => Sent::BadArg,
         }
     }
-    fn send_to_name(&self, name: Atom, m: Term<'_>) -> Sent {
+    fn send_to_port(&self, port: u32, m: &OwnedTerm, may_wait: bool) -> Sent {
+        let send = || (hooks().port.send)(port, self.self_pid(), m, may_wait);
+        match self.calls_port(am::port_command, 3, send) {
+            Posted::Done => Sent::Ok,
+            Posted::Refused => Sent::Busy,
+            Posted::Wait => {
+                sysmon::busy_port(self.pid(), port);
+                self.suspend_for(self.pid());
+                self.give_up_turn();
+                Sent::Ok
+            }
+        }
+    }
+    fn send_to_name(&self, name: Atom, m: Term<'_>, may_wait: bool) -> Sent {
         match registry::whereis(name) {
-            Some(to) => self.send_untraced(to, m),
+            Some(to) => self.send_untraced(to, m, may_wait),
             None => Sent::BadArg,
         }
     }

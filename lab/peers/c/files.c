@@ -1,6 +1,6 @@
 /* Experiment 4 in C, beside experiments/file_matrix.erl: the same cells and lines.
  *
- *   files DIR MB [BLOCK_KB...]
+ *   c files DIR MB [BLOCK_KB...]
  *
  * "raw" are plain system calls; "ordinary", "read_ahead" and "delayed_write" are stdio, which is
  * what C programs use for what those do.
@@ -108,7 +108,7 @@ static void fill(void)
     check(fclose(f) == 0, "fclose");
 }
 
-int main(int argc, char **argv)
+int files(int argc, char **argv)
 {
     static const char *plan[][4] = {
         {"sequential_read", "ordinary", "raw", "read_ahead"},

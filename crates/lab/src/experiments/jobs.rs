@@ -1,7 +1,7 @@
 //! What is started. A `Job` is one start of one program; it may fill several rows.
 
-use super::read::{read_files, read_nothing, read_number, read_pipes, read_rates};
-use super::read::{read_switches, read_waiting, read_zog, Reader};
+use super::read::{read_bandwidths, read_files, read_nothing, read_number, read_opens, read_pipes};
+use super::read::{read_rates, read_switches, read_waiting, read_zog, Reader};
 use super::subject;
 use crate::options::Options;
 use crate::peers::{Kind, Peer};
@@ -25,14 +25,16 @@ pub struct Job {
     pub rounds: usize,
     /// On two schedulers: not for peers held to one.
     two_schedulers: bool,
+    /// Descriptors it may have open (`ulimit -n`); 0 for as many as the lab may.
+    pub descriptors: u64,
 }
 
 #[derive(Clone)]
 enum Task {
     /// Only Erlang has it.
     None,
-    /// The file matrix in C, with these arguments.
-    Files(Vec<String>),
+    /// The same in C, with these arguments.
+    InC(Vec<String>),
     /// Messages, among that many processes where it matters how many.
     Talk { size: Option<u64> },
 }
@@ -65,7 +67,7 @@ impl Job {
             return able.then_some(Ask { args, read: self.read, count: self.count });
         }
         match (&self.task, peer.kind) {
-            (Task::Files(args), Kind::C) => {
+            (Task::InC(args), Kind::C) => {
                 Some(Ask { args: args.clone(), read: self.read, count: 0 })
             }
             (Task::Talk { size }, Kind::Go | Kind::Tokio | Kind::JavaVirtual) => {
@@ -105,9 +107,20 @@ struct Sizes {
     pairs: u64,
     lives: u64,
     lines: u64,
+    /// Through one port.
+    lines_of_one: u64,
+    ports: Option<Ports>,
     /// Megabytes, and blocks in KB.
     files: &'static [&'static str],
     switching_ms: u64,
+}
+
+/// What else ports are asked for.
+struct Ports {
+    megabytes: u64,
+    opened: u64,
+    /// Lines through each of many.
+    rounds: u64,
 }
 
 const QUICK: Sizes = Sizes {
@@ -121,6 +134,8 @@ const QUICK: Sizes = Sizes {
     pairs: 300_000,
     lives: 100_000,
     lines: 4_000,
+    lines_of_one: 5_000,
+    ports: None,
     files: &["8", "1", "8", "64", "1024"],
     switching_ms: 500,
 };
@@ -136,6 +151,8 @@ const WHOLE: Sizes = Sizes {
     pairs: 1_000_000,
     lives: 300_000,
     lines: 25_000,
+    lines_of_one: 40_000,
+    ports: Some(Ports { megabytes: 256, opened: 600, rounds: 50 }),
     files: &["100", "1", "4", "16", "64", "256", "1024"],
     switching_ms: 1_000,
 };
@@ -191,8 +208,9 @@ fn all(sizes: &Sizes) -> Vec<Job> {
         count: sizes.lives,
         ..start("lives", &["lives", "start", &sizes.lives.to_string()], read_rates)
     });
-    let lines = sizes.lines.to_string();
-    jobs.push(start("pipes", &["pipe_ring", "start", "10", &lines, "8"], read_pipes));
+    jobs.push(pipes("pipes", [10, sizes.lines, 8]));
+    jobs.push(pipes("oneport", [1, sizes.lines_of_one, 1]));
+    jobs.extend(sizes.ports.iter().flat_map(ports));
     jobs.push(files(sizes.files));
     let ms = sizes.switching_ms.to_string();
     jobs.push(start("scheduling", &["switches", "start", &ms], read_switches));
@@ -216,6 +234,7 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         times: 1,
         rounds: usize::MAX,
         two_schedulers: false,
+        descriptors: 0,
     }
 }
 
@@ -244,11 +263,40 @@ fn crowd(sizes: &Sizes) -> [Job; 2] {
     })
 }
 
+fn pipes(experiment: &'static str, size: [u64; 3]) -> Job {
+    let size = size.map(|n| n.to_string());
+    let size: Vec<&str> = size.iter().map(String::as_str).collect();
+    let job = start(experiment, &[&["ports", "ring"], &size[..]].concat(), read_pipes);
+    Job { task: Task::InC(words(&[&["pipes"], &size[..]].concat())), ..job }
+}
+
+/// As many descriptors as a system may allow: what the lab may have, if that is less.
+const MOST_DESCRIPTORS: u64 = 1 << 20;
+
+fn ports(sizes: &Ports) -> [Job; 4] {
+    let [megabytes, opened, rounds] =
+        [sizes.megabytes, sizes.opened, sizes.rounds].map(|n| n.to_string());
+    let opens = |detail: &str, descriptors| {
+        let job = start("portopen", &["ports", "open", &opened], read_opens);
+        Job { detail: detail.to_owned(), descriptors, ..job }
+    };
+    [
+        start("portlines", &["ports", "lines", &megabytes], read_bandwidths),
+        opens("1024", 1024),
+        opens("most", MOST_DESCRIPTORS),
+        Job {
+            descriptors: MOST_DESCRIPTORS,
+            ..start("manyports", &["ports", "many", "1000", &rounds], read_opens)
+        },
+    ]
+}
+
 fn files(sizes: &[&str]) -> Job {
     let dir = std::env::temp_dir().display().to_string();
     let matrix = [&[dir.as_str()], sizes].concat();
     let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
-    Job { task: Task::Files(words(&matrix)), limit_seconds: 400, rounds: 3, ..job }
+    let task = Task::InC(words(&[&["files"], &matrix[..]].concat()));
+    Job { task, limit_seconds: 400, rounds: 3, ..job }
 }
 
 #[cfg(test)]
@@ -285,6 +333,18 @@ mod tests {
         assert_eq!(args(find("memory"), Kind::Go).unwrap(), "waiting 100000");
         assert_eq!(args(find("lives"), Kind::Go), None);
         assert!(args(find("files"), Kind::C).unwrap().ends_with(" 8 1 8 64 1024"));
+    }
+
+    #[test]
+    fn ports_in_c_are_asked_for_the_same() {
+        let all = all(&WHOLE);
+        let find = |name: &str| all.iter().find(|j| j.experiment == name).unwrap();
+        assert_eq!(args(find("pipes"), Kind::C).unwrap(), "pipes 10 25000 8");
+        assert!(args(find("pipes"), Kind::Otp).unwrap().ends_with("-s ports ring 10 25000 8"));
+        assert_eq!(args(find("oneport"), Kind::C).unwrap(), "pipes 1 40000 1");
+        assert_eq!(args(find("portlines"), Kind::C), None);
+        let opens: Vec<_> = all.iter().filter(|j| j.experiment == "portopen").collect();
+        assert_eq!(opens.iter().map(|j| j.descriptors).collect::<Vec<_>>(), [1024, 1 << 20]);
     }
 
     #[test]

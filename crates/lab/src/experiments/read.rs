@@ -60,9 +60,40 @@ pub fn read_waiting(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     bytes.map(|v| ("memory".to_owned(), v)).into_iter().collect()
 }
 
-pub fn read_pipes(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+/// Lines a second, and of eighty ports what a line costs the machine itself.
+pub fn read_pipes(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     let rate = number_before(text, "(total run", "/s)");
-    rate.map(|v| ("pipes".to_owned(), v)).into_iter().collect()
+    let rate = rate.map(|v| (job.experiment.to_owned(), v));
+    rate.into_iter().chain(read_cost(job, text)).collect()
+}
+
+fn read_cost(job: &Job, text: &str) -> Option<(String, f64)> {
+    let run = text.lines().find_map(|l| l.strip_prefix("(total run (N:"))?;
+    let (_, rest) = run.split_once("K:")?;
+    let (passed, rest) = rest.split_once(" Par:")?;
+    let (rings, _) = rest.split_once(')')?;
+    let lines = passed.parse::<f64>().ok()? * rings.parse::<f64>().ok()?;
+    let ms = number_before(text, "cpu ", " ms")?;
+    (job.experiment == "pipes").then(|| ("portcpu".to_owned(), ms * 1000.0 / lines))
+}
+
+/// `COUNT in SECONDS s`: so many a second.
+pub fn read_opens(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let id = match job.detail.as_str() {
+        "" => job.experiment.to_owned(),
+        detail => format!("{}/{detail}", job.experiment),
+    };
+    let row = |line: &str| read_rate(&format!("{id} {line}"), 0);
+    text.lines().next_back().and_then(row).into_iter().collect()
+}
+
+/// `NAME RATE MB/s`: a row of that name.
+pub fn read_bandwidths(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let row = |line: &str| {
+        let (name, rate) = line.strip_suffix(" MB/s")?.split_once(' ')?;
+        Some((name.to_owned(), rate.parse().ok()?))
+    };
+    text.lines().filter_map(row).collect()
 }
 
 pub fn read_switches(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
@@ -110,6 +141,17 @@ mod tests {
         assert_eq!(number_before(small, "Setup :", " us per spawn"), Some(0.8));
         let pipes = "(total run (N:10 K:10000 Par:8) 873ms 91583/s)\n";
         assert_eq!(read_pipes(&job("pipes"), 0, pipes), row("pipes", 91583.0));
+        let costs = format!("{pipes}cpu 400 ms\n");
+        let rows = [row("pipes", 91583.0), row("portcpu", 5.0)].concat();
+        assert_eq!(read_pipes(&job("pipes"), 0, &costs), rows);
+        assert_eq!(read_pipes(&job("oneport"), 0, &costs), row("oneport", 91583.0));
+        assert_eq!(
+            read_opens(&job("portopen most"), 0, "30 in 2.0 s\n"),
+            row("portopen/most", 15.0)
+        );
+        let lines = "portlines/128 10.5 MB/s\nportlines/4096 20.0 MB/s\n";
+        let rows = [row("portlines/128", 10.5), row("portlines/4096", 20.0)].concat();
+        assert_eq!(read_bandwidths(&job("portlines"), 0, lines), rows);
         let cell = "(random_write raw 1KB: 1078 ms 97 MB/s)";
         assert_eq!(read_file_cell(cell), Some(("files/random_write/raw/1".to_owned(), 97.0)));
         let switches = "switches 4.0e6 /s reductions 9.1e7 /s ns 240.5\n";

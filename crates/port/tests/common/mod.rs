@@ -35,6 +35,9 @@ impl Host for Mail {
     fn send(&self, pid: u32, m: OwnedTerm) {
         self.0.lock().unwrap().push((pid, show(m.term())));
     }
+    fn resume(&self, pid: u32) {
+        self.0.lock().unwrap().push((pid, "goes on".into()));
+    }
     fn exit(&self, pid: u32, _port: u32, reason: OwnedTerm) {
         let text = format!("EXIT {}", show(reason.term()));
         self.0.lock().unwrap().push((pid, text));
@@ -78,6 +81,6 @@ pub fn get(pid: u32, n: usize) -> Vec<String> {
                 return ours.into_iter().map(|(_, s)| s).collect();
             }
         }
-        check_io(0, Some(Duration::from_millis(5)));
+        check_io(0, Some(Duration::from_millis(5)), &mut || ());
     }
 }

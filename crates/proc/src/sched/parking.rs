@@ -14,10 +14,14 @@ fn spot(i: usize) -> &'static Spot {
     &ALL.get_or_init(|| (0..1024).map(|_| make()).collect())[i % 1024]
 }
 
-pub fn poll(i: usize, timeout: Option<Duration>) -> usize {
-    if timeout == Some(Duration::ZERO) {
-        return 0;
+pub fn poll(i: usize, timeout: Option<Duration>, woken: &mut dyn FnMut()) -> usize {
+    if timeout != Some(Duration::ZERO) {
+        wait(i, timeout);
     }
+    woken();
+    0
+}
+fn wait(i: usize, timeout: Option<Duration>) {
     let s = spot(i);
     let mut woken = s.woken.lock().unwrap_or_else(|e| e.into_inner());
     if !*woken {
@@ -27,7 +31,6 @@ pub fn poll(i: usize, timeout: Option<Duration>) -> usize {
         };
     }
     *woken = false;
-    0
 }
 pub fn wake(i: usize) {
     let s = spot(i);

@@ -341,7 +341,7 @@ impl Loop<'_> {
     }
     fn look_for_events(&self) {
         self.me.meter.enter(State::CheckIo);
-        (hooks().poll)(self.id, Some(Duration::ZERO));
+        (hooks().poll)(self.id, Some(Duration::ZERO), &mut || ());
         self.me.meter.enter(State::Other);
     }
     fn ring(&mut self, now: u64) {
@@ -409,29 +409,35 @@ impl Loop<'_> {
         self.until_check = REDUCTIONS;
         let now = clock::now();
         self.ring(now);
-        self.look_for_events();
         if self.has_work() || self.let_go() || self.spun() {
             return;
         }
+        // The wait itself looks for events first: it ends at once where there are some.
         IDLE.fetch_add(1, Relaxed);
         self.me.parker.sleeps();
         self.me.counters.queued.store(0, Relaxed);
-        if self.me.inbound.is_empty() && !STOP.load(Relaxed) {
-            let next = self.l.timers.borrow().next();
-            let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
-            self.me.meter.enter(State::Sleep);
-            self.me.counters.asleep.store(now.max(1), Relaxed);
-            sysprof::scheduler(self.id, false);
-            (hooks().poll)(self.id, timeout);
+        if !self.me.inbound.is_empty() || STOP.load(Relaxed) {
+            return self.woken(now);
+        }
+        let next = self.l.timers.borrow().next();
+        let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
+        self.me.meter.enter(State::Sleep);
+        self.me.counters.asleep.store(now.max(1), Relaxed);
+        sysprof::scheduler(self.id, false);
+        (hooks().poll)(self.id, timeout, &mut || {
             self.me.counters.asleep.store(0, Relaxed);
             sysprof::scheduler(self.id, true);
-            self.me.meter.enter(State::Other);
-        }
+            self.woken(now);
+        });
+    }
+    /// It slept since then.
+    fn woken(&self, since: u64) {
+        self.me.meter.enter(State::Other);
         if self.me.parker.is_up() {
             IDLE.fetch_sub(1, Relaxed);
         }
         let c = &self.me.counters;
-        c.slept.store(c.slept.load(Relaxed) + (clock::now() - now), Relaxed);
+        c.slept.store(c.slept.load(Relaxed) + (clock::now() - since), Relaxed);
     }
     /// Gives memory of processes that have ended back. True where there was some.
     fn let_go(&mut self) -> bool {
@@ -451,7 +457,8 @@ impl Loop<'_> {
     fn spun(&self) -> bool {
         let end = clock::now() + self.spin_ns;
         while self.spin_ns > 0 && clock::now() < end {
-            if !self.me.inbound.is_empty() {
+            self.look_for_events();
+            if self.has_work() {
                 return true;
             }
             std::hint::spin_loop();
