@@ -178,6 +178,32 @@ run(order) ->
     times(100, fun order/0),
     "100 times 40 senders, ";
 
+%% ---- files that wait, and a disk that is kept busy ----
+
+run(files) ->
+    Dir = filename:dirname(code:which(?MODULE)),
+    Name = fun (What) -> filename:join(Dir, lists:concat([What, ".", os:getpid()])) end,
+    Fifo = Name(fifo),
+    "" = os:cmd("mkfifo '" ++ Fifo ++ "'"),
+    {ok, Open} = file:open(Fifo, [read, write, raw]),
+    Readers = [spawn_link(fun () -> {ok, F} = file:open(Fifo, [read, raw]), file:read(F, 1) end) || _ <- lists:seq(1, 8)],
+    Files = [Name("sync" ++ integer_to_list(N)) || N <- lists:seq(1, 8)],
+    Syncing = counters:new(1, []),
+    %% What other programs do shows in some windows and not in all.
+    Windows = [files_window(Files, Syncing) || _ <- lists:seq(1, 6)],
+    [begin exit(P, kill), receive {'EXIT', P, killed} -> ok end end || P <- Readers],
+    ok = file:write(Open, "12345678"),
+    ok = file:close(Open),
+    [ok = file:delete(F) || F <- [Fifo | Files]],
+    {Late, Rates} = lists:unzip(Windows),
+    Syncs = counters:get(Syncing, 1),
+    io:format("files: ~b syncs; ticks late by at most ~w ms; ping-pong's rate ~w of what it is without~n",
+              [Syncs, [L div 10 / 100 || L <- Late], [round(R * 100) / 100 || R <- Rates]]),
+    true = Syncs > 20,
+    true = lists:min(Late) =< 5000,
+    true = lists:max(Rates) >= 0.9,
+    "nobody waits, ";
+
 %% ---- a million processes ----
 
 run(million) ->
@@ -194,6 +220,73 @@ run(million) ->
     Said;
 
 run(Case) -> port_stress:run(Case).
+
+%% How late ticks are at most (microseconds) while files are synced all the time, and ping-pong's rate
+%% compared with that when they are not.
+files_window(Files, Syncing) ->
+    {_, Alone} = beside_pingpong(400),
+    Syncers = [spawn_link(fun () -> {ok, F} = file:open(N, [write, raw]), sync_on(F, Syncing) end) || N <- Files],
+    {Late, Rate} = beside_pingpong(400),
+    [begin exit(P, kill), receive {'EXIT', P, killed} -> ok end end || P <- Syncers],
+    {Late, Rate / Alone}.
+
+%% Some disks sync in no time at all; then this would be about who gets the processor.
+sync_on(F, Syncing) ->
+    receive after 2 -> ok end,
+    ok = file:pwrite(F, 0, <<(erlang:unique_integer()):64, 0:8000>>),
+    ok = file:sync(F),
+    counters:add(Syncing, 1, 1),
+    sync_on(F, Syncing).
+
+%% For so many milliseconds: how late ticks are at most, and round trips in a nanosecond of the
+%% scheduler's processor time.
+beside_pingpong(Ms) ->
+    Self = self(),
+    Stat = scheduler(),
+    End = erlang:monotonic_time(microsecond) + Ms * 1000,
+    {Cpu, _} = had(Stat),
+    Pong = spawn_link(fun pong/0),
+    Ping = spawn_link(fun () -> Self ! {self(), ping(Pong, End, 0)} end),
+    Tick = spawn_opt(fun () -> Self ! {self(), tick(Stat, now_us(Stat), End, 0)} end, [link, {priority, high}]),
+    [Trips, Late] = [receive {P, N} -> receive {'EXIT', P, normal} -> N end end || P <- [Ping, Tick]],
+    receive {'EXIT', Pong, normal} -> ok end,
+    {Cpu1, _} = had(Stat),
+    {Late, Trips / (Cpu1 - Cpu)}.
+
+%% Where the system says how long the one scheduler's thread has run and how long it was kept from
+%% that by other threads (nanoseconds). What others do to it is not counted.
+scheduler() ->
+    Is = fun (Comm) -> lists:member(element(2, file:read_file(Comm)), [<<"sched 1\n">>, <<"1_scheduler\n">>]) end,
+    [Comm] = lists:filter(Is, filelib:wildcard("/proc/self/task/*/comm")),
+    filename:join(filename:dirname(Comm), "schedstat").
+
+had(Stat) ->
+    {ok, Line} = file:read_file(Stat),
+    [Ran, Waited, _] = [list_to_integer(N) || N <- string:lexemes(binary_to_list(Line), " \n")],
+    {Ran, Waited}.
+
+%% The time in microseconds, without that.
+now_us(Stat) ->
+    {_, Waited} = had(Stat),
+    erlang:monotonic_time(microsecond) - Waited div 1000.
+
+ping(Pong, End, N) ->
+    times(100, fun () -> Pong ! self(), receive pong -> ok end end),
+    case erlang:monotonic_time(microsecond) of
+        Now when Now < End -> ping(Pong, End, N + 100);
+        _ -> Pong ! stop, N
+    end.
+
+pong() ->
+    receive stop -> ok; P -> P ! pong, pong() end.
+
+tick(Stat, Last, End, Late) ->
+    receive after 1 -> ok end,
+    Now = now_us(Stat),
+    case erlang:monotonic_time(microsecond) < End of
+        true -> tick(Stat, Now, End, max(Late, Now - Last - 1000));
+        false -> Late
+    end.
 
 reason({R, [_ | _]}) -> R;
 reason(R) -> R.

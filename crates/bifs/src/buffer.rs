@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
@@ -22,6 +22,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_buffer", "unlock", 1, unlock_1),
 ];
 
+/// Reads of more are shared with the piece they come from. As in OTP.
+const SHARED: usize = 512;
 /// Writes below this are gathered into one piece.
 const GATHER: usize = 2048;
 
@@ -60,7 +62,7 @@ impl Queue {
     pub(crate) fn len(&self) -> usize {
         self.size
     }
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> + Clone {
         self.pieces.iter().map(Piece::bytes)
     }
     /// Adds a binary and its bytes; `gather`: small ones are put together.
@@ -85,6 +87,44 @@ impl Queue {
             _ => Piece::Own(bytes.to_vec(), 0),
         });
     }
+    /// Adds bytes `from ..` of a binary, which is shared.
+    pub(crate) fn push_shared(&mut self, b: BinRef, from: usize) {
+        let n = b.bytes().len().saturating_sub(from);
+        if n > 0 {
+            self.size += n;
+            self.pieces.push_back(Piece::Shared(b, from, n));
+        }
+    }
+    /// Takes the first `n` bytes (as many as there are) out as a binary.
+    pub(crate) fn take<'h>(&mut self, h: &'h Heap, n: usize) -> Term<'h> {
+        let n = n.min(self.size);
+        let t = match self.pieces.front() {
+            Some(Piece::Shared(b, from, len)) if n > SHARED && n <= *len => {
+                h.binary_part(b.clone(), *from, n)
+            }
+            Some(p) => p.bytes().get(..n).map(|b| h.binary(b)),
+            None => None,
+        };
+        let t = t.unwrap_or_else(|| h.gathered(n, |g| self.pieces().for_each(|b| g.push(b))));
+        self.skip(n);
+        t
+    }
+    /// Where that byte is first, not looking at the first `known` bytes.
+    pub(crate) fn find(&self, byte: u8, known: usize) -> Option<usize> {
+        let mut before = 0;
+        for b in self.pieces() {
+            let from = known.saturating_sub(before).min(b.len());
+            if let Some(i) = memchr::memchr(byte, &b[from..]) {
+                return Some(before + from + i);
+            }
+            before += b.len();
+        }
+        None
+    }
+    pub(crate) fn clear(&mut self) {
+        self.pieces.clear();
+        self.size = 0;
+    }
     /// Drops the first `n` bytes.
     pub(crate) fn skip(&mut self, mut n: usize) {
         self.size -= n;
@@ -100,20 +140,24 @@ impl Queue {
 }
 
 #[derive(Default)]
-struct Buffer {
+pub(crate) struct Buffer {
     queue: Mutex<Queue>,
     locked: AtomicBool,
 }
 
-fn buffer<'h>(p: &Proc, t: Term<'h>) -> Result<&'h Buffer, Raised> {
+impl Buffer {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+pub(crate) fn buffer<'h>(p: &Proc, t: Term<'h>) -> Result<&'h Buffer, Raised> {
     let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<Buffer>());
     r.ok_or_else(|| p.badarg())
 }
 
 fn with<R>(p: &Proc, t: Term<'_>, f: impl FnOnce(&mut Queue) -> R) -> Result<R, Raised> {
-    let b = buffer(p, t)?;
-    let mut q = b.queue.lock().unwrap_or_else(|e| e.into_inner());
-    Ok(f(&mut q))
+    Ok(f(&mut buffer(p, t)?.lock()))
 }
 
 fn new_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
@@ -148,38 +192,17 @@ fn size_in(p: &Proc, t: Term<'_>, q: &Queue) -> Result<usize, Raised> {
     t.as_usize().filter(|n| *n <= q.size).ok_or_else(|| p.badarg())
 }
 
-/// Copies the first bytes, and drops them.
-fn take<'h>(p: &'h Proc, q: &mut Queue, n: usize) -> Term<'h> {
-    let head = q.pieces.front().map_or(&[][..], Piece::bytes);
-    let t = match head.get(..n) {
-        Some(b) => p.heap.binary(b),
-        None => p.heap.gathered(n, |g| q.pieces.iter().for_each(|b| g.push(b.bytes()))),
-    };
-    p.heap.bump_reductions(n as i64 / 1024);
-    q.skip(n);
-    t
-}
-
 fn copying_read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    with(p, a[0], |q| {
-        let n = size_in(p, a[1], q)?;
-        Ok(take(p, q, n))
-    })?
+    read_2(p, a)
 }
 
-/// In place of the library's own: one call where that makes five. A piece that is asked for whole
-/// is not copied.
+/// In place of the library's own: one call where that makes five. Large reads are not copied where
+/// they lie in one piece.
 fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     with(p, a[0], |q| {
         let n = size_in(p, a[1], q)?;
-        if let Some(Piece::Shared(b, 0, len)) = q.pieces.front() {
-            if n > 64 && n == *len && n == b.bytes().len() {
-                let t = p.heap.refc_binary(b.clone(), n);
-                q.skip(n);
-                return Ok(t);
-            }
-        }
-        Ok(take(p, q, n))
+        p.heap.bump_reductions(n as i64 / 1024);
+        Ok(q.take(&p.heap, n))
     })?
 }
 
@@ -209,18 +232,12 @@ fn skip_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn find_byte_index_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let byte = a[1].as_small().and_then(|n| u8::try_from(n).ok());
     let byte = byte.ok_or_else(|| p.badarg())?;
-    with(p, a[0], |q| {
-        let mut before = 0;
-        for piece in &q.pieces {
-            let b = piece.bytes();
-            if let Some(i) = memchr::memchr(byte, b) {
-                let i = p.heap.unsigned((before + i) as u64);
-                return p.heap.tuple(&[am::ok.into(), i]);
-            }
-            before += b.len();
+    with(p, a[0], |q| match q.find(byte, 0) {
+        Some(i) => p.heap.tuple(&[am::ok.into(), p.heap.unsigned(i as u64)]),
+        None => {
+            p.heap.bump_reductions(q.size as i64 / 1024);
+            am::not_found.into()
         }
-        p.heap.bump_reductions(before as i64 / 1024);
-        am::not_found.into()
     })
 }
 

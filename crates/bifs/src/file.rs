@@ -1,13 +1,14 @@
 //! `prim_file`: open files. What works on names is in `path`.
 //!
-//! A handle is a magic reference to a [`File`]. Its descriptor closes when the handle is closed or
-//! when nobody holds the reference any more, which is the case at the latest when the opening
-//! process is gone: its heap has the only one unless it was sent away.
+//! A handle is a magic reference to a [`File`]. Its descriptor closes when the handle is closed, when
+//! nobody holds the reference any more, or when the process that opened it ends (`owners`).
 //!
 //! Calls on ordinary files run at once on the scheduler: what is in the page cache costs less than
 //! a switch to another thread. What may wait (FIFOs and devices, the disk: see `pace`) and what is
 //! very large goes to the threads of `blocking`.
 
+mod library;
+mod owners;
 mod pace;
 mod read;
 mod write;
@@ -24,9 +25,14 @@ use kvik_sys::{fd, Errno};
 use kvik_term::{am, Atom, Term};
 
 use crate::blocking::{answer, hand_off};
+pub use owners::install;
 use pace::Pace;
 
 pub const BIFS: &[BifEntry] = &[
+    bif!("prim_file", "read", 2, library::read_2),
+    bif!("prim_file", "read_line", 1, library::read_line_1),
+    bif!("prim_file", "write", 2, library::write_2),
+    bif!("prim_file", "position", 2, library::position_2),
     bif!("prim_file", "open_nif", 2, open_2),
     bif!("prim_file", "file_desc_to_ref_nif", 1, file_desc_to_ref_1),
     bif!("prim_file", "close_nif", 1, close_1),
@@ -45,8 +51,11 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "ipread_s32bu_p32bu_nif", 3, read::ipread_3),
 ];
 
-/// A handle: an open file until it is closed.
-pub struct File(Mutex<Option<Arc<Open>>>);
+/// A handle: an open file until it is closed, which is when its owner ends at the latest.
+pub struct File {
+    open: Mutex<Option<Arc<Open>>>,
+    owner: u32,
+}
 
 /// An open file, shared with calls that other threads make.
 struct Open {
@@ -61,14 +70,25 @@ struct Open {
 }
 
 impl File {
-    fn new(fd: OwnedFd, kind: Kind, sync: bool) -> File {
+    fn new(fd: OwnedFd, kind: Kind, sync: bool, owner: u32) -> Arc<File> {
         let regular = kind == Kind::Regular;
         let waits = !regular && kind != Kind::Directory;
         let pace = Pace::new(regular);
-        File(Mutex::new(Some(Arc::new(Open { fd, regular, waits, sync, pace }))))
+        let open = Mutex::new(Some(Arc::new(Open { fd, regular, waits, sync, pace })));
+        let file = Arc::new(File { open, owner });
+        owners::opened(&file);
+        file
     }
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Open>>> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        self.open.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// Closes it, if it is open yet. A call that is under way in another thread closes it after that.
+    fn close(&self) -> kvik_sys::Result<()> {
+        let open = self.lock().take();
+        open.ok_or(Errno::INVAL).and_then(|open| match Arc::into_inner(open) {
+            Some(open) => fd::close(open.fd),
+            None => Ok(()),
+        })
     }
     fn open(&self) -> kvik_sys::Result<Arc<Open>> {
         self.lock().clone().ok_or(Errno::INVAL)
@@ -202,13 +222,13 @@ fn modes(list: Term<'_>) -> (Mode, bool) {
     (m, skip_type_check)
 }
 
-fn open(path: &CStr, mode: Mode, skip_type_check: bool) -> kvik_sys::Result<File> {
+fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys::Result<Arc<File>> {
     let fd = sys::open(path, mode)?;
     let kind = sys::fstat(fd.as_raw_fd()).map_or(Kind::Other, |i| i.kind);
     if kind == Kind::Directory && !mode.directory && !skip_type_check {
         return Err(Errno::ISDIR);
     }
-    Ok(File::new(fd, kind, mode.sync))
+    Ok(File::new(fd, kind, mode.sync, owner))
 }
 
 /// May opening this wait, as for a FIFO's other end? Asking by a call of its own costs half of what
@@ -229,11 +249,13 @@ fn open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Ok(path) => path,
         Err(e) => return Ok(posix_error(p, e)),
     };
-    fn opened(h: &Heap, r: kvik_sys::Result<File>) -> Term<'_> {
-        ok_on(h, r.map(|f| h.magic_ref(Arc::new(f))))
+    fn opened(h: &Heap, r: kvik_sys::Result<Arc<File>>) -> Term<'_> {
+        ok_on(h, r.map(|f| h.magic_ref(f)))
     }
+    owners::may_own(p);
+    let me = p.pid();
     let (waits, path) = (open_waits(&path), path.into_owned());
-    answer(p, waits, move || open(&path, mode, skip), opened)
+    answer(p, waits, move || open(&path, mode, skip, me), opened)
 }
 
 fn file_desc_to_ref_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -241,37 +263,37 @@ fn file_desc_to_ref_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = n.ok_or_else(|| p.badarg())?;
     let r = fd::adopt(n).map(|fd| {
         let kind = sys::fstat(n).map_or(Kind::Other, |i| i.kind);
-        p.heap.magic_ref(Arc::new(File::new(fd, kind, false)))
+        owners::may_own(p);
+        p.heap.magic_ref(File::new(fd, kind, false, p.pid()))
     });
     ok_value(p, r)
 }
 
 fn close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let file = resource(p, a[0])?;
-    let open = file.lock().take();
-    let r = open.ok_or(Errno::INVAL).and_then(|open| match Arc::into_inner(open) {
-        Some(open) => fd::close(open.fd),
-        // A call is under way in another thread: it closes after that.
-        None => Ok(()),
-    });
+    let r = resource(p, a[0])?.close();
     ok_or_error(p, r)
+}
+
+fn whence(t: Term<'_>) -> Option<Whence> {
+    match t.as_atom()? {
+        am::bof => Some(Whence::Start),
+        am::cur => Some(Whence::Current),
+        am::eof => Some(Whence::End),
+        _ => None,
+    }
 }
 
 fn seek_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let offset = a[2].as_i64().ok_or_else(|| p.badarg())?;
-    let whence = match a[1].as_atom() {
-        Some(am::bof) => Whence::Start,
-        Some(am::cur) => Whence::Current,
-        Some(am::eof) => Whence::End,
-        _ => return Err(p.badarg()),
-    };
+    let whence = whence(a[1]).ok_or_else(|| p.badarg())?;
     let r = with_fd(p, a[0], |fd| sys::seek(fd, whence, offset))?;
     ok_value(p, r.map(|n| p.heap.unsigned(n)))
 }
 
 fn sync_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let data_only = a[1].as_small().ok_or_else(|| p.badarg())? != 0;
-    Err(elsewhere(p, a[0], move |open| sys::sync(open.fd.as_raw_fd(), data_only), done_on))
+    let work = move |open: &Open| open.pace.syncing(|| sys::sync(open.fd.as_raw_fd(), data_only));
+    Err(elsewhere(p, a[0], work, done_on))
 }
 
 fn truncate_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -101,8 +101,18 @@ fn read<'h>(
     p: &'h Proc,
     t: Term<'h>,
     resumed: Option<Reading<'h>>,
-    mut visit: impl FnMut(&mut Reading<'h>, Piece<'h>) -> Result<(), BadList>,
+    visit: impl FnMut(&mut Reading<'h>, Piece<'h>) -> Result<(), BadList>,
 ) -> Result<Reading<'h>, Raised> {
+    try_read(p, t, resumed, visit)?.map_err(|BadList| p.badarg())
+}
+
+/// The same for those who raise no `badarg`.
+fn try_read<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    resumed: Option<Reading<'h>>,
+    mut visit: impl FnMut(&mut Reading<'h>, Piece<'h>) -> Result<(), BadList>,
+) -> Result<Result<Reading<'h>, BadList>, Raised> {
     let mut r = resumed.unwrap_or_else(|| Reading {
         pieces: Pieces::of(t),
         bytes: Vec::new(),
@@ -113,10 +123,12 @@ fn read<'h>(
     while left > 0 {
         let Some(piece) = r.pieces.next() else {
             p.steps_left(left, PIECES);
-            return Ok(r);
+            return Ok(Ok(r));
         };
         let before = r.bytes.len();
-        piece.and_then(|piece| visit(&mut r, piece)).map_err(|_| p.badarg())?;
+        if let Err(bad) = piece.and_then(|piece| visit(&mut r, piece)) {
+            return Ok(Err(bad));
+        }
         left = left.saturating_sub(1 + r.bytes.len().saturating_sub(before) / BYTES_A_STEP);
     }
     p.steps_left(0, PIECES);
@@ -239,8 +251,13 @@ fn iolist_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// Large binaries stay as they are; what lies between them is gathered.
 fn iolist_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    if a[0].as_bits().is_some_and(|b| b.is_binary() && b.bit_len() > 0) {
-        return Ok(p.heap.cons(a[0], Term::NIL));
+    vector(p, a[0])?.map_err(|BadList| p.badarg())
+}
+
+/// The binaries of an I/O list; small pieces are put together.
+pub(crate) fn vector<'h>(p: &'h Proc, t: Term<'h>) -> Result<Result<Term<'h>, BadList>, Raised> {
+    if t.as_bits().is_some_and(|b| b.is_binary() && b.bit_len() > 0) {
+        return Ok(Ok(p.heap.cons(t, Term::NIL)));
     }
     let close = |r: &mut Reading<'h>| {
         if !r.bytes.is_empty() {
@@ -248,7 +265,7 @@ fn iolist_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             r.bytes.clear();
         }
     };
-    let mut r = read(p, a[0], resumed(p), |r, piece| match piece {
+    let read = try_read(p, t, resumed(p), |r, piece| match piece {
         Piece::Bits(b, t) if b.is_binary() && b.byte_size() >= VECTOR_LIMIT => {
             close(r);
             r.terms.push(t);
@@ -256,8 +273,10 @@ fn iolist_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         piece => push(&mut r.bytes, piece),
     })?;
-    close(&mut r);
-    Ok(p.heap.list(&r.terms))
+    Ok(read.map(|mut r| {
+        close(&mut r);
+        p.heap.list(&r.terms)
+    }))
 }
 
 /// Appends bits behind `len` bits.

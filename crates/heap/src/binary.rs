@@ -131,6 +131,25 @@ impl BinRef {
             Err(e) => Err(e),
         })
     }
+    /// The same, with the bytes of `front` before what `fill` writes (at most `cap` bytes).
+    pub fn fill_behind<'b, E>(
+        front: impl Iterator<Item = &'b [u8]> + Clone,
+        cap: usize,
+        fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], E>,
+    ) -> Option<Result<BinRef, E>> {
+        let had = front.clone().map(<[u8]>::len).sum::<usize>();
+        let b = BinRef::try_allocate(had.checked_add(cap)?)?;
+        let mut g = Gather { at: b.data(), left: had };
+        front.for_each(|piece| g.push(piece));
+        // SAFETY: the memory behind the pieces is fresh and ours; `g` has left off before it.
+        let room = unsafe { std::slice::from_raw_parts_mut(g.at.cast::<MaybeUninit<u8>>(), cap) };
+        let start: *const u8 = g.at;
+        Some(fill(room).map(|part| {
+            let n = if ptr::eq(part.as_ptr(), start) { part.len().min(cap) } else { 0 };
+            b.header().used.store(had - g.left + n, Ordering::Relaxed);
+            b
+        }))
+    }
     /// A binary with spare room behind `used` bytes, for appending (`bs_append` and its kin).
     pub fn with_capacity(cap: usize) -> BinRef {
         let b = BinRef::allocate(cap, 0);

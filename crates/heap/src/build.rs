@@ -167,9 +167,28 @@ impl Heap {
             _ => self.binary(b.bytes()),
         }
     }
+    /// Bytes `from .. from + len` of an off-heap binary: shared, but for a part that is small enough
+    /// to be copied. Only the part counts as held. `None` where the binary has no such bytes.
+    pub fn binary_part(&self, b: BinRef, from: usize, len: usize) -> Option<Term<'_>> {
+        let part = b.bytes().get(from..from.checked_add(len)?)?;
+        if len <= HEAP_BIN_LIMIT {
+            return Some(self.binary(part));
+        }
+        let size = b.bytes().len();
+        if len < size {
+            self.count_off_heap(len);
+            let whole = self.uncounted_binary(b, size);
+            return self.sub_binary(whole, from * 8, len * 8);
+        }
+        Some(self.refc_binary(b, size))
+    }
     /// The first `len` bytes of an off-heap binary.
     pub fn refc_binary(&self, b: BinRef, len: usize) -> Term<'_> {
         let len = len.min(b.capacity());
+        self.count_off_heap(len);
+        self.uncounted_binary(b, len)
+    }
+    fn uncounted_binary(&self, b: BinRef, len: usize) -> Term<'_> {
         let data = b.data() as u64;
         let p = self.alloc(REFC_BIN_WORDS);
         // SAFETY: `alloc` gave that many words; the object joins our chain with its count.
@@ -181,7 +200,6 @@ impl Heap {
             *p.add(4) = data;
             *p.add(5) = 0;
             self.off_heap.set(p);
-            self.count_off_heap(len);
             Term::from_word(p as u64 + TAG_BOXED)
         }
     }

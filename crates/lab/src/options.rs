@@ -19,7 +19,8 @@ Files are written in $TMPDIR. The programs are built into $XDG_CACHE_HOME/kvik-b
 ^C ends it with a report of what was measured.
 
 experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes oneport
-             portlines portopen manyports files scheduling start";
+             portlines portopen manyports files readfile lines compile scheduling start
+Named, 'files' is 100 MB by blocks of each size, with +K true +A 32 as well, and 'lines' 1,000,000.";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {

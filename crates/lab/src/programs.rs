@@ -22,6 +22,9 @@ const ERLANG: Sources = &[
     ("crowd.erl", include_str!("../../../lab/erlang/crowd.erl")),
     ("lives.erl", include_str!("../../../lab/erlang/lives.erl")),
     ("ports.erl", include_str!("../../../lab/erlang/ports.erl")),
+    ("readfile.erl", include_str!("../../../lab/erlang/readfile.erl")),
+    ("lines.erl", include_str!("../../../lab/erlang/lines.erl")),
+    ("compiles.erl", include_str!("../../../lab/erlang/compiles.erl")),
 ];
 
 /// How the programs of a language are built.

@@ -209,8 +209,8 @@ fn least_disturbed(
 }
 
 fn rows(job: &Job, ask: &Ask, outcome: &Outcome) -> Result<Rows, String> {
-    if job.experiment == "start" {
-        return Ok(vec![("start".to_owned(), outcome.wall_seconds * 1000.0)]);
+    if job.whole {
+        return Ok(vec![(job.experiment.to_owned(), outcome.wall_seconds * 1000.0)]);
     }
     let rows = (ask.read)(job, ask.count, &outcome.output);
     if rows.is_empty() || rows.iter().any(|(_, v)| !v.is_finite() || *v <= 0.0) {

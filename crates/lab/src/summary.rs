@@ -228,7 +228,11 @@ pub fn fills(job: &Job, row: &str) -> bool {
         "portcpu" => "pipes",
         _ => first,
     };
-    experiment == job.experiment && (job.detail.is_empty() || job.detail == rest)
+    let part = |detail: &str| match experiment {
+        "files" => rest.contains(detail),
+        _ => rest == detail,
+    };
+    experiment == job.experiment && (job.detail.is_empty() || part(&job.detail))
 }
 
 /// A row for a job that nobody finished: otherwise its failure would not be seen.

@@ -152,6 +152,8 @@ pub mod flag {
     pub const SEQ: u32 = 1 << 20;
     /// A profiler heard that it is not runnable: see `crate::sysprof`.
     pub const TOLD_INACTIVE: u32 = 1 << 21;
+    /// It has opened files, which are closed when it ends.
+    pub const HAS_FILES: u32 = 1 << 22;
     /// What others have asked of it, which it sees to even while it waits.
     pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.

@@ -36,6 +36,7 @@ const PRELOADED: &[&str] = &[
 pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     kvik_sys::alloc::prepare();
     kvik_bifs::trace::install();
+    kvik_bifs::file::install();
     if !kvik_jit::init() {
         return Err("no executable memory for native code".into());
     }

@@ -8,7 +8,8 @@
 //!
 //! All calls are timed by a clock that costs next to nothing. One that took long may have waited for
 //! the disk or for a processor that others had; so the next ones are looked at more closely (reads
-//! ask again), and if one has slept, the file's calls go to other threads for a while.
+//! ask again), and if one has slept, the file's calls go to other threads for a while. So do writes to
+//! a file that is being synced, or was a moment ago.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::OnceLock;
@@ -31,6 +32,8 @@ pub struct Pace {
     watched: AtomicU32,
     /// Until then calls are expected to wait. 0: they are not.
     slow_until: AtomicI64,
+    /// The same for writes alone.
+    writes_slow_until: AtomicI64,
 }
 
 impl Pace {
@@ -40,6 +43,7 @@ impl Pace {
             to_prove: AtomicU32::new(to_prove),
             watched: AtomicU32::new(0),
             slow_until: AtomicI64::new(0),
+            writes_slow_until: AtomicI64::new(0),
         }
     }
     /// Should the next read ask for what is in memory only?
@@ -62,14 +66,19 @@ impl Pace {
     }
     /// Are calls expected to wait?
     pub fn slow(&self) -> bool {
-        match self.slow_until.load(Ordering::Relaxed) {
-            0 => false,
-            until if clock::coarse_nanos() < until => true,
-            _ => {
-                self.slow_until.store(0, Ordering::Relaxed);
-                false
-            }
-        }
+        ahead(&self.slow_until)
+    }
+    /// Are writes expected to wait?
+    pub fn writes_slow(&self) -> bool {
+        self.slow() || ahead(&self.writes_slow_until)
+    }
+    /// Makes a call that has the file written to the disk. Who asks for that once will again, and
+    /// what is written meanwhile may have to wait for it.
+    pub fn syncing<R>(&self, call: impl FnOnce() -> R) -> R {
+        self.writes_slow_until.store(i64::MAX, Ordering::Relaxed);
+        let r = call();
+        self.writes_slow_until.store(clock::coarse_nanos() + SLOW, Ordering::Relaxed);
+        r
     }
     /// Makes a call on a scheduler, and takes note if it was slow.
     pub fn timed<R>(&self, call: impl FnOnce() -> R) -> R {
@@ -104,6 +113,19 @@ impl Pace {
         self.watched.store(WATCH, Ordering::Relaxed);
         self.ask_again();
         (r, Some(now))
+    }
+}
+
+/// Is that time still to come? Once it is not, it is 0.
+fn ahead(until: &AtomicI64) -> bool {
+    match until.load(Ordering::Relaxed) {
+        0 => false,
+        i64::MAX => true,
+        t if clock::coarse_nanos() < t => true,
+        _ => {
+            until.store(0, Ordering::Relaxed);
+            false
+        }
     }
 }
 

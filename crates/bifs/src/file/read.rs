@@ -18,13 +18,13 @@ const TRUSTED_SIZE: usize = 256 * 1024;
 
 impl Open {
     /// Is a read of so many bytes for another thread?
-    fn read_waits(&self, size: usize, offset: Option<i64>) -> bool {
+    pub(super) fn read_waits(&self, size: usize, offset: Option<i64>) -> bool {
         self.waits || self.pace.slow() || size > LARGE && self.bounded(size, offset) > LARGE
     }
 
     /// How much memory a read of `size` bytes (from `offset` on) gets. A size beyond what the file
     /// has is cut, so that `read(F, 1 bsl 40)` costs no more than the file.
-    fn bounded(&self, size: usize, offset: Option<i64>) -> usize {
+    pub(super) fn bounded(&self, size: usize, offset: Option<i64>) -> usize {
         if size <= TRUSTED_SIZE {
             return size;
         }
@@ -41,7 +41,7 @@ impl Open {
 
     /// Reads what there is, from `offset` on or from where the file stands, on a scheduler.
     /// `AGAIN`: this would have to wait.
-    fn read_now<'a>(
+    pub(super) fn read_now<'a>(
         &self,
         room: &'a mut [MaybeUninit<u8>],
         offset: Option<i64>,
@@ -57,7 +57,7 @@ impl Open {
     }
 
     /// The same by a thread that may wait.
-    fn read_waiting(&self, size: usize, offset: Option<i64>) -> Result<BinRef> {
+    pub(super) fn read_waiting(&self, size: usize, offset: Option<i64>) -> Result<BinRef> {
         let fd = self.fd.as_raw_fd();
         let read = || BinRef::fill(size, |room| fd::read_full(fd, room, offset));
         self.pace.watched(read).ok_or(Errno::NOMEM)?
@@ -81,7 +81,7 @@ fn read_binary<'h>(
 }
 
 /// What a read of so many bytes brought. `None`: nothing.
-fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
+pub(super) fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
     match b.bytes().len() {
         0 => None,
         // A short read must not keep a large block.
@@ -100,7 +100,7 @@ fn read_result<'h>(h: &'h Heap, r: Result<Option<Term<'h>>>) -> Term<'h> {
 }
 
 /// A read at `offset`, or where the file stands.
-fn read_at<'h>(
+pub(super) fn read_at<'h>(
     p: &'h Proc,
     file: Term<'h>,
     offset: Result<Option<i64>>,

@@ -37,7 +37,7 @@ fn slices<'h>(p: &'h Proc, list: Term<'h>) -> std::result::Result<Slices<'h>, Ra
 impl Open {
     /// Is a write of so many bytes for another thread?
     fn write_waits(&self, size: usize) -> bool {
-        self.waits || self.sync || size > LARGE || self.pace.slow()
+        self.waits || self.sync || size > LARGE || self.pace.writes_slow()
     }
     /// Writes binaries at `offset`, or where the file stands: how many bytes that was.
     fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
@@ -54,28 +54,63 @@ fn write_binaries<'h>(
 ) -> std::result::Result<(Result<usize>, Term<'h>), Raised> {
     let (all, total, rest) = slices(p, list)?;
     let now = with_file(p, file, |open| {
-        if rest.is_nil() && open.write_waits(total) {
+        if open.write_waits(total) {
             return Ok(None);
         }
-        match &all[..] {
-            [(_, b)] => open.write(offset, &mut [IoSlice::new(b)]),
-            _ => {
-                let mut s: Vec<_> = all.iter().map(|(_, b)| IoSlice::new(b)).collect();
-                open.write(offset, &mut s)
-            }
-        }
-        .map(Some)
+        let mut s: Vec<_> = all.iter().map(|(_, b)| IoSlice::new(b)).collect();
+        open.write(offset, &mut s).map(Some)
     })?;
     if let Some(now) = now.transpose() {
         return Ok((now, rest));
     }
     let mut queue = Queue::default();
     all.iter().for_each(|(t, b)| queue.push(p, *t, b, false));
+    let mut rest = rest;
+    while !rest.is_nil() {
+        let (all, _, more) = slices(p, rest)?;
+        all.iter().for_each(|(t, b)| queue.push(p, *t, b, false));
+        rest = more;
+    }
+    Err(write_later(p, file, offset, queue))
+}
+
+fn write_later(p: &Proc, file: Term<'_>, offset: Option<i64>, queue: Queue) -> Raised {
     let work = move |open: &Open| {
         let mut s: Vec<_> = queue.pieces().map(IoSlice::new).collect();
         open.pace.watched(|| fd::write_full(open.fd.as_raw_fd(), &mut s, offset)).map(drop)
     };
-    Err(elsewhere(p, file, work, done_on))
+    elsewhere(p, file, work, done_on)
+}
+
+/// Writes a binary where the file stands.
+pub fn write_one<'h>(p: &'h Proc, file: Term<'h>, t: Term<'h>) -> BifResult<'h> {
+    let bytes = t.as_bits().ok_or_else(|| p.badarg())?.to_bytes();
+    p.heap.bump_reductions(4 + bytes.len() as i64 / 1024);
+    let now = with_file(p, file, |open| match open.write_waits(bytes.len()) {
+        true => Ok(None),
+        false => open.write(None, &mut [IoSlice::new(&bytes)]).map(Some),
+    })?;
+    match now {
+        Ok(Some(_)) => Ok(am::ok.into()),
+        Err(e) => Ok(posix_error(p, e)),
+        Ok(None) => {
+            let mut queue = Queue::default();
+            queue.push(p, t, &bytes, false);
+            Err(write_later(p, file, None, queue))
+        }
+    }
+}
+
+/// Writes a list of binaries where the file stands.
+pub fn write_list<'h>(p: &'h Proc, file: Term<'h>, list: Term<'h>) -> BifResult<'h> {
+    let mut rest = list;
+    loop {
+        match write_binaries(p, file, None, rest)? {
+            (Err(e), _) => return Ok(posix_error(p, e)),
+            (Ok(_), more) if more.is_nil() => return Ok(am::ok.into()),
+            (Ok(_), more) => rest = more,
+        }
+    }
 }
 
 pub fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

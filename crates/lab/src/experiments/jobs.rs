@@ -1,7 +1,7 @@
 //! What is started. A `Job` is one start of one program; it may fill several rows.
 
 use super::read::{read_bandwidths, read_files, read_nothing, read_number, read_opens, read_pipes};
-use super::read::{read_rates, read_switches, read_waiting, read_zog, Reader};
+use super::read::{read_rates, read_switches, read_tuned_files, read_waiting, read_zog, Reader};
 use super::subject;
 use crate::options::Options;
 use crate::peers::{Kind, Peer};
@@ -27,6 +27,8 @@ pub struct Job {
     two_schedulers: bool,
     /// Descriptors it may have open (`ulimit -n`); 0 for as many as the lab may.
     pub descriptors: u64,
+    /// The result is how long the program runs.
+    pub whole: bool,
 }
 
 #[derive(Clone)]
@@ -112,6 +114,11 @@ struct Sizes {
     ports: Option<Ports>,
     /// Megabytes, and blocks in KB.
     files: &'static [&'static str],
+    /// How many files of 1 KB, 1 MB and 100 MB are read.
+    read_files: [&'static str; 3],
+    text_lines: u64,
+    /// The files with other flags as well.
+    tuned: bool,
     switching_ms: u64,
 }
 
@@ -137,6 +144,9 @@ const QUICK: Sizes = Sizes {
     lines_of_one: 5_000,
     ports: None,
     files: &["8", "1", "8", "64", "1024"],
+    read_files: ["10000", "300", "2"],
+    text_lines: 50_000,
+    tuned: false,
     switching_ms: 500,
 };
 
@@ -154,8 +164,14 @@ const WHOLE: Sizes = Sizes {
     lines_of_one: 40_000,
     ports: Some(Ports { megabytes: 256, opened: 600, rounds: 50 }),
     files: &["100", "1", "4", "16", "64", "256", "1024"],
+    read_files: ["50000", "1000", "8"],
+    text_lines: 200_000,
+    tuned: false,
     switching_ms: 1_000,
 };
+
+/// Of experiments that are named, all there is.
+const NAMED: Sizes = Sizes { files: &["100"], text_lines: 1_000_000, tuned: true, ..WHOLE };
 
 pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
     for name in &options.experiments {
@@ -170,8 +186,12 @@ pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
                 .iter()
                 .any(|e| e == job.experiment || (job.experiment == "ring" && e == "spawn"))
     };
-    let mut jobs: Vec<Job> =
-        all(if options.quick { &QUICK } else { &WHOLE }).into_iter().filter(wanted).collect();
+    let sizes = match (options.quick, options.experiments.is_empty()) {
+        (true, _) => &QUICK,
+        (_, true) => &WHOLE,
+        _ => &NAMED,
+    };
+    let mut jobs: Vec<Job> = all(sizes).into_iter().filter(wanted).collect();
     if !options.experiments.is_empty() {
         // Who names experiments wants them in every round.
         jobs.iter_mut().for_each(|job| job.rounds = usize::MAX);
@@ -212,9 +232,11 @@ fn all(sizes: &Sizes) -> Vec<Job> {
     jobs.push(pipes("oneport", [1, sizes.lines_of_one, 1]));
     jobs.extend(sizes.ports.iter().flat_map(ports));
     jobs.push(files(sizes.files));
+    jobs.extend(sizes.tuned.then(|| tuned(files(sizes.files))));
     let ms = sizes.switching_ms.to_string();
     jobs.push(start("scheduling", &["switches", "start", &ms], read_switches));
-    jobs.push(Job { read: read_nothing, ..eval("start", "halt().") });
+    jobs.extend(whole_files(sizes));
+    jobs.push(Job { read: read_nothing, whole: true, ..eval("start", "halt().") });
     jobs
 }
 
@@ -235,6 +257,7 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         rounds: usize::MAX,
         two_schedulers: false,
         descriptors: 0,
+        whole: false,
     }
 }
 
@@ -297,6 +320,27 @@ fn files(sizes: &[&str]) -> Job {
     let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
     let task = Task::InC(words(&[&["files"], &matrix[..]].concat()));
     Job { task, limit_seconds: 400, rounds: 3, ..job }
+}
+
+/// The same with the flags that were once said to make files fast.
+fn tuned(job: Job) -> Job {
+    let args = [words(&["+K", "true", "+A", "32"]), job.args].concat();
+    Job { args, detail: "+A 32".to_owned(), read: read_tuned_files, task: Task::None, ..job }
+}
+
+fn whole_files(sizes: &Sizes) -> [Job; 3] {
+    let [kb, mb, large] = sizes.read_files;
+    let lines = sizes.text_lines.to_string();
+    let compiles = Job { read: read_nothing, ..eval("compile", "compiles:start().") };
+    [
+        Job { rounds: 3, ..start("readfile", &["readfile", "start", kb, mb, large], read_rates) },
+        Job {
+            count: sizes.text_lines,
+            rounds: 3,
+            ..start("lines", &["lines", "start", &lines], read_rates)
+        },
+        Job { whole: true, rounds: 5, ..compiles },
+    ]
 }
 
 #[cfg(test)]
@@ -363,6 +407,21 @@ mod tests {
         assert!(senders.ask(&peer(Kind::Otp, true)).is_none());
         assert!(senders.ask(&peer(Kind::Otp, false)).is_some());
         assert!(senders.ask(&peer(Kind::Go, false)).is_none());
+    }
+
+    #[test]
+    fn files_by_name_are_all_of_it() {
+        let options = |names: &[&str], quick| Options {
+            experiments: words(names),
+            quick,
+            ..Options::default()
+        };
+        let jobs = chosen(&options(&["files"], false)).unwrap();
+        let args: Vec<_> = jobs.iter().map(|j| args(j, Kind::Kvik).unwrap()).collect();
+        assert!(args.iter().all(|a| a.ends_with(" 100")));
+        assert!(args.len() == 2 && args[1].starts_with("+K true +A 32 "));
+        assert!(super::Job::ask(&jobs[1], &peer(Kind::C, false)).is_none());
+        assert_eq!(chosen(&options(&["files"], true)).unwrap().len(), 1);
     }
 
     #[test]

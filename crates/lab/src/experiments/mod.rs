@@ -167,6 +167,30 @@ pub const SUBJECTS: &[Subject] = &[
         chart: Chart::Files,
     },
     Subject {
+        id: "readfile",
+        title: "Whole files",
+        question: "How many files of that size does file:read_file/1 read a second?",
+        unit: "files/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "lines",
+        title: "Text line by line",
+        question: "How many lines a second are read and written one by one?",
+        unit: "lines/s",
+        better: Better::More,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "compile",
+        title: "Compiling a module",
+        question: "How long does it take to start, compile OTP's lists.erl, and end?",
+        unit: "ms",
+        better: Better::Less,
+        chart: Chart::Bars,
+    },
+    Subject {
         id: "scheduling",
         title: "Switching between processes",
         question: "What does it cost to switch, counted from inside during ping-pong?",
@@ -225,6 +249,9 @@ pub fn label(row: &str) -> String {
         ["files", pattern, handle, block] => {
             format!("{} {handle} {block} KB", pattern.replace('_', " "))
         }
+        ["readfile", kb] => format!("file:read_file, {} KB", grouped(kb)),
+        ["lines", how] => how.replace("_list", ", lists").replace("_raw", ", raw"),
+        ["compile"] => "compile lists.erl".to_owned(),
         ["oneway"] => "one-way".to_owned(),
         ["pingpong"] => "ping-pong".to_owned(),
         ["memory"] => "a waiting process".to_owned(),

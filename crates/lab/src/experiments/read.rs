@@ -107,6 +107,15 @@ pub fn read_files(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     text.lines().filter_map(read_file_cell).collect()
 }
 
+/// The same with other flags: rows of their own.
+pub fn read_tuned_files(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
+    let own = |(row, value): (String, f64)| {
+        let (front, block) = row.rsplit_once('/').unwrap_or((&row, ""));
+        (format!("{front} {}/{block}", job.detail), value)
+    };
+    read_files(job, count, text).into_iter().map(own).collect()
+}
+
 fn read_file_cell(line: &str) -> Option<(String, f64)> {
     let mut words = line.strip_prefix('(')?.split(' ');
     let (pattern, handle, block) = (words.next()?, words.next()?, words.next()?);
