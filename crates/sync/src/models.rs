@@ -6,8 +6,9 @@ use loom::cell::Cell;
 use loom::sync::{Arc, Mutex, Notify};
 use loom::thread;
 
-use crate::inbox::{Inbox, Node, Push};
+use crate::inbox::{Chain, Inbox, Node, Push};
 use crate::parker::Parker;
+use crate::solo;
 use crate::table::Numbered;
 use crate::task::{Me, Pushed, Task, Ticket};
 
@@ -183,6 +184,168 @@ fn a_task_is_run_by_one_at_a_time_and_no_wake_up_is_lost() {
 #[test]
 fn a_task_may_be_woken_without_an_item() {
     check(|| sent_to_by(&[&[3, 4]], true));
+}
+
+/// What is sent to a task that ends is there when it closes, comes back, or makes the sender the one
+/// who runs it.
+#[test]
+fn a_task_that_ends_answers_for_all_it_was_sent() {
+    check(|| {
+        let ended = Arc::new(Mutex::new(0));
+        let note = ended.clone();
+        let ticket: Run =
+            Task::start(Shared, |me, _| Private { me, sum: Cell::new(0), ended: note });
+        let task = ticket.task().clone();
+        // Adds up what was sent, and ends whatever that is.
+        fn end(ticket: Run) {
+            let p = ticket.private();
+            p.sum.set(p.sum.get() + p.me.take(|_| ()).sum::<u32>());
+            p.sum.set(p.sum.get() + ticket.close().sum::<u32>());
+            let p = ticket.private();
+            *p.ended.lock().unwrap() += p.sum.get();
+            ticket.finish();
+        }
+        let senders = [1, 2].map(|n| {
+            let task = task.clone();
+            thread::spawn(move || match task.send(n) {
+                Pushed::Closed(n) => n,
+                Pushed::Woken(t) => {
+                    end(t);
+                    0
+                }
+                _ => 0,
+            })
+        });
+        if let Some(t) = ticket.park() {
+            end(t);
+        }
+        let back: u32 = senders.map(|s| s.join().unwrap()).iter().sum();
+        assert_eq!(back + *ended.lock().unwrap(), 3);
+        assert_eq!(std::sync::Arc::strong_count(&task), 1);
+    });
+}
+
+/// A task that takes all it was sent, handles one item in a turn, and keeps the others.
+struct Slow {
+    me: Me<Shared, Slow, u32>,
+    rest: Chain<u32>,
+    /// The last item of each sender. Loom sees whether two threads touch it at once.
+    last: [Cell<u32>; 2],
+    ended: Arc<Mutex<u32>>,
+}
+type RunSlow = Ticket<Shared, Slow, u32>;
+
+/// The items: tens say from whom, the rest is counted.
+const FROM: [&[u32]; 2] = [&[1, 2], &[11]];
+
+fn run_slow(mut ticket: RunSlow) {
+    loop {
+        let p = ticket.private_mut();
+        if p.rest.is_empty() {
+            p.rest = p.me.take(|_| ());
+        }
+        if let Some(n) = p.rest.next() {
+            let last = &p.last[n as usize / 10];
+            assert_eq!(last.get() + 1, n % 10, "a sender's order");
+            last.set(n % 10);
+        }
+        if p.last[0].get() == 2 && p.last[1].get() == 1 {
+            *p.ended.lock().unwrap() += 1;
+            return ticket.finish();
+        }
+        // With a rest it must not wait: nobody would come for that.
+        if p.rest.is_empty() {
+            match ticket.park() {
+                Some(t) => ticket = t,
+                None => return,
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_of_a_chain_goes_before_what_comes() {
+    check(|| {
+        let ended = Arc::new(Mutex::new(0));
+        let note = ended.clone();
+        let ticket: RunSlow = Task::start(Shared, |me, _| Slow {
+            me,
+            rest: Chain::default(),
+            last: [Cell::new(0), Cell::new(0)],
+            ended: note,
+        });
+        let task = ticket.task().clone();
+        let senders = FROM.map(|items| {
+            let task = task.clone();
+            thread::spawn(move || {
+                for n in items {
+                    if let Pushed::Woken(t) = task.send(*n) {
+                        run_slow(t);
+                    }
+                }
+            })
+        });
+        run_slow(ticket);
+        senders.into_iter().for_each(|t| t.join().unwrap());
+        assert_eq!(*ended.lock().unwrap(), 1);
+    });
+}
+
+// ---- one thread that changes inboxes ----
+
+/// A scheduler whose thread alone changes inboxes: what others have to send they hand over, each
+/// sender's in order, and wake it where it sleeps.
+#[test]
+fn the_one_thread_sends_what_others_hand_over() {
+    check(|| {
+        assert!(solo::reserve());
+        let ended = Arc::new(Mutex::new(0));
+        let note = ended.clone();
+        let ticket: RunSlow = Task::start(Shared, |me, _| Slow {
+            me,
+            rest: Chain::default(),
+            last: [Cell::new(0), Cell::new(0)],
+            ended: note,
+        });
+        let task = ticket.task().clone();
+        let all = Arc::new((Inbox::default(), Parker::default(), Notify::new()));
+        let other = {
+            let (task, all) = (task.clone(), all.clone());
+            thread::spawn(move || {
+                for n in FROM[0] {
+                    let Pushed::Elsewhere(n) = task.send(*n) else { panic!("not its to change") };
+                    assert!(task.unpark().is_none());
+                    assert!(sent(all.0.push(Node::new(n))));
+                    if all.1.must_wake() {
+                        all.2.notify();
+                    }
+                }
+            })
+        };
+        assert!(solo::claim() && !solo::claim());
+        let send = |n| {
+            if let Pushed::Woken(t) = task.send(n) {
+                run_slow(t);
+            }
+        };
+        run_slow(ticket);
+        FROM[1].iter().copied().for_each(send);
+        let (inbox, parker, bell) = &*all;
+        while *ended.lock().unwrap() == 0 {
+            inbox.take(|_| ()).for_each(send);
+            if *ended.lock().unwrap() == 1 {
+                break;
+            }
+            parker.sleeps();
+            if inbox.is_empty() {
+                bell.wait();
+            }
+            parker.is_up();
+        }
+        other.join().unwrap();
+        assert!(matches!(task.send(1), Pushed::Closed(1)));
+        assert_eq!(std::sync::Arc::strong_count(&task), 1);
+    });
 }
 
 // ---- sleeping threads ----

@@ -14,13 +14,31 @@ const MANY: u8 = 1;
 const RESERVED: u8 = 2;
 const CLAIMED: u8 = 3;
 
-/// Changes from `UNDECIDED` before there is a task, and is read only where there is one; so every
-/// thread reads the same decision, whatever the order.
-static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
+#[cfg(not(loom))]
+mod decided {
+    use super::*;
 
-thread_local! {
-    static HERE: Cell<bool> = const { Cell::new(false) };
+    /// Changes from `UNDECIDED` before there is a task, and is read only where there is one; so
+    /// every thread reads the same decision, whatever the order.
+    pub static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
+
+    thread_local! {
+        pub static HERE: Cell<bool> = const { Cell::new(false) };
+    }
 }
+/// The same for loom, which runs a program many times over: each time begins undecided.
+#[cfg(loom)]
+mod decided {
+    use super::*;
+
+    loom::lazy_static! {
+        pub static ref STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
+    }
+    loom::thread_local! {
+        pub static HERE: Cell<bool> = Cell::new(false);
+    }
+}
+use decided::{HERE, STATE};
 
 /// Who may change inboxes.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -37,7 +55,7 @@ pub(crate) enum Who {
 pub(crate) fn who() -> Who {
     if STATE.load(Relaxed) < RESERVED {
         Who::All
-    } else if HERE.get() {
+    } else if HERE.with(Cell::get) {
         Who::Me
     } else {
         Who::Other
@@ -59,7 +77,7 @@ pub fn reserve() -> bool {
 pub fn claim() -> bool {
     let claimed = STATE.compare_exchange(RESERVED, CLAIMED, Relaxed, Relaxed).is_ok();
     if claimed {
-        HERE.set(true);
+        HERE.with(|h| h.set(true));
     }
     claimed
 }
