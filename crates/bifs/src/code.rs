@@ -1,6 +1,6 @@
 //! Code loading: what `code_server`, `init` and `erts_code_purger` ask for.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use kvik_code::{module, purging, CommitError, Instance};
@@ -182,11 +182,30 @@ pub fn taints() -> Vec<Atom> {
     TAINTS.lock().unwrap_or_else(|e| e.into_inner()).clone()
 }
 
+/// The process that OTP's suites let nobody else load libraries beside, plus one; 0 for none.
+static WRITER: AtomicU32 = AtomicU32::new(0);
+enum OtherWrites {}
+impl Pins for OtherWrites {
+    type In<'h> = ();
+}
+/// Takes that right, or gives it back. False: another process has it.
+pub(crate) fn take_write_permission(p: &Proc, take: bool) -> bool {
+    let me = p.pid() + 1;
+    let (from, to) = if take { (0, me) } else { (me, 0) };
+    WRITER.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+}
+
 fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     /// The natives of these modules are part of the VM.
     const STATIC: &[&[u8]] =
         &[b"zlib", b"erl_tracer", b"prim_buffer", b"prim_file", b"prim_socket", b"prim_net"];
-    let Some(path) = crate::filename::native(a[0]) else { return Err(p.badarg()) };
+    let path = crate::filename::native(a[0]).filter(|_| a[0].as_atom().is_none());
+    let Some(path) = path else { return Err(p.badarg()) };
+    p.resumed::<OtherWrites>();
+    if ![0, p.pid() + 1].contains(&WRITER.load(Ordering::Relaxed)) {
+        p.give_up_turn();
+        return Err(p.again::<OtherWrites>((), None));
+    }
     if STATIC.contains(&&*path) {
         return Ok(am::ok.into());
     }

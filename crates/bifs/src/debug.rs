@@ -186,6 +186,10 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             table().set_next_number(n as u32);
             Ok(Term::bool(true))
         }
+        "code_write_permission" => {
+            let take = value.as_bool().ok_or_else(|| p.badarg())?;
+            Ok(Term::bool(crate::code::take_write_permission(p, take)))
+        }
         // Of what counts up in each process nothing can run over.
         "process_uniq_counter" => match value.is_integer() {
             true => Ok(Term::bool(true)),

@@ -17,7 +17,7 @@ use crate::meter::BINARIES;
 #[repr(C, align(16))]
 pub struct Binary {
     refs: AtomicUsize,
-    /// Bytes that fit.
+    /// Bytes that fit; with [`OWNED`] where something stands behind them that they keep alive.
     cap: usize,
     /// Bytes in use by whoever appends to it (only ever changed by the one writer).
     pub(crate) used: AtomicUsize,
@@ -26,6 +26,8 @@ pub struct Binary {
 }
 
 const HEAD: usize = size_of::<Binary>();
+/// In a binary's `cap`: behind the bytes, 8-aligned, there is the address of a boxed [`Resource`].
+const OWNED: usize = 1 << 63;
 
 /// A counted hold on an off-heap binary.
 pub struct BinRef(NonNull<Binary>);
@@ -63,6 +65,18 @@ fn layout(cap: usize) -> Layout {
     Layout::from_size_align(HEAD + cap, 16).unwrap_or_else(|_| Layout::new::<Binary>())
 }
 
+/// The memory of a binary with that word as its `cap`.
+fn layout_of(word: usize) -> Layout {
+    match word & OWNED {
+        0 => layout(word),
+        _ => layout(owner_at(word & !OWNED) + size_of::<*mut Resource>()),
+    }
+}
+/// Where the owner stands, behind the first of so many bytes.
+fn owner_at(cap: usize) -> usize {
+    cap.next_multiple_of(align_of::<*mut Resource>())
+}
+
 impl BinRef {
     /// Room for `cap` bytes, all zero where `zero`, else not to be read before they are written.
     pub(crate) fn allocate(cap: usize, used: usize) -> BinRef {
@@ -92,6 +106,32 @@ impl BinRef {
         // SAFETY: fresh memory of that many bytes.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), b.data(), bytes.len()) };
         b
+    }
+    /// A copy of bytes that keeps something alive as long as it is there itself.
+    pub fn with_owner(bytes: &[u8], owner: Resource) -> BinRef {
+        let at = owner_at(bytes.len());
+        let b = BinRef::allocate(at + size_of::<*mut Resource>(), bytes.len());
+        // SAFETY: fresh memory, of that many bytes and an address, which nobody else has.
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), b.data(), bytes.len());
+            b.data().add(at).cast::<*mut Resource>().write(Box::into_raw(Box::new(owner)));
+            (*b.0.as_ptr()).cap = bytes.len() | OWNED;
+        }
+        b
+    }
+    /// What it keeps alive.
+    pub fn owner(&self) -> Option<&Resource> {
+        // SAFETY: where the mark is there is the address of a box, which is ours.
+        self.is_owned().then(|| unsafe { &*self.owner_box() })
+    }
+    fn is_owned(&self) -> bool {
+        self.header().cap & OWNED != 0
+    }
+    /// # Safety
+    /// It is owned.
+    unsafe fn owner_box(&self) -> *mut Resource {
+        // SAFETY: as the caller says.
+        unsafe { self.data().add(owner_at(self.capacity())).cast::<*mut Resource>().read() }
     }
     /// A binary of `len` bytes that `fill` writes (it finds zeros).
     pub fn with<R>(len: usize, fill: impl FnOnce(&mut [u8]) -> R) -> (BinRef, R) {
@@ -177,7 +217,7 @@ impl BinRef {
         unsafe { self.0.as_ptr().cast::<u8>().add(HEAD) }
     }
     pub fn capacity(&self) -> usize {
-        self.header().cap
+        self.header().cap & !OWNED
     }
     /// The bytes in use.
     pub fn bytes(&self) -> &[u8] {
@@ -196,7 +236,8 @@ impl BinRef {
     /// Grows a binary that nobody else holds; where somebody does, or where there is no memory, it
     /// stays as it is.
     pub fn grow(self, cap: usize) -> Result<BinRef, BinRef> {
-        if self.header().refs.load(Ordering::Acquire) != 1 || cap <= self.capacity() {
+        let shared = self.header().refs.load(Ordering::Acquire) != 1 || self.is_owned();
+        if shared || cap <= self.capacity() {
             return Err(self);
         }
         let old = self.capacity();
@@ -248,9 +289,14 @@ impl Drop for BinRef {
     fn drop(&mut self) {
         if self.header().refs.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
-            BINARIES.sub(HEAD + self.capacity());
-            // SAFETY: that was the last count.
-            unsafe { dealloc(self.0.as_ptr().cast(), layout(self.capacity())) }
+            let l = layout_of(self.header().cap);
+            BINARIES.sub(l.size());
+            // SAFETY: that was the last count; the box goes with its binary.
+            unsafe {
+                let owner = self.is_owned().then(|| Box::from_raw(self.owner_box()));
+                dealloc(self.0.as_ptr().cast(), l);
+                drop(owner);
+            }
         }
     }
 }
@@ -315,5 +361,27 @@ impl crate::Heap {
             }
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_binary_keeps_its_owner() {
+        let owner: Resource = Arc::new(7);
+        for n in [0, 1, 8, 9, 100] {
+            let b = BinRef::with_owner(&vec![3; n], owner.clone());
+            assert_eq!((b.bytes(), b.capacity(), b.refs()), (&vec![3; n][..], n, 1));
+            let b = b.grow(2 * n + 1).err().and_then(|b| b.resize(n / 2).ok());
+            let b = b.unwrap_or_else(|| BinRef::from_bytes(&[]));
+            let c = b.clone();
+            drop(b);
+            assert_eq!(c.owner().and_then(|o| o.downcast_ref()), Some(&7));
+            assert_eq!(Arc::strong_count(&owner), 2);
+            drop(c);
+            assert_eq!(Arc::strong_count(&owner), 1);
+        }
     }
 }

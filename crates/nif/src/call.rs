@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm, Pins};
 use kvik_proc::{handle, BifResult, Proc, Raised};
 use kvik_term::word::NONE;
@@ -22,14 +23,17 @@ pub struct Record {
     code: Native,
     flags: c_uint,
     lib: *const Library,
+    /// The function that was called, where this one runs in its place. Its arguments come first then,
+    /// as one tuple, that exceptions may show them.
+    called: Option<&'static Export>,
 }
 // SAFETY: nothing in it changes; the library is there while its module's code can be called.
 unsafe impl Send for Record {}
 // SAFETY: as above.
 unsafe impl Sync for Record {}
 
-/// What a record is known by: library, code, flags and name.
-type Key = (usize, usize, c_uint, Atom, Atom, u32);
+/// What a record is known by: library, code, flags and name, and what was called.
+type Key = (usize, usize, c_uint, Atom, Atom, u32, usize);
 
 fn records() -> MutexGuard<'static, HashMap<Key, &'static Record>> {
     static RECORDS: OnceLock<Mutex<HashMap<Key, &'static Record>>> = OnceLock::new();
@@ -42,62 +46,100 @@ pub fn record(
     (module, name, arity): (Atom, Atom, u32),
     code: Native,
     flags: c_uint,
+    called: Option<&'static Export>,
 ) -> Option<&'static Record> {
-    let key = (lib as usize, code as usize, flags, module, name, arity);
+    let caller = called.map_or(0, |e| std::ptr::from_ref(e) as usize);
+    let key = (lib as usize, code as usize, flags, module, name, arity, caller);
     let mut all = records();
     if let Some(r) = all.get(&key) {
         return Some(r);
     }
-    let entry = kvik_jit::nif_entry(module, name, arity, call)?;
-    let r: &'static Record = Box::leak(Box::new(Record { entry, code, flags, lib }));
+    let entry = kvik_jit::nif_entry(module, name, arity + called.is_some() as u32, call)?;
+    let r: &'static Record = Box::leak(Box::new(Record { entry, code, flags, lib, called }));
     all.insert(key, r);
     Some(r)
+}
+
+impl Record {
+    /// The arguments of the C function.
+    fn own<'a, 'h>(&self, args: &'a [Term<'h>]) -> &'a [Term<'h>] {
+        &args[(self.called.is_some() as usize).min(args.len())..]
+    }
+    /// An exception: of the function that was called.
+    fn raised(&self, p: &Proc, args: &[Term<'_>], raised: Raised) -> Raised {
+        if let (Some(e), Some(first)) = (self.called, args.first()) {
+            p.trap_to.set(Some(e));
+            p.heap.set_root(Root::Trap, *first);
+        }
+        raised
+    }
+    /// The function that runs in this one's place.
+    fn next(&'static self, n: &Next) -> Option<&'static Record> {
+        // SAFETY: the library whose function was called.
+        let module = unsafe { self.lib.as_ref() }.map_or(am::undefined, |l| l.module);
+        let name = (module, n.name, n.args.len() as u32);
+        record(self.lib, name, n.code, n.flags, Some(self.called.unwrap_or(&self.entry)))
+    }
+    /// Has it called, with arguments of its own.
+    fn go_on<'h>(
+        &self,
+        p: &'h Proc,
+        next: &'static Record,
+        args: &[Term<'h>],
+        own: &[Term<'h>],
+    ) -> Raised {
+        let first = match self.called {
+            Some(_) => args.first().copied().unwrap_or(Term::NIL),
+            None => p.heap.tuple(args),
+        };
+        let all: Vec<Term<'h>> = std::iter::once(first).chain(own.iter().copied()).collect();
+        p.trap(&next.entry, &all)
+    }
 }
 
 /// What happens where native code calls a record's entry.
 fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h> {
     // SAFETY: only entries in records lead here; they come first there.
     let r: &'static Record = unsafe { &*std::ptr::from_ref(e).cast() };
+    let own = r.own(args);
     if r.flags != 0 {
         return match p.resumed::<Waiting>() {
             Some(job) => match job.take() {
-                Some(outcome) => outcome.finish(p),
+                Some(outcome) => outcome.finish(p, r, args),
                 // Not yet.
                 None => Err(p.again::<Waiting>(job, None)),
             },
-            None => Err(start(p, r, args)),
+            None => Err(start(p, r, own)),
         };
     }
     let mut e = Env::of_call(p, r.lib);
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
-    let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
+    let w = unsafe { (r.code)(&mut e, own.len() as c_int, own.as_ptr().cast()) };
     if e.exception.is_none() && e.next.is_none() && w != NONE {
         return Ok(term(w));
     }
-    let Env { exception, next, lib, .. } = e;
-    ended(p, lib, w, exception, next)
+    let Env { exception, next, .. } = e;
+    ended(p, r, args, w, exception, next)
 }
 
 /// A call whose value is not all there is to it.
 #[cold]
 fn ended<'h>(
     p: &'h Proc,
-    lib: *const Library,
+    r: &'static Record,
+    args: &[Term<'h>],
     w: Word,
     exception: Option<Word>,
     next: Option<Next>,
 ) -> BifResult<'h> {
     match (exception, next) {
-        (Some(why), _) => Err(p.error(term(why))),
+        (Some(why), _) => Err(r.raised(p, args, p.error(term(why)))),
         (None, Some(n)) => {
-            // SAFETY: the library whose function was called.
-            let module = unsafe { lib.as_ref() }.map_or(am::undefined, |l| l.module);
-            let name = (module, n.name, n.args.len() as u32);
-            let Some(r) = record(lib, name, n.code, n.flags) else { return Err(p.system_limit()) };
-            let args: Vec<Term<'h>> = n.args.iter().map(|w| term(*w)).collect();
-            Err(p.trap(&r.entry, &args))
+            let Some(next) = r.next(&n) else { return Err(p.system_limit()) };
+            let own: Vec<Term<'h>> = n.args.iter().map(|w| term(*w)).collect();
+            Err(r.go_on(p, next, args, &own))
         }
-        (None, None) if w == NONE => Err(p.badarg()),
+        (None, None) if w == NONE => Err(r.raised(p, args, p.badarg())),
         (None, None) => Ok(term(w)),
     }
 }
@@ -147,13 +189,13 @@ impl Job {
     }
 }
 impl Outcome {
-    fn finish<'h>(self, p: &'h Proc) -> BifResult<'h> {
+    fn finish<'h>(self, p: &'h Proc, r: &'static Record, args: &[Term<'h>]) -> BifResult<'h> {
         match self {
             Outcome::Value(t) => Ok(p.heap.copy(t.term())),
-            Outcome::Raised(t) => Err(p.error(p.heap.copy(t.term()))),
-            Outcome::Next(r, t) => {
-                let args = p.heap.copy(t.term()).as_tuple().map_or(&[][..], |t| t.elements());
-                Err(p.trap(&r.entry, args))
+            Outcome::Raised(t) => Err(r.raised(p, args, p.error(p.heap.copy(t.term())))),
+            Outcome::Next(next, t) => {
+                let own = p.heap.copy(t.term()).as_tuple().map_or(&[][..], |t| t.elements());
+                Err(r.go_on(p, next, args, own))
             }
             Outcome::Failed => Err(p.system_limit()),
         }
@@ -197,10 +239,9 @@ fn dirty_call(r: &'static Record, pid: u32, args: &OwnedTerm) -> Outcome {
     match (e.exception, e.next.take()) {
         (Some(why), _) => Outcome::Raised(OwnedTerm::new(term(why))),
         (None, Some(n)) => {
-            let name = (r.entry.module, n.name, n.args.len() as u32);
             let args: Vec<Term<'_>> = n.args.iter().map(|w| term(*w)).collect();
-            match record(r.lib, name, n.code, n.flags) {
-                Some(r) => Outcome::Next(r, OwnedTerm::new(heap.tuple(&args))),
+            match r.next(&n) {
+                Some(next) => Outcome::Next(next, OwnedTerm::new(heap.tuple(&args))),
                 None => Outcome::Failed,
             }
         }

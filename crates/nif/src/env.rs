@@ -218,6 +218,8 @@ pub extern "C" fn enif_has_pending_exception(e: *mut Env, reason: *mut Word) -> 
 pub extern "C" fn enif_consume_timeslice(e: *mut Env, percent: c_int) -> c_int {
     let Some(p) = env(e).proc() else { return 0 };
     let part = kvik_proc::sched::REDUCTIONS * percent.clamp(1, 100) as i64 / 100;
-    p.heap.bump_reductions(part.max(1));
+    // A turn is all that can be taken, however much of it is gone already.
+    let used = kvik_proc::sched::used_in_turn(p) as i64;
+    p.heap.bump_reductions(part.max(1).min(kvik_proc::sched::REDUCTIONS - used).max(0));
     p.out_of_reductions() as c_int
 }

@@ -27,6 +27,8 @@ mod variadic;
 pub fn install() -> usize {
     kvik_bifs::code::set_nif_loader(load::load_nif);
     kvik_port::poll::set_library(select::ready);
-    let _ = kvik_proc::signal::LIBRARY_HEARS.set(monitors::down);
+    let watchers =
+        kvik_proc::signal::Watchers { hears: monitors::down, resource: monitors::resource };
+    let _ = kvik_proc::signal::WATCHERS.set(watchers);
     exports::ALL.len()
 }

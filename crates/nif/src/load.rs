@@ -238,7 +238,7 @@ fn functions(
             return Err(bad("Duplicate NIF entry for"));
         }
         let name = (i.name, i.nifs[at].function, f.arity);
-        let Some(r) = record(&**lib, name, f.code, f.flags) else {
+        let Some(r) = record(&**lib, name, f.code, f.flags, None) else {
             return Err(("load_failed", "no memory for code".into()));
         };
         found.push((at, r));

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
+use kvik_heap::Heap;
 use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
@@ -12,7 +13,7 @@ use kvik_term::Term;
 use crate::abi::{Monitor, Pid, Word};
 use crate::env::{heap, put, Env};
 use crate::process::{is_alive, pid_of};
-use crate::resources::{kept, of_pointer, Resource};
+use crate::resources::{self, kept, of_pointer, Resource};
 
 /// The processes a resource watches.
 pub type Watching = HashMap<RefId, u32>;
@@ -40,6 +41,11 @@ pub fn down(dead: u32, id: RefId) {
         // SAFETY: the type's function, whose library is kept, as the resource is.
         unsafe { f(&mut e, r.data(), &mut pid, &mut m) }
     }
+}
+/// The resource that watches by a reference.
+pub fn resource(heap: &Heap, id: RefId) -> Option<Term<'_>> {
+    let r = watchers().get(&id).and_then(Weak::upgrade)?;
+    Some(resources::term_of(heap, r))
 }
 /// A resource goes, and all its monitors with it.
 pub fn forget_all(r: &Resource) {

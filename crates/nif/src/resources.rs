@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::build::next_ref;
-use kvik_heap::Heap;
-use kvik_term::Atom;
+use kvik_heap::{BinRef, Heap};
+use kvik_term::{Atom, Term};
 
 use crate::abi::{Dtor, TypeInit, Word};
 use crate::env::{c_bytes, c_str, env, heap, put, term, Env};
@@ -278,34 +278,39 @@ pub extern "C" fn enif_sizeof_resource(obj: *mut c_void) -> usize {
 }
 #[no_mangle]
 pub extern "C" fn enif_make_resource(e: *mut Env, obj: *mut c_void) -> Word {
-    let r = kept(obj);
-    heap(e).magic_ref_of_numbers(r.numbers, r).word()
+    term_of(heap(e), kept(obj)).word()
 }
-/// A binary with the bytes. They are copied, so it keeps no resource alive.
+/// The reference that keeps a resource.
+pub fn term_of(heap: &Heap, r: Arc<Resource>) -> Term<'_> {
+    heap.magic_ref_of_numbers(r.numbers, r)
+}
+/// A binary with the bytes, which are copied. It keeps the resource alive.
 #[no_mangle]
 pub extern "C" fn enif_make_resource_binary(
     e: *mut Env,
-    _obj: *mut c_void,
+    obj: *mut c_void,
     data: *const c_void,
     size: usize,
 ) -> Word {
-    heap(e).binary(c_bytes(data.cast(), size)).word()
+    let b = BinRef::with_owner(c_bytes(data.cast(), size), kept(obj));
+    heap(e).refc_binary(b, size).word()
 }
 #[no_mangle]
 pub extern "C" fn enif_get_resource(
-    _: *mut Env,
+    e: *mut Env,
     t: Word,
     ty: *const Type,
     to: *mut *mut c_void,
 ) -> c_int {
-    let r = Heap::resource_ref(term(t)).and_then(|r| r.downcast_ref::<Resource>());
-    match r.filter(|r| ptr::eq(r.ty, ty)) {
-        Some(r) => {
-            put(to, r.data());
-            1
-        }
-        None => 0,
-    }
+    let of = |r: &kvik_heap::Resource| {
+        r.downcast_ref::<Resource>().filter(|r| ptr::eq(r.ty, ty)).map(Resource::data)
+    };
+    // Its reference, or a binary of its bytes.
+    let found = match Heap::resource_ref(term(t)) {
+        Some(r) => of(r),
+        None => heap(e).off_heap_of(term(t)).and_then(|(b, ..)| b.owner().and_then(of)),
+    };
+    found.map(|data| put(to, data)).is_some() as c_int
 }
 /// Calls the `dyncall` of a resource of the type with that module and name; 0 where it did.
 #[no_mangle]

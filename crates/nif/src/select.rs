@@ -13,7 +13,7 @@ use kvik_term::{Atom, Term};
 
 use crate::abi::{Pid, Word};
 use crate::env::{env, heap, term, Env};
-use crate::process::{is_alive, pid_of};
+use crate::process::pid_of;
 use crate::resources::{enif_make_resource, kept, Resource};
 
 /// `enum ErlNifSelectFlags`
@@ -22,12 +22,14 @@ const WRITE: c_int = 2;
 const STOP: c_int = 4;
 const CANCEL: c_int = 8;
 const CUSTOM: c_int = 16;
+const ERROR: c_int = 32;
 /// What a call answers.
 const STOP_CALLED: c_int = 1;
 const INVALID: c_int = 4;
 const FAILED: c_int = 8;
 const READ_CANCELLED: c_int = 16;
 const WRITE_CANCELLED: c_int = 32;
+const ERROR_CANCELLED: c_int = 64;
 /// A call that fails answers a negative number.
 const NEGATIVE: c_int = c_int::MIN;
 
@@ -39,6 +41,7 @@ struct Selected {
     by: Arc<Resource>,
     read: Waiting,
     write: Waiting,
+    error: Waiting,
     /// Is it in the poll set?
     polled: bool,
 }
@@ -55,7 +58,8 @@ impl Selected {
         let i = Interest { read, write, ..Interest::default() };
         // Always in the set with that number: sets are taken modulo their count.
         let home = fd as usize;
-        let wanted = read || write;
+        // Errors are told of without being asked for.
+        let wanted = read || write || self.error.is_some();
         let fine = match (self.polled, wanted) {
             (false, true) => match poll::add(home, fd, Source::Library, fd as u32, i) {
                 Ok(false) => true,
@@ -79,9 +83,10 @@ pub fn ready(fd: c_int, read: bool, write: bool, hangup: bool) {
     let Some(s) = all.get_mut(&fd) else { return };
     let r = s.read.take_if(|_| read || hangup);
     let w = s.write.take_if(|_| write || hangup);
+    let e = s.error.take_if(|_| hangup);
     s.watch(fd);
     drop(all);
-    for (pid, message) in r.into_iter().chain(w) {
+    for (pid, message) in r.into_iter().chain(w).chain(e) {
         signal::deliver(pid, Signal::Message(message));
     }
 }
@@ -116,17 +121,19 @@ pub extern "C" fn enif_select_x(
     if fd < 0 {
         return NEGATIVE | INVALID;
     }
-    steal(e, fd, &r);
+    steal(fd, &r);
     let mut all = selected();
     if flags & CANCEL != 0 {
         let Some(s) = all.get_mut(&fd) else { return 0 };
         let read = s.read.take_if(|_| flags & READ != 0).map_or(0, |_| READ_CANCELLED);
         let write = s.write.take_if(|_| flags & WRITE != 0).map_or(0, |_| WRITE_CANCELLED);
+        let error = s.error.take_if(|_| flags & ERROR != 0).map_or(0, |_| ERROR_CANCELLED);
         s.watch(fd);
-        return read | write;
+        return read | write | error;
     }
     let to = if pid.is_null() { env(e).pid } else { pid_of(pid) };
-    let (Some(to), true) = (to.filter(|p| is_alive(*p)), flags & (READ | WRITE) != 0) else {
+    // One that has ended is as good: nobody hears then.
+    let Some(to) = to.filter(|_| flags & (READ | WRITE | ERROR) != 0) else {
         return NEGATIVE | FAILED;
     };
     let of = |direction: &str| -> Waiting {
@@ -137,13 +144,16 @@ pub extern "C" fn enif_select_x(
         };
         Some((to, m))
     };
-    let new = || Selected { by: r, read: None, write: None, polled: false };
+    let new = || Selected { by: r, read: None, write: None, error: None, polled: false };
     let s = all.entry(fd).or_insert_with(new);
     if flags & READ != 0 {
         s.read = of("ready_input");
     }
     if flags & WRITE != 0 {
         s.write = of("ready_output");
+    }
+    if flags & ERROR != 0 {
+        s.error = of("ready_error");
     }
     if !s.watch(fd) {
         all.remove(&fd);
@@ -156,19 +166,19 @@ pub extern "C" fn enif_select_x(
 }
 
 /// Takes a descriptor from another resource, which has closed it, and somebody has opened another
-/// with its number.
-fn steal(e: *mut Env, fd: c_int, by: &Arc<Resource>) {
+/// with its number. The other is not told.
+fn steal(fd: c_int, by: &Arc<Resource>) {
+    drop(forget(fd, |s| !Arc::ptr_eq(&s.by, by)))
+}
+/// Nobody waits for it any more, if it is one to forget. What is forgotten is dropped with the table
+/// unlocked: a resource may go with that.
+fn forget(fd: c_int, which: impl Fn(&Selected) -> bool) -> Option<Selected> {
     let mut all = selected();
-    if all.get(&fd).is_some_and(|s| !Arc::ptr_eq(&s.by, by)) {
-        let before = all.remove(&fd);
-        if before.as_ref().is_some_and(|s| s.polled) {
-            poll::remove(fd as usize, fd);
-        }
-        drop(all);
-        if let Some(s) = before {
-            call_stop(e, fd, &s.by, 0);
-        }
+    let polled = all.get(&fd).filter(|s| which(s))?.polled;
+    if polled {
+        poll::remove(fd as usize, fd);
     }
+    all.remove(&fd)
 }
 
 /// `{select, Resource, Ref, Direction}`
@@ -181,29 +191,20 @@ fn ready_message(e: *mut Env, obj: *mut c_void, reference: Word, direction: &str
 
 /// The descriptor is not used any more: `stop` may close it.
 fn stop(e: *mut Env, fd: c_int, r: Arc<Resource>) -> c_int {
-    let mut all = selected();
-    if all.get(&fd).is_some_and(|s| !Arc::ptr_eq(&s.by, &r)) {
-        return NEGATIVE | FAILED;
-    }
-    let gone = all.remove(&fd);
-    if gone.as_ref().is_some_and(|s| s.polled) {
-        poll::remove(fd as usize, fd);
-    }
-    drop(all);
-    drop(gone);
-    match call_stop(e, fd, &r, 1) {
+    drop(forget(fd, |_| true));
+    match call_stop(e, fd, &r) {
         true => STOP_CALLED,
         false => NEGATIVE | FAILED,
     }
 }
 
 /// False where the type has no `stop`.
-fn call_stop(e: *mut Env, fd: c_int, r: &Resource, direct: c_int) -> bool {
+fn call_stop(e: *mut Env, fd: c_int, r: &Resource) -> bool {
     let (calls, keep) = r.ty.calls();
     let Some(f) = calls.stop else { return false };
     let before = std::mem::replace(&mut env(e).lib, keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
     // SAFETY: the type's function, whose library is kept, as the resource is.
-    unsafe { f(e, r.data(), fd, direct) };
+    unsafe { f(e, r.data(), fd, 1) };
     env(e).lib = before;
     true
 }

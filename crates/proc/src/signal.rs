@@ -251,15 +251,21 @@ pub(crate) fn undeliverable_control(pid: u32, c: Control) {
 
 /// Who watches for a NIF library: no process has this number.
 pub const LIBRARY: u32 = u32::MAX;
-/// Hears of the end of a process that a NIF library watches.
-pub static LIBRARY_HEARS: std::sync::OnceLock<fn(dead: u32, RefId)> = std::sync::OnceLock::new();
+/// What NIF libraries know of the processes they watch.
+pub struct Watchers {
+    /// Hears of the end of one.
+    pub hears: fn(dead: u32, RefId),
+    /// The resource that watches by this reference.
+    pub resource: for<'h> fn(&'h Heap, RefId) -> Option<Term<'h>>,
+}
+pub static WATCHERS: std::sync::OnceLock<Watchers> = std::sync::OnceLock::new();
 
 /// The end of a process, to one who watches it.
 pub(crate) fn send_down(to: u32, dead: u32, id: RefId, reason: OwnedTerm) {
     if to != LIBRARY {
         control(to, Control::Down { id, reason });
-    } else if let Some(hears) = LIBRARY_HEARS.get() {
-        hears(dead, id)
+    } else if let Some(w) = WATCHERS.get() {
+        (w.hears)(dead, id)
     }
 }
 

@@ -5,8 +5,9 @@ use kvik_heap::Heap;
 use kvik_proc::hooks::hooks;
 use kvik_proc::limits::MaxHeap;
 use kvik_proc::process::flag;
-use kvik_proc::relation::{LinkState, Target};
-use kvik_proc::Proc;
+use kvik_proc::relation::{LinkState, MonitoredBy, Target};
+use kvik_proc::signal::{LIBRARY, WATCHERS};
+use kvik_proc::{Proc, RefId};
 use kvik_term::{am, Atom, Term};
 
 use super::flags::queue_data_atom;
@@ -192,12 +193,11 @@ fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
 fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let all: Vec<Term<'h>> = p
         .extra(|x| {
-            x.monitored_by
-                .values()
-                .map(|m| m.pid)
-                .filter(|pid| *pid != kvik_proc::signal::LIBRARY)
-                .map(Term::local_pid)
-                .collect()
+            let watcher = |(id, m): (&RefId, &MonitoredBy)| match m.pid {
+                LIBRARY => WATCHERS.get().and_then(|w| (w.resource)(h, *id)),
+                pid => Some(Term::local_pid(pid)),
+            };
+            x.monitored_by.iter().filter_map(watcher).collect()
         })
         .unwrap_or_default();
     h.list(&all)

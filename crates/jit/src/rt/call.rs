@@ -45,11 +45,28 @@ pub extern "sysv64" fn nif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> 
     // SAFETY: `nif_entry` put a function of this type there.
     let f: Nif = unsafe { std::mem::transmute(e.extra.load(Ordering::Relaxed)) };
     let r = f(p, e, args);
-    if r.is_err() && p.heap.exc_class() == Class::Again as u8 {
-        // It has no entry by its name.
-        p.trap_to.set(Some(e));
+    if r.is_err() {
+        match p.heap.exc_class() {
+            // It has no entry by its name.
+            c if c == Class::Again as u8 => p.trap_to.set(Some(e)),
+            c if c == Class::Trap as u8 => {}
+            _ => return raised_for_another(p, e, args, r),
+        }
     }
     finished(p, e, args, Some(r))
+}
+/// An exception of a NIF: of one that another was called for, where it says so.
+#[cold]
+fn raised_for_another<'h>(
+    p: &'h Proc,
+    e: &'static Export,
+    args: &[Term<'h>],
+    r: BifResult<'h>,
+) -> u64 {
+    let Some(called) = p.trap_to.take() else { return finished(p, e, args, Some(r)) };
+    let args = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
+    p.heap.set_root(Root::Trap, Term::NIL);
+    finished(p, called, args, Some(r))
 }
 
 #[inline(always)]
