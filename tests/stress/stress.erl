@@ -4,26 +4,41 @@
 -module(stress).
 -export([main/1, times/2, rss/0]).
 
-%% Milliseconds of this program's processor time that the ticker may be kept waiting before that alone
-%% fails the case. What is aimed at is 10. Processor time is what the machine itself did: other
-%% programs beside it do not count.
--define(STALL, 500).
+%% What main/1 ends the program with where the ticker waited longer, and all else was right.
+-define(STALLED, 3).
 
 main([Case]) ->
     process_flag(trap_exit, true),
     %% Of high priority: what it waits for then is no turn among thousands that all want to run, but
     %% what cannot be interrupted.
     Ticker = spawn_opt(fun () -> ticker(now_ms(), 0, []) end, [link, {priority, high}]),
+    timer:sleep(200),
+    {_, [Idle | _]} = so_far(Ticker),
     {Time, Said} = timer:tc(fun () -> run(list_to_atom(Case)) end),
-    Ticker ! {stop, self()},
-    {Ticks, Stalls} = receive {stalls, N, S} -> {N, S} end,
-    receive {'EXIT', Ticker, normal} -> ok end,
+    {Ticks, [Longest | Others]} = so_far(Ticker),
+    unlink(Ticker),
+    exit(Ticker, kill),
     nothing_left(),
-    [Longest | Others] = Stalls,
-    io:format("~s: ~s~b ms; of ~b ticks one waited ~b ms of processor time, others ~w~n",
-              [Case, Said, Time div 1000, Ticks, Longest, Others]),
-    true = Longest < ?STALL,
-    halt(0).
+    io:format("~s: ~s~b ms; of ~b ticks one waited ~b ms of processor time, others ~w; ~b with nothing beside it~n",
+              [Case, Said, Time div 1000, Ticks, Longest, Others, Idle]),
+    case Longest - Idle < stall(list_to_atom(Case)) of
+        true -> halt(0);
+        false -> halt(?STALLED)
+    end.
+
+%% Milliseconds of this program's processor time that the ticker may be kept waiting, beyond what it is
+%% where nothing runs beside it. Processor time is what the machine itself did: other programs beside
+%% it do not count.
+stall(Case) ->
+    case lists:member(Case, [dead, mailbox, limit, timers, storm, order]) of
+        true -> 10;
+        false -> 500
+    end.
+
+%% What the ticker has seen, which begins anew.
+so_far(Ticker) ->
+    Ticker ! {say, self()},
+    receive {stalls, N, Stalls} -> {N, Stalls} end.
 
 %% Processor time that all threads of this program have had.
 now_ms() -> element(1, statistics(runtime)).
@@ -31,7 +46,9 @@ now_ms() -> element(1, statistics(runtime)).
 %% Sleeps a millisecond, again and again; keeps how much was done meanwhile, of the five longest times.
 ticker(Last, N, Stalls) ->
     receive
-        {stop, From} -> From ! {stalls, N, Stalls}
+        {say, From} ->
+            From ! {stalls, N, Stalls ++ [0 || Stalls =:= []]},
+            ticker(now_ms(), 0, [])
     after 1 ->
         Waited = now_ms() - Last,
         ticker(now_ms(), N + 1, lists:sublist(lists:reverse(lists:sort([Waited | Stalls])), 5))
@@ -309,8 +326,10 @@ ends(Left, Why) when map_size(Left) =:= 0 -> Why;
 ends(Left, Why) ->
     receive {'DOWN', R, process, P, W} -> P = maps:get(R, Left), ends(maps:remove(R, Left), [reason(W) | Why]) end.
 
+%% Half a million ring in four seconds: a machine with other work can still keep up with them. Where it
+%% cannot, whose time comes later has to wait for those before.
 some_timers(N) ->
-    Refs = [erlang:start_timer(2000 + I rem 1000, self(), I) || I <- lists:seq(1, N)],
+    Refs = [erlang:start_timer(2000 + 5 * I rem 4000, self(), I) || I <- lists:seq(1, N)],
     Cancelled = length([R || {I, R} <- lists:enumerate(Refs), I rem 2 =:= 0, is_integer(erlang:cancel_timer(R))]),
     times(N - Cancelled, fun () -> receive {timeout, _, I} when is_integer(I) -> ok end end),
     {Cancelled, N - Cancelled}.

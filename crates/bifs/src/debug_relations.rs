@@ -17,7 +17,7 @@ fn list_of<'h>(
 ) -> BifResult<'h> {
     let Some(n) = pid.as_local_pid() else { return Ok(am::undefined.into()) };
     if n == p.pid() {
-        p.handle_signals();
+        p.handle_all_signals();
         p.check_exit()?;
         return Ok(what(p, &p.heap));
     }

@@ -2,9 +2,11 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
+use kvik_sync::Chain;
 use kvik_term::{am, Term};
 
 use crate::bif::Class;
+use crate::mailbox::Mailbox;
 use crate::process::{flag, table, Extra, Ticket};
 use crate::relation::LinkState;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable, Control, Signal};
@@ -27,7 +29,8 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> bool {
 }
 
 /// Ends a process: whoever ran it last, in its own turn, after `prepare`.
-pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
+pub(crate) fn terminate(mut ticket: Ticket, reason: OwnedTerm) {
+    let messages = ticket.private_mut().mailbox.take_many(STEP);
     let p = ticket.private();
     if crate::trace::on() {
         p.trace_exited();
@@ -37,13 +40,12 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     let seq = crate::seq::Parting::of(p);
     p.forget_seq();
     table().remove(p.pid());
-    for s in ticket.close() {
-        undeliverable(p.pid(), s);
-    }
+    let mut signals = p.take_pending();
+    signals.append(ticket.close());
     p.drop_tasks();
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
-    let mut farewell = Farewell { pid: p.pid(), reason, to, seq };
+    let mut farewell = Farewell { pid: p.pid(), reason, signals, to, messages, seq };
     if !farewell.step() {
         crate::sched::say_later(farewell);
     }
@@ -54,41 +56,56 @@ pub(crate) fn terminate(ticket: Ticket, reason: OwnedTerm) {
     }
 }
 
-/// What the end of a process still has to be told to, where that is too much for one turn.
+/// What the end of a process still has to do, where that is too much for one turn.
 pub(crate) struct Farewell {
     pid: u32,
     reason: OwnedTerm,
+    /// To be answered.
+    signals: Chain<Signal>,
+    /// To be told.
     to: Extra,
+    /// To be freed, where there are many.
+    messages: Option<Mailbox>,
     seq: Option<crate::seq::Parting>,
 }
 
-/// How many are told in one step.
+/// How many are answered or told in one step.
 const STEP: usize = 500;
 
 impl Farewell {
-    /// Exit signals to links, `DOWN` to watchers; monitors of its own end. Has all been told?
+    /// Has all been done?
     pub(crate) fn step(&mut self) -> bool {
-        let Farewell { pid, reason, to, seq } = self;
-        let Some(x) = to.get_mut() else { return true };
-        for _ in 0..STEP {
-            if let Some((_, l)) = x.links.pop_first() {
-                if l.state == LinkState::Linked {
-                    let (from, reason) = (Term::local_pid(*pid), reason.clone());
-                    let from = OwnedTerm::immediate(from);
-                    let token = seq.as_mut().and_then(|s| s.next(l.peer, reason.term()));
-                    send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason, token });
-                }
-            } else if let Some((id, m)) = x.monitored_by.pop_first() {
-                send_down(m.pid, *pid, id, reason.clone());
-            } else if let Some((id, m)) = x.monitoring.pop_first() {
-                crate::handle::send_demonitor(*pid, id, &m.target);
-            } else if let Some((other, n)) = x.suspending.pop_first() {
-                (0..n).for_each(|_| crate::handle::resume(other, *pid));
-            } else {
-                return true;
-            }
+        if !(0..STEP).all(|_| self.answer_one() || self.tell_one()) {
+            return self.messages.as_mut().is_none_or(|m| m.free_some(STEP));
         }
         false
+    }
+    /// What it was sent and did not handle. False: there is nothing of that left.
+    fn answer_one(&mut self) -> bool {
+        let s = self.signals.next();
+        s.map(|s| undeliverable(self.pid, s)).is_some()
+    }
+    /// Exit signals to links, `DOWN` to watchers; monitors of its own end.
+    fn tell_one(&mut self) -> bool {
+        let Farewell { pid, reason, to, seq, .. } = self;
+        let Some(x) = to.get_mut() else { return false };
+        if let Some((_, l)) = x.links.pop_first() {
+            if l.state == LinkState::Linked {
+                let (from, reason) = (Term::local_pid(*pid), reason.clone());
+                let from = OwnedTerm::immediate(from);
+                let token = seq.as_mut().and_then(|s| s.next(l.peer, reason.term()));
+                send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason, token });
+            }
+        } else if let Some((id, m)) = x.monitored_by.pop_first() {
+            send_down(m.pid, *pid, id, reason.clone());
+        } else if let Some((id, m)) = x.monitoring.pop_first() {
+            crate::handle::send_demonitor(*pid, id, &m.target);
+        } else if let Some((other, n)) = x.suspending.pop_first() {
+            (0..n).for_each(|_| crate::handle::resume(other, *pid));
+        } else {
+            return false;
+        }
+        true
     }
 }
 

@@ -13,43 +13,6 @@ use crate::trace::bit;
 use crate::Proc;
 
 impl Proc {
-    #[inline]
-    pub fn has_signals(&self) -> bool {
-        self.me.as_ref().is_some_and(|m| m.has_items())
-    }
-    /// Takes what has come in: messages go to the mailbox, other signals are handled, for a reduction
-    /// every four.
-    pub fn handle_signals(&self) {
-        let Some(me) = &self.me else { return };
-        let (mut messages, mut others) = (0, 0_i64);
-        let new = me.take(|s| match s {
-            Signal::Message(_) => messages += 1,
-            _ => others += 1,
-        });
-        if new.is_empty() {
-            return;
-        }
-        if others == 0 && !self.flag(flag::EXITING) && !self.is_traced(bit::RECEIVE) {
-            self.mailbox.borrow_mut().append(new, messages);
-        } else {
-            for s in new {
-                self.handle(s);
-            }
-            self.heap.bump_reductions(others / 4);
-        }
-        if self.heap.max_words() > 0 {
-            self.check_queue();
-        }
-    }
-    /// Messages alone may be more than `max_heap_size` allows: a collection is to find that out,
-    /// which a process that takes none of them may never come to.
-    #[cold]
-    fn check_queue(&self) {
-        let grown = self.mailbox.get().is_some_and(|mut m| m.has_grown());
-        if grown && self.queue_words() > self.heap.max_words() {
-            self.ask_for_gc(false);
-        }
-    }
     /// Has a process that waited something to do?
     pub(crate) fn has_to_run(&self) -> bool {
         let flags = self.flags.get();
@@ -399,7 +362,7 @@ impl Proc {
         };
         send_to_peer(to, self.pid(), c);
         if to.same(self.self_pid()) {
-            self.handle_signals();
+            self.handle_all_signals();
         }
     }
     /// Takes the message of a monitor that has fired out of the mailbox.
@@ -410,7 +373,7 @@ impl Proc {
         self.mailbox.borrow_mut().take_first(is_down).is_some()
     }
     /// Words of the messages that count as its heap's.
-    fn queue_words(&self) -> usize {
+    pub(crate) fn queue_words(&self) -> usize {
         match self.flag(flag::OFF_HEAP_QUEUE) {
             true => 0,
             false => self.message_words(),

@@ -16,6 +16,7 @@ pub mod hooks;
 pub mod limits;
 pub mod mailbox;
 pub mod node;
+mod pending;
 pub mod process;
 pub mod receive;
 pub mod registry;

@@ -32,6 +32,13 @@ impl MailboxCell {
     pub fn count(&self) -> usize {
         self.get().map_or(0, |m| m.len())
     }
+    /// The mailbox of a process that ends, if it has more than so many messages.
+    pub(crate) fn take_many(&mut self, than: usize) -> Option<Mailbox> {
+        if self.count() <= than {
+            return None;
+        }
+        self.0.take().map(|m| m.into_inner())
+    }
 }
 
 /// What there is at a position.
@@ -138,6 +145,10 @@ impl Mailbox {
             *s = Slot::Tokened(Box::new(Tokened { message, token }));
         }
         self.tokened = self.slots.len() - self.gaps;
+    }
+    /// Frees some messages of a process that has ended. Are all gone?
+    pub(crate) fn free_some(&mut self, most: usize) -> bool {
+        (0..most).any(|_| self.slots.pop_front().is_none() && self.fresh.next().is_none())
     }
     /// Does any message say something of tokens?
     pub fn has_tokens(&self) -> bool {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use kvik_heap::literal::Leaving;
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_sync::Table;
+use kvik_sync::{Chain, Table};
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::few::Few;
@@ -154,6 +154,8 @@ pub mod flag {
     pub const TOLD_INACTIVE: u32 = 1 << 21;
     /// It has opened files, which are closed when it ends.
     pub const HAS_FILES: u32 = 1 << 22;
+    /// Signals were taken from its inbox and are not handled yet: see `crate::pending`.
+    pub const PENDING: u32 = 1 << 23;
     /// What others have asked of it, which it sees to even while it waits.
     pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.
@@ -215,6 +217,8 @@ pub struct ExtraFields {
     pub bound: usize,
     pub tasks: Option<Box<crate::tasks::SysTasks>>,
     pub seq: crate::seq::Counters,
+    /// What came before all that is in its inbox.
+    pub pending: Chain<Signal>,
 }
 
 /// To be called when literals were copied.
@@ -247,6 +251,7 @@ impl Default for ExtraFields {
             bound: 0,
             tasks: None,
             seq: crate::seq::Counters::default(),
+            pending: Chain::default(),
         }
     }
 }

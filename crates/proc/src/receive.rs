@@ -2,7 +2,7 @@
 //!
 //! | instruction | call |
 //! |---|---|
-//! | `loop_rec` | [`Proc::peek`]: the message to match, or nothing: go to the wait instruction |
+//! | `loop_rec` | [`Proc::peek`]: the message to match; or nothing: go to the wait instruction; or end the turn with `Outcome::Yield`, to look again |
 //! | `loop_rec_end` | [`Proc::skip`], then back to `loop_rec` |
 //! | `remove_message` | [`Proc::remove_message`] |
 //! | `wait` | [`Proc::wait`], `Heap::ip` := the `loop_rec`, end the turn with `Outcome::Wait` |
@@ -42,6 +42,8 @@ pub enum Peek<'h> {
     /// A collection is due, or the next message needs so many words in the block: collect, and look
     /// again. Nothing is live in x registers here.
     Collect(usize),
+    /// More has come than can be handled in this turn: end it, and look again in the next.
+    Later,
 }
 
 /// The longest time a `receive` takes, in milliseconds.
@@ -72,6 +74,9 @@ impl Proc {
             }
             if !self.has_signals() {
                 return Peek::Nothing;
+            }
+            if self.has_pending() && self.out_of_reductions() {
+                return Peek::Later;
             }
             self.handle_signals();
             if self.flag(flag::EXITING) {

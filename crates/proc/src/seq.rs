@@ -291,7 +291,7 @@ impl Proc {
 
 /// Ends all tokens: here at once, elsewhere before anything that this process sends from now on.
 pub fn reset_all(p: &Proc) {
-    p.handle_signals();
+    p.handle_all_signals();
     p.reset_seq();
     for pid in table().numbers() {
         let there = pid != p.pid() && table().get(pid, &pin()).is_some();

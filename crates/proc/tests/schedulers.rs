@@ -10,9 +10,11 @@ use kvik_heap::roots::Root;
 use kvik_heap::{OwnedTerm, Regs};
 use kvik_proc::process::flag;
 use kvik_proc::relation::{Monitoring, Target};
-use kvik_proc::signal::{post, RefId};
+use kvik_proc::signal::{control, post, Control, RefId};
 use kvik_proc::spawn::{spawn, SpawnOptions};
-use kvik_proc::{hooks, sched, set_hooks, timer, Hooks, Outcome, Peek, Proc, Wait};
+use kvik_proc::{
+    deliver, hooks, sched, set_hooks, timer, Hooks, Outcome, Peek, Proc, Signal, Wait,
+};
 use kvik_term::{am, Atom, Term};
 
 static OUT: Mutex<Option<Sender<String>>> = Mutex::new(None);
@@ -39,6 +41,7 @@ fn run(p: &Proc, _: &Regs) -> Outcome {
         "sleeper" => match p.peek() {
             Peek::Message(_) => done(p),
             Peek::Collect(_) => collect(p),
+            Peek::Later => Outcome::Yield,
             Peek::Nothing => match p.wait_timeout(Term::int(20)) {
                 Wait::Wait => Outcome::Wait,
                 Wait::TimedOut => {
@@ -85,6 +88,7 @@ fn serve(p: &Proc, f: impl for<'h> Fn(&'h Proc, Term<'h>) -> bool) -> Outcome {
         let m = match p.peek() {
             Peek::Message(m) => m,
             Peek::Collect(_) => return collect(p),
+            Peek::Later => return Outcome::Yield,
             Peek::Nothing => break,
         };
         p.heap.bump_reductions(2);
@@ -111,6 +115,7 @@ fn ping(p: &Proc) -> Outcome {
         let m = match p.peek() {
             Peek::Message(m) => m,
             Peek::Collect(_) => return collect(p),
+            Peek::Later => return Outcome::Yield,
             Peek::Nothing => break,
         };
         p.heap.bump_reductions(2);
@@ -202,5 +207,38 @@ fn processes_talk_watch_and_wait() {
     heard.sort();
     assert_eq!(heard, ["DOWN process killed", "EXIT killed"]);
 
-    post(c, |_| am::stop.into());
+    // More signals than a turn is long: it stops in their middle, and they keep their order.
+    const MANY: i32 = 20_000;
+    let busy =
+        || deliver(c, Signal::Run(Box::new(|_| std::thread::sleep(Duration::from_millis(50)))));
+    busy();
+    let seen = many_signals(c, MANY);
+    let seen: Vec<_> = seen.into_iter().map(|reds| reds.expect("it is there")).collect();
+    assert!(seen.windows(2).filter(|w| w[0] != w[1]).count() > 2, "several turns");
+    (0..MANY).step_by(1000).for_each(|i| assert_eq!(next(), i.to_string()));
+
+    // Those behind its end are answered, in their order too.
+    busy();
+    let from = OwnedTerm::immediate(Term::local_pid(w));
+    let reason = OwnedTerm::immediate(am::killed.into());
+    control(c, Control::Exit { from, linked: false, reason, token: None });
+    let seen = many_signals(c, MANY);
+    assert!(seen.iter().all(Option::is_none));
+}
+/// Sends a process many signals that say in their turn how many reductions it had used by then, and a
+/// message now and then.
+fn many_signals(to: u32, n: i32) -> Vec<Option<u64>> {
+    let (tx, rx) = channel();
+    for i in 0..n {
+        let tx = tx.clone();
+        let say = move |p: Option<&Proc>| tx.send((i, p.map(Proc::reductions))).unwrap();
+        deliver(to, Signal::Run(Box::new(say)));
+        if i % 1000 == 0 {
+            post(to, |_| Term::int(i));
+        }
+    }
+    drop(tx);
+    let seen: Vec<_> = rx.iter().collect();
+    assert!(seen.iter().map(|s| s.0).eq(0..n), "in order");
+    seen.into_iter().map(|s| s.1).collect()
 }

@@ -39,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl<'p> Processes<'p> {
     /// Keeps processes from going on, and asks those that do.
     pub fn stop(own: &'p Proc) -> Processes<'p> {
-        own.handle_signals();
+        own.handle_all_signals();
         let mut known = BTreeMap::from([(own.pid(), Known::Own(own))]);
         let mut all = table().numbers();
         all.sort_unstable();
@@ -51,7 +51,7 @@ impl<'p> Processes<'p> {
             if let Known::Held(t) = k {
                 let p = t.private();
                 if !p.flag(flag::ENDING) {
-                    p.handle_signals();
+                    p.handle_all_signals();
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! `process_info/1,2` and `is_process_alive/1`.
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -41,11 +41,21 @@ fn answer<'h>(of: &Proc, own: bool, h: &'h kvik_heap::Heap, w: &Wanted) -> Optio
     }
 }
 
+/// More signals have come to a process that asks about itself than it can handle in this turn.
+enum Later {}
+impl Pins for Later {
+    type In<'h> = ();
+}
+
 fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
     let n = super::local(pid).ok_or_else(|| p.badarg())?;
     if n == p.pid() {
+        p.resumed::<Later>();
         p.handle_signals();
         p.check_exit()?;
+        if p.has_pending() {
+            return Err(p.again::<Later>((), None));
+        }
         return answer(p, true, &p.heap, &w).ok_or_else(|| p.badarg());
     }
     if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {

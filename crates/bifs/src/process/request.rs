@@ -83,7 +83,7 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
     };
     deliver(to, Signal::Run(Box::new(f)));
     match to == p.pid() {
-        true => p.handle_signals(),
+        true => p.handle_all_signals(),
         false => sched::raise(to, priority),
     }
     Ok(am::ok.into())

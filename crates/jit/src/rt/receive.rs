@@ -3,12 +3,14 @@
 use kvik_heap::Regs;
 use kvik_proc::{Peek, Proc, Wait};
 use kvik_term::am;
-use kvik_term::word::NONE;
+use kvik_term::word::{NONE, TAG_HEADER};
 
 use super::arg;
 
 pub const SLEEP: u64 = 0;
 pub const TIMED_OUT: u64 = 1;
+/// What `peek` answers to have the process look again in its next turn: no term.
+pub const LATER: u64 = TAG_HEADER;
 
 pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     let (to, m) = (arg(p, args, 0), arg(p, args, 1));
@@ -22,6 +24,7 @@ pub extern "sysv64" fn peek(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64
         match p.peek() {
             Peek::Message(t) => return t.word(),
             Peek::Nothing => return NONE,
+            Peek::Later => return LATER,
             Peek::Collect(words) => {
                 // SAFETY: a safepoint, with nothing live in x registers.
                 if !unsafe { super::stop::collect_now(p, regs.x_ptr(), 0, words) } {

@@ -57,14 +57,20 @@ impl<'m> Compiler<'m> {
         let yield_ = self.stubs.yield_;
         self.a.dec(REDS);
         self.a.jcc(Cc::G, f);
+        self.yield_to(f, yield_);
+        Ok(())
+    }
+    /// Ends the turn, to go on at a place where nothing is live in x registers.
+    fn yield_to(&mut self, f: Label, yield_: usize) {
         self.a.lea_label(RAX, f);
         self.a.mov_ri(RCX, 0);
         self.a.jmp_abs(yield_);
-        Ok(())
     }
     /// The message that the sender has put on the heap, or one from the mailbox.
     fn loop_rec(&mut self, f: Label, dst: Arg) -> Done {
-        let (mailbox, got) = (self.a.label(), self.a.label());
+        let (look, mailbox, got) = (self.a.label(), self.a.label(), self.a.label());
+        let yield_ = self.stubs.yield_;
+        self.a.place(look);
         self.a.mov_rm(RAX, P, Heap::MESSAGE as i32);
         self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
         self.a.jcc(Cc::E, mailbox);
@@ -74,7 +80,9 @@ impl<'m> Compiler<'m> {
             c.a.place(mailbox);
             c.call_rt(receive::peek, &[], 0)?;
             c.none_fails(Some(f));
-            c.a.jmp(got);
+            c.a.alu_ri(Alu::Cmp, RAX, receive::LATER as i32);
+            c.a.jcc(Cc::Ne, got);
+            c.yield_to(look, yield_);
             Ok(())
         });
         Ok(())

@@ -165,13 +165,15 @@ impl Loop<'_> {
         self.l.given.set(given);
         // Those of a process that ends are answered when it has.
         if t.private().has_signals() && !t.private().flag(flag::ENDING) {
-            t.private().handle_signals();
+            t.private().handle_first_signals();
         }
         t.private().has_chores();
         if t.private().flag(flag::UNREADY | flag::BOUND) {
+            // What was done for one that is not run, or ends here, counts as well.
+            let spent = (given - t.private().heap.reductions_left()).max(0);
             t = match self.make_ready(t) {
                 Some(t) => t,
-                None => return,
+                None => return self.spend(spent),
             };
         }
         t.task().set_home(self.id as u16);
@@ -217,6 +219,9 @@ impl Loop<'_> {
                 }
                 if t.private().has_chores() {
                     return self.l.queues.borrow_mut().push(t);
+                }
+                if t.private().has_pending() {
+                    return self.l.queues.borrow_mut().push_busy(t);
                 }
                 let t = if heard { sysprof::park(t) } else { t.park() };
                 if let Some(t) = t {
@@ -278,6 +283,11 @@ impl Loop<'_> {
             p.set_flag(flag::WAITING, false);
         }
         if p.flag(flag::WAITING | flag::SUSPENDED) {
+            if p.has_pending() {
+                self.account(&t, self.l.given.get());
+                self.l.queues.borrow_mut().push_busy(t);
+                return None;
+            }
             let t = if trace::on() { sysprof::park(t) } else { t.park() }?;
             t.private().handle_signals();
             return Some(t);
@@ -288,11 +298,15 @@ impl Loop<'_> {
         let p = t.private();
         let used = (given - p.heap.reductions_left()).max(0);
         p.reductions.set(p.reductions.get() + used as u64);
-        self.slice -= used + 1;
-        self.until_check -= used + SWITCH_COST;
+        self.spend(used);
         let c = &self.me.counters;
         c.turns.store(c.turns.load(Relaxed) + 1, Relaxed);
         c.reductions.store(c.reductions.load(Relaxed) + used as u64, Relaxed);
+    }
+    /// A turn is over that took so many reductions.
+    fn spend(&mut self, used: i64) {
+        self.slice -= used + 1;
+        self.until_check -= used + SWITCH_COST;
     }
     fn end(&mut self, t: Ticket) {
         let p = t.private();

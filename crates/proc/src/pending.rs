@@ -1,0 +1,119 @@
+//! When a process handles its signals, and how many at a time.
+//!
+//! | where | as many as |
+//! |---|---|
+//! | a turn begins | half the turn allows, or all of it where the process waits |
+//! | a `receive` finds nothing | what is left of the turn allows |
+//! | a BIF is to see what has come | there are |
+//!
+//! The inbox is taken whole. What of it was not handled is kept, in its order, in `Extra::pending`,
+//! and `flag::PENDING` says that there is such a rest. It is older than all that is in the inbox,
+//! which is not touched before the rest is handled. A process with a rest must not be parked: who
+//! finds one parked may hand it a signal past the inbox.
+
+use kvik_sync::Chain;
+
+use crate::process::flag;
+use crate::signal::{Control, Signal};
+use crate::trace::bit;
+use crate::Proc;
+
+/// Parts of a reduction in which the price of a signal is counted.
+const PARTS: i64 = 4;
+/// So many reductions' worth are handled at least, that a process may go on at all.
+const LEAST: i64 = 16;
+
+/// Most leave a note and no more; a 'DOWN' or an exit signal often becomes a message.
+#[inline]
+fn price(s: &Signal) -> i64 {
+    match s {
+        Signal::Message(_) | Signal::Time => 1,
+        Signal::Control(c) => match **c {
+            Control::Exit { .. } | Control::Down { .. } | Control::Unlink { .. } => PARTS,
+            _ => 1,
+        },
+        Signal::Run(_) => PARTS,
+    }
+}
+
+impl Proc {
+    #[inline]
+    pub fn has_signals(&self) -> bool {
+        self.flag(flag::PENDING) || self.me.as_ref().is_some_and(|m| m.has_items())
+    }
+    /// Are there signals left that were taken from the inbox and not handled?
+    #[inline]
+    pub fn has_pending(&self) -> bool {
+        self.flag(flag::PENDING)
+    }
+    pub(crate) fn take_pending(&self) -> Chain<Signal> {
+        match self.set_flag(flag::PENDING, false) {
+            true => self.with_extra(|x| std::mem::take(&mut x.pending)),
+            false => Chain::default(),
+        }
+    }
+    /// Takes what has come in: messages go to the mailbox, other signals are handled. As far as the
+    /// turn goes.
+    #[inline]
+    pub fn handle_signals(&self) {
+        self.handle_worth(self.heap.reductions_left())
+    }
+    /// The same with all that has come, where somebody wants to see what it comes to.
+    pub fn handle_all_signals(&self) {
+        self.handle_worth(i64::MAX / PARTS)
+    }
+    /// Before it runs. One that doesn't wait has half its turn for itself, however many come.
+    pub(crate) fn handle_first_signals(&self) {
+        let waits = self.flag(flag::WAITING | flag::SUSPENDED);
+        self.handle_worth(self.heap.reductions_left() / if waits { 1 } else { 2 })
+    }
+    fn handle_worth(&self, reductions: i64) {
+        let Some(me) = &self.me else { return };
+        let all = reductions.max(LEAST) * PARTS;
+        let mut left = all;
+        if self.has_pending() {
+            left = self.handle_chain(self.take_pending(), left);
+        }
+        if !self.has_pending() {
+            let (mut messages, mut others) = (0, false);
+            let new = me.take(|s| match s {
+                Signal::Message(_) => messages += 1,
+                _ => others = true,
+            });
+            if others || self.flag(flag::EXITING) || self.is_traced(bit::RECEIVE) {
+                left = self.handle_chain(new, left);
+            } else if messages > 0 {
+                self.mailbox.borrow_mut().append(new, messages);
+            } else if left == all {
+                return;
+            }
+        }
+        self.heap.bump_reductions((all - left) / PARTS);
+        if self.heap.max_words() > 0 {
+            self.check_queue();
+        }
+    }
+    /// Handles signals for so many parts of a reduction, and keeps the others. What is left of the
+    /// parts.
+    fn handle_chain(&self, mut chain: Chain<Signal>, mut parts: i64) -> i64 {
+        while parts > 0 {
+            let Some(s) = chain.next() else { return parts };
+            parts -= price(&s);
+            self.handle(s);
+        }
+        if !chain.is_empty() {
+            self.with_extra(|x| x.pending = chain);
+            self.set_flag(flag::PENDING, true);
+        }
+        parts
+    }
+    /// Messages alone may be more than `max_heap_size` allows: a collection is to find that out,
+    /// which a process that takes none of them may never come to.
+    #[cold]
+    fn check_queue(&self) {
+        let grown = self.mailbox.get().is_some_and(|mut m| m.has_grown());
+        if grown && self.queue_words() > self.heap.max_words() {
+            self.ask_for_gc(false);
+        }
+    }
+}
