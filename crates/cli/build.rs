@@ -1,6 +1,8 @@
-//! NIF libraries find the functions they call in the program itself.
+//! NIF libraries and linked-in drivers find the functions they call in the program itself.
 
 fn main() {
-    println!("cargo:rustc-link-arg-bins=-Wl,--export-dynamic-symbol=enif_*");
+    for name in ["enif_*", "driver_*", "erl_drv_*", "set_busy_port"] {
+        println!("cargo:rustc-link-arg-bins=-Wl,--export-dynamic-symbol={name}");
+    }
     println!("cargo:rerun-if-changed=build.rs");
 }

@@ -1,32 +1,65 @@
-//! Module `erl_ddll`: linked-in drivers. None can be loaded; that is said as OTP says that a file is
-//! no library.
+//! Module `erl_ddll`: linked-in drivers. Who can load them does what is asked for here; without that
+//! none can be loaded, which is said as OTP says that a file is no library.
 
+use std::sync::OnceLock;
+
+use kvik_proc::bif::Bif;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, Atom, Term};
+use kvik_term::Term;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erl_ddll", "try_load", 3, try_load_3),
+    bif!("erl_ddll", "try_unload", 2, try_unload_2),
+    bif!("erl_ddll", "loaded_drivers", 0, loaded_drivers_0),
+    bif!("erl_ddll", "info", 2, info_2),
+    bif!("erl_ddll", "monitor", 2, monitor_2),
+    bif!("erl_ddll", "demonitor", 1, demonitor_1),
     bif!("erl_ddll", "format_error_int", 1, format_error_int_1),
 ];
 
-fn open_error() -> Term<'static> {
-    Atom::intern("open_error").map_or(am::error.into(), Term::atom)
+/// What loads drivers.
+#[derive(Copy, Clone)]
+pub struct Loader {
+    pub try_load: Bif,
+    pub try_unload: Bif,
+    pub loaded_drivers: Bif,
+    pub info: Bif,
+    pub monitor: Bif,
+    pub demonitor: Bif,
+    pub format_error: Bif,
+}
+
+static LOADER: OnceLock<Loader> = OnceLock::new();
+/// The first call counts.
+pub fn set_loader(l: Loader) -> bool {
+    LOADER.set(l).is_ok()
+}
+
+fn ask<'h>(p: &'h Proc, a: &[Term<'h>], which: impl Fn(&Loader) -> Bif) -> BifResult<'h> {
+    match LOADER.get() {
+        Some(l) => which(l)(p, a),
+        None => Err(p.notsup()),
+    }
 }
 
 fn try_load_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let named = |t: Term<'h>| t.as_atom().is_some() || t.is_list();
-    if crate::filename::native(a[0]).is_none() || !named(a[1]) || !a[2].is_proper_list() {
-        return Err(p.badarg());
-    }
-    let why = p.heap.tuple(&[open_error(), Term::int(-1)]);
-    Ok(p.heap.tuple(&[am::error.into(), why]))
+    ask(p, a, |l| l.try_load)
 }
-
+fn try_unload_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    ask(p, a, |l| l.try_unload)
+}
+fn loaded_drivers_0<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    ask(p, a, |l| l.loaded_drivers)
+}
+fn info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    ask(p, a, |l| l.info)
+}
+fn monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    ask(p, a, |l| l.monitor)
+}
+fn demonitor_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    ask(p, a, |l| l.demonitor)
+}
 fn format_error_int_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    match a[0].as_tuple_n() {
-        Some([tag, code]) if tag.same(open_error()) && code.is_small() => {
-            Ok(p.heap.string("linked-in drivers cannot be loaded"))
-        }
-        _ => Err(p.badarg()),
-    }
+    ask(p, a, |l| l.format_error)
 }

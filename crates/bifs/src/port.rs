@@ -28,13 +28,15 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "port_get_data", 1, port_get_data_1),
 ];
 
-/// A port by identifier or registered name.
+/// A port by identifier or registered name; it may be closed.
+fn named(t: Term<'_>) -> Option<Arc<Port>> {
+    match t.as_atom() {
+        Some(name) => find(host::host()?.whereis(name)?),
+        None => find(t),
+    }
+}
 fn lookup(t: Term<'_>) -> Option<Arc<Port>> {
-    let t = match t.as_atom() {
-        Some(name) => host::host()?.whereis(name)?,
-        None => t,
-    };
-    find(t).filter(|p| p.is_open())
+    named(t).filter(|p| p.is_open())
 }
 
 fn command(t: Term<'_>) -> Option<Vec<u8>> {
@@ -65,7 +67,8 @@ fn limits(t: Term<'_>) -> Option<Option<Limits>> {
         return Some(None);
     }
     let [low, high] = t.as_tuple_n()?;
-    let (low, high) = (low.as_usize()?, high.as_usize()?);
+    let number = |t: Term<'_>| usize::try_from(t.as_u64()?).ok();
+    let (low, high) = (number(low)?, number(high)?);
     if low == 0 || high == 0 {
         return None;
     }
@@ -199,20 +202,22 @@ impl Pins for Busy {
 fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.resumed::<Busy>();
     let (mut force, mut nosuspend) = (false, false);
-    let Some(flags) = a[2].list_to_vec() else {
-        return Ok(am::badopt.into());
-    };
-    for f in flags {
+    let mut flags = a[2].list();
+    for f in flags.by_ref() {
         match f.as_atom() {
             Some(am::force) => force = true,
             Some(am::nosuspend) => nosuspend = true,
             _ => return Ok(am::badopt.into()),
         }
     }
-    let (Some(port), Some(me)) = (lookup(a[0]), p.self_pid().as_local_pid()) else {
+    if !flags.rest.is_nil() {
+        return Ok(am::badopt.into());
+    }
+    // Whether it is open is looked at when it is written to.
+    let (Some(port), me) = (named(a[0]), p.pid()) else {
         return Ok(am::badarg.into());
     };
-    if force {
+    if force && port.is_open() {
         // No driver here can be written to while it is busy.
         return Ok(am::notsup.into());
     }
@@ -245,9 +250,15 @@ fn port_control_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-/// No driver here has a `call`.
-fn port_call_3<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(am::badarg.into())
+fn port_call_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let reply = || {
+        let op = u32::try_from(a[1].as_u64()?).ok()?;
+        let (port, me) = (lookup(a[0])?, p.self_pid().as_local_pid()?);
+        let data = kvik_etf::encode(a[2], kvik_etf::EncodeOpts::default(), 0);
+        let reply = p.calls_port(am::port_call, 3, || port.call(me, op, &data))?;
+        Some(kvik_etf::decode(&reply, &p.heap, kvik_etf::DecodeOpts::default()).ok()?.0)
+    };
+    Ok(reply().map_or(am::badarg.into(), |t| p.heap.tuple(&[am::ok.into(), t])))
 }
 
 fn port_close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -347,8 +358,8 @@ fn port_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn ports_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let open = table::all().into_iter().filter(|p| p.is_open());
-    Ok(open.fold(Term::NIL, |l, port| p.heap.cons(Term::local_port(port.id), l)))
+    let open = table::open_ids().into_iter();
+    Ok(open.fold(Term::NIL, |l, id| p.heap.cons(Term::local_port(id), l)))
 }
 
 fn port_set_data_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

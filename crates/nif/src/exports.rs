@@ -67,17 +67,20 @@ use crate::threads::{
 use crate::variadic::{enif_fprintf, enif_make_list, enif_make_tuple, enif_snprintf};
 
 /// A function's address.
-pub struct Address(#[allow(dead_code)] *const ());
+pub struct Address(#[allow(dead_code)] pub *const ());
 // SAFETY: an address of code.
 unsafe impl Sync for Address {}
 
-macro_rules! all {
+macro_rules! by_address {
     ($($name:ident),* $(,)?) => {
         #[used]
-        pub static ALL: &[Address] = &[$(Address($name as *const ())),*];
+        pub static ALL: &[$crate::exports::Address] =
+            &[$($crate::exports::Address($name as *const ())),*];
     };
 }
-all! {
+pub(crate) use by_address;
+
+by_address! {
     enif_free_iovec,
     enif_inspect_iovec,
     enif_ioq_create,

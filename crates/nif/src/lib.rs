@@ -1,5 +1,6 @@
 //! NIF libraries: what C programs made for OTP 25's `erl_nif.h` call, and how `erlang:load_nif/2`
-//! loads them. See `docs/internals/nif.md`.
+//! loads them (see `docs/internals/nif.md`). Linked-in drivers: the same for `erl_driver.h` and
+//! `erl_ddll` (see `docs/internals/ports.md`).
 //!
 //! The functions named `enif_…` are the interface's, documented in OTP's manual page `erl_nif`. They
 //! trust their callers as C does. Nothing here unwinds into C.
@@ -9,6 +10,9 @@ mod abi;
 mod binaries;
 mod call;
 mod compound;
+mod ddll;
+mod driver;
+mod driver_calls;
 mod env;
 mod exports;
 mod ioq;
@@ -30,5 +34,16 @@ pub fn install() -> usize {
     let watchers =
         kvik_proc::signal::Watchers { hears: monitors::down, resource: monitors::resource };
     let _ = kvik_proc::signal::WATCHERS.set(watchers);
-    exports::ALL.len()
+    kvik_port::set_loaded_drivers(ddll::make);
+    kvik_proc::hooks::on_exit(ddll::forget);
+    kvik_bifs::ddll::set_loader(kvik_bifs::ddll::Loader {
+        try_load: ddll::try_load,
+        try_unload: ddll::try_unload,
+        loaded_drivers: ddll::loaded_drivers,
+        info: ddll::info,
+        monitor: ddll::monitor,
+        demonitor: ddll::demonitor,
+        format_error: ddll::format_error,
+    });
+    exports::ALL.len() + driver_calls::ALL.len()
 }

@@ -24,6 +24,7 @@ pub enum Exit {
     Normal,
     Posix(Errno),
     Reason(Atom),
+    Number(i32),
 }
 
 impl Exit {
@@ -32,6 +33,7 @@ impl Exit {
             Exit::Normal => am::normal.into(),
             Exit::Posix(e) => Atom::intern(e.name()).unwrap_or(am::error).into(),
             Exit::Reason(a) => a.into(),
+            Exit::Number(n) => Term::int(n),
         }
     }
 }
@@ -57,6 +59,10 @@ pub trait Driver: Send {
     fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow;
     /// `None`: `badarg`.
     fn control(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<Reply> {
+        None
+    }
+    /// The same for `port_call`, in the external term format.
+    fn call(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<Vec<u8>> {
         None
     }
     /// Bytes that wait to be written.

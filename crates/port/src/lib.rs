@@ -9,6 +9,7 @@ pub mod driver;
 pub mod env;
 pub mod host;
 pub mod inet;
+pub mod info;
 pub mod input;
 pub mod iodata;
 pub mod options;
@@ -41,7 +42,7 @@ pub fn install(schedulers: usize) -> kvik_sys::Result<()> {
     signals::init()
 }
 
-use std::sync::RwLock;
+use std::sync::{OnceLock, RwLock};
 
 /// Makes a driver for a port that is opened with this name (the whole command).
 pub type MakeDriver = fn(&[u8]) -> Box<dyn driver::Driver>;
@@ -54,9 +55,25 @@ pub fn add_driver(name: &'static str, make: MakeDriver) {
     all.push((name, make));
 }
 
-/// The driver that the first word of a command names.
-fn driver_by_name(command: &[u8]) -> Option<MakeDriver> {
+/// The names of all that are built in.
+pub fn drivers() -> impl Iterator<Item = &'static str> {
+    let all = DRIVERS.read().unwrap_or_else(|e| e.into_inner());
+    all.iter().map(|(name, _)| *name).collect::<Vec<_>>().into_iter()
+}
+
+/// Makes a driver of those that were loaded, if one has the name that a command begins with.
+type Loaded = fn(&[u8]) -> Option<Box<dyn driver::Driver>>;
+static LOADED: OnceLock<Loaded> = OnceLock::new();
+/// The first call counts.
+pub fn set_loaded_drivers(f: Loaded) {
+    let _ = LOADED.set(f);
+}
+
+/// A driver by the first word of a command.
+fn driver_by_name(command: &[u8]) -> Option<Box<dyn driver::Driver>> {
     let word = command.split(|b| *b == b' ').next()?;
     let all = DRIVERS.read().unwrap_or_else(|e| e.into_inner());
-    all.iter().find(|(n, _)| n.as_bytes() == word).map(|(_, make)| *make)
+    let make = all.iter().find(|(n, _)| n.as_bytes() == word).map(|(_, make)| *make);
+    drop(all);
+    make.map(|make| make(command)).or_else(|| LOADED.get()?(command))
 }

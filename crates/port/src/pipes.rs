@@ -67,10 +67,10 @@ pub(crate) fn open_driver(
         }
         What::Driver(name) => {
             let d = crate::driver_by_name(name).ok_or(OpenError::Badarg)?;
-            Ok((d(name), name.clone()))
+            Ok((d, name.clone()))
         }
         What::Spawn(command) => match crate::driver_by_name(command) {
-            Some(d) => Ok((d(command), command.clone())),
+            Some(d) => Ok((d, command.clone())),
             None => Ok((Box::new(shell(command, o)?), command.clone())),
         },
     }

@@ -11,6 +11,7 @@ use kvik_term::{am, Atom, Term};
 
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::host::host;
+pub use crate::info::{find, flush_all, Info};
 use crate::input::Piece;
 use crate::options::{Limits, Options, What};
 use crate::{poll, table, trace};
@@ -78,6 +79,8 @@ pub struct Core {
     busy: bool,
     /// Processes that are suspended until it is busy no longer.
     waiters: Vec<u32>,
+    /// The driver wants the port to end, and could not say so when it returned.
+    failed: Option<Exit>,
     input: u64,
     output: u64,
 }
@@ -180,6 +183,10 @@ impl Core {
         let Some(h) = host() else { return };
         self.waiters.drain(..).for_each(|pid| h.resume(pid));
     }
+    /// A call that answers something else may end the port.
+    pub fn fail(&mut self, flow: Flow) {
+        self.failed = flow.err().or(self.failed);
+    }
     pub fn count_output(&mut self, n: usize) {
         self.output += n as u64;
     }
@@ -222,6 +229,7 @@ impl Port {
             busy_limits: o.busy,
             busy: false,
             waiters: Vec::new(),
+            failed: None,
             input: 0,
             output: 0,
         };
@@ -291,6 +299,7 @@ impl Port {
         let Inner { core, driver } = &mut **g;
         if core.state == State::Open {
             core.wake_waiters();
+            table::closed(self.id);
             trace::closed(self.id, reason.term(), host().and_then(|h| h.name_of(self.id)));
             if let Some(h) = host() {
                 h.unregister(self.id);
@@ -377,13 +386,39 @@ impl Port {
         let mut g = self.open_lock()?;
         g.core.caller = from;
         trace::received_control(self.id, from, op, data);
-        let Inner { core, driver } = &mut *g;
-        let reply = driver.control(core, op, data)?;
+        let mut reply = None;
+        self.run(&mut g, |driver, core| {
+            reply = driver.control(core, op, data);
+            core.failed.take().map_or(Ok(()), Err)
+        });
+        let reply = reply?;
         trace::answered(self.id, from, |h| {
             let (Reply::List(data) | Reply::Binary(data)) = &reply;
             h.tuple(&[am::control.into(), h.binary(data)])
         });
         Some(reply)
+    }
+
+    /// `port_call/3`
+    pub fn call(&self, from: u32, op: u32, data: &[u8]) -> Option<Vec<u8>> {
+        let call = || {
+            let mut g = self.open_lock()?;
+            g.core.caller = from;
+            let mut reply = None;
+            self.run(&mut g, |driver, core| {
+                reply = driver.call(core, op, data);
+                core.failed.take().map_or(Ok(()), Err)
+            });
+            reply
+        };
+        during(meter::State::Port, call)
+    }
+
+    /// Ends it for its driver, from outside of its calls.
+    pub fn fail(&self, exit: Exit) {
+        if let Some(mut g) = self.open_lock() {
+            self.run(&mut g, |_, _| Err(exit));
+        }
     }
 
     /// `port_close/1`. `false`: it was closed already.
@@ -542,7 +577,7 @@ impl Port {
         })
     }
 
-    fn flush(&self) {
+    pub(crate) fn flush(&self) {
         let mut g = self.lock();
         if g.core.state != State::Closed {
             g.driver.flush();
@@ -556,31 +591,4 @@ fn link(core: &mut Core, pid: u32) {
         trace::life(core.id, "getting_linked", Term::local_pid(pid));
         core.links.push(pid);
     }
-}
-
-/// What `port_info` tells.
-pub struct Info {
-    pub name: Vec<u8>,
-    pub owner: u32,
-    pub links: Vec<u32>,
-    pub monitored_by: Vec<u32>,
-    pub registered: Option<Atom>,
-    pub input: u64,
-    pub output: u64,
-    pub os_pid: Option<i32>,
-    pub queue_size: usize,
-    pub parallelism: bool,
-}
-
-/// Writes out what was given to ports, before the VM halts.
-pub fn flush_all() {
-    for p in table::all() {
-        p.flush();
-    }
-    crate::tty::restore();
-}
-
-/// The port of a term, where it is open or closing.
-pub fn find(t: Term<'_>) -> Option<Arc<Port>> {
-    table::get(t.as_local_port()?)
 }

@@ -1,15 +1,19 @@
 //! Signals to the VM become messages: `{notify, sigterm}` to `erl_signal_server`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use kvik_heap::OwnedTerm;
 use kvik_sys::signal::{self, Action, NAMES};
 use kvik_term::{am, Atom};
 
 use crate::host::host;
 
-/// `os:set_signal/2`. `None`: no such signal, or one that cannot be set.
+/// `os:set_signal/2`. `None`: no such signal. As in OTP, nobody is told of one that cannot be set
+/// (SIGSTOP).
 pub fn set(name: Atom, action: Action) -> Option<()> {
     let (_, number) = NAMES.iter().find(|(n, _)| *n == name.name())?;
-    signal::set(*number, action).ok()
+    let _ = signal::set(*number, action);
+    Some(())
 }
 
 /// What the VM does from its start: a closed pipe is an error of the write, and the signals that
@@ -24,6 +28,9 @@ pub fn init() -> kvik_sys::Result<()> {
     signal::set(signal::SIGPIPE, Action::Ignore)
 }
 
+/// There has been a server.
+static SERVED: AtomicBool = AtomicBool::new(false);
+
 /// Passes on the signals that came.
 pub fn dispatch() {
     for n in signal::take() {
@@ -33,13 +40,14 @@ pub fn dispatch() {
         let Some(h) = host() else { continue };
         let server = h.whereis(am::erl_signal_server);
         let Some(pid) = server.and_then(|t| t.as_local_pid()) else {
-            // Nobody is there to stop the system in an orderly way.
-            if *name == "sigterm" {
+            // Nobody has ever been there to stop the system in an orderly way.
+            if *name == "sigterm" && !SERVED.load(Ordering::Relaxed) {
                 let _ = signal::set(n, Action::Default);
                 let _ = signal::send(std::process::id() as i32, n);
             }
             continue;
         };
+        SERVED.store(true, Ordering::Relaxed);
         let name = Atom::intern(name).unwrap_or(am::error);
         h.send(pid, OwnedTerm::build(3, |h| h.tuple(&[am::notify.into(), name.into()])));
     }

@@ -1,13 +1,28 @@
 //! Ports by number. A number's low 16 bits are its slot; numbers are not used again soon.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use crate::port::Port;
 
 /// The most ports at once (OTP's default).
 pub const MAX_PORTS: usize = 65_536;
 const NUMBERS: u32 = 1 << 28;
+
+/// The numbers of those that are open for everybody: what `erlang:ports/0` tells is what was so at
+/// one moment.
+static OPEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+fn open() -> MutexGuard<'static, BTreeSet<u32>> {
+    OPEN.lock().unwrap_or_else(|e| e.into_inner())
+}
+pub fn open_ids() -> Vec<u32> {
+    open().iter().copied().collect()
+}
+/// It is closed for everybody, if perhaps not gone.
+pub fn closed(id: u32) {
+    open().remove(&id);
+}
 
 type Slot = RwLock<Option<Arc<Port>>>;
 const CHUNK: usize = 256;
@@ -25,6 +40,10 @@ fn slot(id: u32) -> &'static Slot {
 /// Puts a port that `make` makes for its number into the table. `None`: there are too many.
 pub fn insert(make: impl FnOnce(u32) -> Arc<Port>) -> Option<Arc<Port>> {
     for _ in 0..MAX_PORTS {
+        // Numbers are not to be used up in vain.
+        if COUNT.load(Ordering::Relaxed) >= MAX_PORTS {
+            return None;
+        }
         let id = NEXT.fetch_add(1, Ordering::Relaxed) % NUMBERS;
         if id == 0 && COUNT.load(Ordering::Relaxed) > 0 {
             continue;
@@ -34,6 +53,7 @@ pub fn insert(make: impl FnOnce(u32) -> Arc<Port>) -> Option<Arc<Port>> {
             let port = make(id);
             *s = Some(port.clone());
             COUNT.fetch_add(1, Ordering::Relaxed);
+            open().insert(id);
             return Some(port);
         }
     }
@@ -51,6 +71,7 @@ pub fn remove(id: u32) {
     if s.as_ref().is_some_and(|p| p.id == id) {
         *s = None;
         COUNT.fetch_sub(1, Ordering::Relaxed);
+        closed(id);
     }
 }
 

@@ -19,7 +19,7 @@ const IOV_MAX: usize = 1024;
 pub fn read(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
     let n = retry(|| {
         // SAFETY: the buffer is ours to write, for its length.
-        check_size(unsafe { libc::read(fd, buf.as_mut_ptr().cast(), buf.len()) })
+        check_size(unsafe { syscall(libc::SYS_read, fd, buf.as_mut_ptr(), buf.len()) as isize })
     })?;
     // SAFETY: the system wrote `n` bytes.
     Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), n) })
@@ -109,7 +109,9 @@ fn behind(offset: i64, done: usize) -> Result<i64> {
 /// A `read` into bytes that hold something already.
 pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
     // SAFETY: the buffer is ours to write, for its length.
-    retry(|| check_size(unsafe { libc::read(fd, buf.as_mut_ptr().cast(), buf.len()) }))
+    retry(|| {
+        check_size(unsafe { syscall(libc::SYS_read, fd, buf.as_mut_ptr(), buf.len()) as isize })
+    })
 }
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {

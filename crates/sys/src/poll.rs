@@ -141,10 +141,10 @@ impl Poller {
             Some(d) if !d.is_zero() => self.wait_precisely(at, d),
             t => {
                 let ms = if t.is_some() { 0 } else { -1 };
+                let (set, most) = (self.epoll.as_raw_fd(), MAX_EVENTS as i32);
+                // Not by the C library's function: see `fd`.
                 // SAFETY: room for that many events.
-                check(unsafe {
-                    libc::epoll_wait(self.epoll.as_raw_fd(), at, MAX_EVENTS as i32, ms)
-                })
+                check(unsafe { libc::syscall(libc::SYS_epoll_wait, set, at, most, ms) as i32 })
             }
         };
         match n {
