@@ -108,10 +108,9 @@ fn behind(offset: i64, done: usize) -> Result<i64> {
 
 /// A `read` into bytes that hold something already.
 pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
+    let (at, n) = (buf.as_mut_ptr(), buf.len());
     // SAFETY: the buffer is ours to write, for its length.
-    retry(|| {
-        check_size(unsafe { syscall(libc::SYS_read, fd, buf.as_mut_ptr(), buf.len()) as isize })
-    })
+    retry(|| check_size(unsafe { syscall(libc::SYS_read, fd, at, n) as isize }))
 }
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
