@@ -28,6 +28,7 @@ pub mod filename;
 mod float_text;
 pub mod funs;
 pub mod guards;
+mod io_lib;
 pub mod iolist;
 pub mod lists;
 pub mod literals;
@@ -86,6 +87,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         etf::BIFS,
         file::BIFS,
         filename::BIFS,
+        io_lib::BIFS,
         iolist::BIFS,
         match_spec::BIFS,
         os::BIFS,

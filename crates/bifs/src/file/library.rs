@@ -8,7 +8,7 @@ use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_sys::file::{self as sys, Whence};
 use kvik_sys::{Errno, Result};
-use kvik_term::{am, map, Term};
+use kvik_term::{am, Term};
 
 use super::read::{read_at, read_term};
 use super::write::{write_list, write_one};
@@ -35,15 +35,20 @@ fn handle<'h>(p: &'h Proc, t: Term<'h>) -> std::result::Result<Handle<'h>, Raise
         Some([tag, _, data]) if tag == am::file_descriptor => data,
         _ => return Err(p.error(am::function_clause)),
     };
-    let get = |key: kvik_term::Atom| {
-        let value = data.as_map().and_then(|m| map::get(m, key.into()));
-        value.ok_or_else(|| p.error_pair(am::badmatch, data))
+    // A map's keys are in order.
+    let known = [am::handle, am::owner, am::r_ahead_size, am::r_buffer];
+    let values = match data.as_map().and_then(|m| m.flat()) {
+        Some((keys, values)) if keys.iter().zip(known).all(|(k, a)| *k == a) => values,
+        _ => &[],
     };
-    if !get(am::owner)?.same(p.self_pid()) {
+    let &[file, owner, ahead, buffer] = values else {
+        return Err(p.error_pair(am::badmatch, data));
+    };
+    if !owner.same(p.self_pid()) {
         return Err(p.error(am::not_on_controlling_process));
     }
-    let ahead = get(am::r_ahead_size)?.as_usize().ok_or_else(|| p.badarith())?;
-    Ok(Handle { file: get(am::handle)?, ahead, buffer: get(am::r_buffer)? })
+    let ahead = ahead.as_usize().ok_or_else(|| p.badarith())?;
+    Ok(Handle { file, ahead, buffer })
 }
 
 /// `{error, badarg}`: these functions don't raise it.
