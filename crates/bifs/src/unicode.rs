@@ -261,6 +261,19 @@ fn answer<'h>(p: &'h Proc, c: &Converted<'h>, made: Term<'h>) -> BifResult<'h> {
     })
 }
 
+/// So many characters of a plain list are converted without looking at the turn.
+const SHORT: usize = 1000;
+
+/// The bytes of a short list of ASCII characters.
+fn ascii(t: Term<'_>) -> Option<Vec<u8>> {
+    let mut it = t.list();
+    let mut bytes = Vec::with_capacity(64);
+    for t in it.by_ref().take(SHORT) {
+        bytes.push(t.as_small().and_then(|c| u8::try_from(c).ok()).filter(u8::is_ascii)?);
+    }
+    it.rest.is_nil().then_some(bytes)
+}
+
 fn encoding(t: Term<'_>) -> Option<bool> {
     match t.as_atom()? {
         am::latin1 => Some(true),
@@ -290,6 +303,10 @@ fn characters_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             charge(p, bytes.len());
             return Ok(data);
         }
+    }
+    if let Some(bytes) = ascii(data).filter(|_| first_turn) {
+        p.heap.bump_reductions((bytes.len() / CHARACTERS) as i64);
+        return Ok(p.heap.binary(&bytes));
     }
     let c = convert(p, data, latin1, false)?;
     answer(p, &c.out, p.heap.binary(&c.out.text))
