@@ -218,28 +218,37 @@ pub(crate) unsafe fn copy_up_to(
     end: *mut u64,
     mut off_heap: Option<&mut *mut u64>,
 ) -> Option<u64> {
-    // SAFETY: the words between `scan` and `*top` are whole objects and list cells.
+    let (mut root, mut scan, mut free) = (t.word(), *top, *top);
+    // Where the word stands whose object is copied next.
+    let mut at: *mut u64 = &mut root;
+    // SAFETY: the words between `scan` and `free` are whole objects and list cells.
     unsafe {
-        let mut scan = *top;
-        let root = copy_one(t.word(), s, top, end, &mut off_heap)?;
-        while scan < *top {
-            let w = *scan;
-            if is_header(w) {
-                if !has_terms(w) {
-                    scan = scan.add(header_words(w));
+        loop {
+            *at = copy_one(*at, s, &mut free, end, &mut off_heap)?;
+            loop {
+                if scan >= free {
+                    *top = free;
+                    return Some(root);
                 }
-            } else if !is_immediate(w) {
-                *scan = copy_one(w, s, top, end, &mut off_heap)?;
+                let w = *scan;
+                if is_header(w) {
+                    if !has_terms(w) {
+                        scan = scan.add(header_words(w));
+                    }
+                } else if !is_immediate(w) {
+                    break;
+                }
+                scan = scan.add(1);
             }
+            at = scan;
             scan = scan.add(1);
         }
-        Some(root)
     }
 }
 
 /// # Safety
 /// As for `copy_up_to`, for one object.
-#[inline]
+#[inline(always)]
 unsafe fn copy_one(
     w: u64,
     s: &Sharing,
@@ -269,30 +278,50 @@ unsafe fn copy_one(
             let n = object_words(h);
             *top = fits(q, n, end)?;
             copy_words(p, q, n);
-            match header_subtag(h) {
-                REFC_BIN => {
-                    let off_heap = off_heap.as_deref_mut()?;
-                    BinRef::retain(*p.add(3) as *mut Binary).into_raw();
-                    *q.add(2) = *off_heap as u64;
-                    *q.add(5) = 0;
-                    *off_heap = q;
-                }
-                MAGIC_REF => {
-                    let off_heap = off_heap.as_deref_mut()?;
-                    let r = &*(*p.add(4) as *const Resource);
-                    *q.add(4) = Box::into_raw(Box::new(r.clone())) as u64;
-                    *q.add(3) = *off_heap as u64;
-                    *off_heap = q;
-                }
-                // Only its own process may append to a binary in place.
-                SUB_BIN => *q.add(4) = small(0),
-                _ => {}
+            if matches!(header_subtag(h), REFC_BIN | MAGIC_REF | SUB_BIN) {
+                own_parts(p, q, off_heap)?;
             }
             Some(q as u64 + TAG_BOXED)
         } else {
             Some(w)
         }
     }
+}
+
+/// What is not the same in a copy at `q` as in the object at `p`. `None`: there is no chain for
+/// off-heap objects.
+///
+/// # Safety
+/// `q` is a copy of the words of `p`.
+#[inline(never)]
+unsafe fn own_parts(
+    p: *const u64,
+    q: *mut u64,
+    off_heap: &mut Option<&mut *mut u64>,
+) -> Option<()> {
+    // SAFETY: as the caller says, and the layouts of `word`.
+    unsafe {
+        match header_subtag(*p) {
+            REFC_BIN => {
+                let off_heap = off_heap.as_deref_mut()?;
+                BinRef::retain(*p.add(3) as *mut Binary).into_raw();
+                *q.add(2) = *off_heap as u64;
+                *q.add(5) = 0;
+                *off_heap = q;
+            }
+            MAGIC_REF => {
+                let off_heap = off_heap.as_deref_mut()?;
+                let r = &*(*p.add(4) as *const Resource);
+                *q.add(4) = Box::into_raw(Box::new(r.clone())) as u64;
+                *q.add(3) = *off_heap as u64;
+                *off_heap = q;
+            }
+            // Only its own process may append to a binary in place.
+            SUB_BIN => *q.add(4) = small(0),
+            _ => {}
+        }
+    }
+    Some(())
 }
 
 /// Where `n` words from `q` on end, when that is not behind `end`.

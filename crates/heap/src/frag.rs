@@ -134,6 +134,20 @@ impl OwnedTerm {
         }
         OwnedTerm { root, frag: first }
     }
+    /// A tuple of immediates.
+    pub fn tuple<const N: usize>(elements: [Term<'static>; N]) -> OwnedTerm {
+        let f = Frag::new(N + 1).as_ptr();
+        // SAFETY: the new fragment has room for the header and the elements, and is ours alone.
+        unsafe {
+            let at = Frag::words(f);
+            at.write(header(TUPLE, N));
+            for (i, t) in elements.iter().enumerate() {
+                at.add(1 + i).write(t.word());
+            }
+            (*f).used = N + 1;
+            OwnedTerm { root: at as u64 + TAG_BOXED, frag: f }
+        }
+    }
     /// A term without memory.
     pub const fn immediate(t: Term<'static>) -> OwnedTerm {
         OwnedTerm { root: t.word(), frag: ptr::null_mut() }

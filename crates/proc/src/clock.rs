@@ -2,10 +2,13 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::OnceLock;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use kvik_sys::clock::monotonic_nanos;
 
 struct Start {
-    instant: Instant,
+    /// On the system's monotonic clock.
+    at: i64,
     /// System time minus monotonic time, in nanoseconds. Fixed (OTP's default time warp mode).
     offset: i64,
 }
@@ -15,7 +18,7 @@ const BEGIN: i64 = -576_460_752_000_000_000;
 
 fn start() -> &'static Start {
     static START: OnceLock<Start> = OnceLock::new();
-    START.get_or_init(|| Start { instant: Instant::now(), offset: os_system() - BEGIN })
+    START.get_or_init(|| Start { at: monotonic_nanos(), offset: os_system() - BEGIN })
 }
 
 /// System time as the operating system says it, in nanoseconds since 1970.
@@ -28,7 +31,7 @@ pub fn os_system() -> i64 {
 /// Nanoseconds since the VM started.
 #[inline]
 pub fn now() -> u64 {
-    start().instant.elapsed().as_nanos() as u64
+    monotonic_nanos().saturating_sub(start().at) as u64
 }
 /// `erlang:monotonic_time/0`, in nanoseconds.
 pub fn monotonic() -> i64 {

@@ -1,80 +1,121 @@
-//! [`Few`]: an ordered map for what most processes have little of, links and monitors. A handful
-//! stands in a vector that keeps its room, so that a call of a server, which sets up a monitor and
-//! takes it down, allocates nothing.
+//! [`Few`]: an ordered map for what most processes have little of, links and monitors. One stands in
+//! the map itself, so that neither a call of a server, which sets up a monitor and takes it down,
+//! nor a process with one link allocates anything. A handful stands in a vector that keeps its room.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// More than that move to a tree.
 const FEW: usize = 16;
 
-pub struct Few<K, V> {
-    few: Vec<(K, V)>,
-    /// Everything, once there were more than a few.
-    many: Option<BTreeMap<K, V>>,
+pub enum Few<K, V> {
+    One(Option<(K, V)>),
+    /// In order.
+    Row(Vec<(K, V)>),
+    Tree(BTreeMap<K, V>),
 }
 
 impl<K, V> Default for Few<K, V> {
     fn default() -> Self {
-        Few { few: Vec::new(), many: None }
+        Few::One(None)
+    }
+}
+
+/// Where the key stands, or would. References grow, and what came last goes first.
+#[inline]
+fn find<K: Ord, V>(row: &[(K, V)], k: &K) -> Result<usize, usize> {
+    let n = row.len();
+    match row.last().map(|(last, _)| last.cmp(k)) {
+        None | Some(Ordering::Less) => Err(n),
+        Some(Ordering::Equal) => Ok(n - 1),
+        Some(Ordering::Greater) => row.binary_search_by(|(key, _)| key.cmp(k)),
     }
 }
 
 impl<K: Ord + Copy, V> Few<K, V> {
-    fn find(&self, k: &K) -> Result<usize, usize> {
-        self.few.binary_search_by(|(key, _)| key.cmp(k))
-    }
+    #[inline]
     pub fn get(&self, k: &K) -> Option<&V> {
-        match &self.many {
-            Some(m) => m.get(k),
-            None => self.find(k).ok().map(|i| &self.few[i].1),
+        match self {
+            Few::One(one) => one.as_ref().filter(|(key, _)| key == k).map(|(_, v)| v),
+            Few::Row(row) => find(row, k).ok().map(|i| &row[i].1),
+            Few::Tree(tree) => tree.get(k),
         }
     }
+    #[inline]
     pub fn get_mut(&mut self, k: &K) -> Option<&mut V> {
-        let few = self.find(k);
-        match &mut self.many {
-            Some(m) => m.get_mut(k),
-            None => few.ok().map(|i| &mut self.few[i].1),
+        match self {
+            Few::One(one) => one.as_mut().filter(|(key, _)| key == k).map(|(_, v)| v),
+            Few::Row(row) => find(row, k).ok().map(|i| &mut row[i].1),
+            Few::Tree(tree) => tree.get_mut(k),
         }
     }
     /// Puts a value in; gives the one that was there.
+    #[inline]
     pub fn insert(&mut self, k: K, v: V) -> Option<V> {
-        if let Some(m) = &mut self.many {
-            return m.insert(k, v);
+        if let Few::One(one @ None) = self {
+            *one = Some((k, v));
+            return None;
         }
-        match self.find(&k) {
-            Ok(i) => Some(std::mem::replace(&mut self.few[i].1, v)),
-            Err(i) if self.few.len() < FEW => {
-                self.few.insert(i, (k, v));
-                None
+        self.insert_further(k, v)
+    }
+    fn insert_further(&mut self, k: K, v: V) -> Option<V> {
+        if let Some(old) = self.get_mut(&k) {
+            return Some(std::mem::replace(old, v));
+        }
+        match self {
+            Few::One(one) => *self = Few::Row(one.take().into_iter().collect()),
+            Few::Row(row) if row.len() == FEW => {
+                *self = Few::Tree(std::mem::take(row).into_iter().collect())
             }
-            Err(_) => {
-                let all = std::mem::take(&mut self.few);
-                self.many = Some(all.into_iter().chain([(k, v)]).collect());
-                None
+            _ => (),
+        }
+        match self {
+            Few::One(one) => *one = Some((k, v)),
+            Few::Row(row) => {
+                let i = find(row, &k).unwrap_or_else(|i| i);
+                row.insert(i, (k, v));
             }
+            Few::Tree(tree) => {
+                tree.insert(k, v);
+            }
+        }
+        None
+    }
+    #[inline]
+    pub fn remove(&mut self, k: &K) -> Option<V> {
+        match self {
+            Few::One(one) => one.take_if(|(key, _)| key == k).map(|(_, v)| v),
+            _ => self.remove_further(k),
         }
     }
-    pub fn remove(&mut self, k: &K) -> Option<V> {
-        let Some(m) = &mut self.many else {
-            return self.find(k).ok().map(|i| self.few.remove(i).1);
-        };
-        let v = m.remove(k);
-        if m.is_empty() {
-            self.many = None;
+    fn remove_further(&mut self, k: &K) -> Option<V> {
+        match self {
+            Few::One(_) => None,
+            Few::Row(row) => find(row, k).ok().map(|i| row.remove(i).1),
+            Few::Tree(tree) => {
+                let v = tree.remove(k);
+                if tree.is_empty() {
+                    *self = Few::default();
+                }
+                v
+            }
         }
-        v
     }
     /// Takes out what comes first.
     pub fn pop_first(&mut self) -> Option<(K, V)> {
-        match &mut self.many {
-            Some(m) => m.pop_first(),
-            None if self.few.is_empty() => None,
-            None => Some(self.few.remove(0)),
+        match self {
+            Few::One(one) => one.take(),
+            Few::Row(row) => (!row.is_empty()).then(|| row.remove(0)),
+            Few::Tree(tree) => tree.pop_first(),
         }
     }
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        let few = self.few.iter().map(|(k, v)| (k, v));
-        few.chain(self.many.iter().flat_map(|m| m.iter()))
+        let (row, tree): (&[(K, V)], _) = match self {
+            Few::One(one) => (one.as_slice(), None),
+            Few::Row(row) => (row, None),
+            Few::Tree(tree) => (&[], Some(tree)),
+        };
+        row.iter().map(|(k, v)| (k, v)).chain(tree.into_iter().flatten())
     }
     pub fn values(&self) -> impl Iterator<Item = &V> {
         self.iter().map(|(_, v)| v)

@@ -163,6 +163,8 @@ impl Proc {
                     self.trace_receive(None, m.term());
                 }
                 self.put_with_token(m, token.map_or_else(OwnedTerm::default, |t| *t));
+            } else if let Some((from, reason)) = from.as_immediate().zip(reason.as_immediate()) {
+                self.put_tuple([am::UP_EXIT.into(), from, reason]);
             } else {
                 self.put_message(|h| exit_message(h, &from, &reason));
             }
@@ -370,6 +372,7 @@ impl Proc {
         let is_down = |m: &OwnedTerm| {
             m.term().as_tuple_n::<5>().is_some_and(|t| RefId::of_term(t[1]) == Some(id))
         };
+        self.shelve();
         self.mailbox.borrow_mut().take_first(is_down).is_some()
     }
     /// Words of the messages that count as its heap's.

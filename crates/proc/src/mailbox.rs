@@ -109,12 +109,53 @@ pub struct Mailbox {
     look: usize,
 }
 
-/// Positions before which a reference cannot occur in the mailbox.
+/// Positions before which a reference cannot occur in the mailbox, those of a call being made last.
 #[derive(Default)]
 struct Markers {
     next: u64,
-    reserved: VecDeque<(u64, u64)>,
-    bound: VecDeque<(RefId, u64)>,
+    len: usize,
+    all: [Marker; MAX_MARKERS],
+}
+#[derive(Copy, Clone, Default)]
+struct Marker {
+    what: Marked,
+    at: u64,
+}
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Marked {
+    /// For a reference that will be made.
+    Reserved(u64),
+    Bound(RefId),
+}
+impl Default for Marked {
+    fn default() -> Self {
+        Marked::Reserved(0)
+    }
+}
+
+impl Markers {
+    /// Where that marker stands. The newest is the one that is asked for mostly.
+    #[inline]
+    fn find(&self, what: Marked) -> Option<usize> {
+        self.all.iter().take(self.len).rposition(|m| m.what == what)
+    }
+    #[inline]
+    fn push(&mut self, m: Marker) {
+        if self.len == MAX_MARKERS {
+            self.remove(0);
+        }
+        if let Some(free) = self.all.get_mut(self.len) {
+            *free = m;
+            self.len += 1;
+        }
+    }
+    #[inline]
+    fn remove(&mut self, i: usize) {
+        if i + 1 != self.len {
+            self.all.copy_within(i + 1..self.len, i);
+        }
+        self.len -= 1;
+    }
 }
 /// How many messages ahead of the one looked at memory is asked for.
 const AHEAD: usize = 4;
@@ -371,8 +412,7 @@ impl Mailbox {
     fn lower_markers(&mut self) {
         let end = self.end();
         if let Some(m) = &mut self.markers {
-            m.reserved.iter_mut().for_each(|(_, p)| *p = end.min(*p));
-            m.bound.iter_mut().for_each(|(_, p)| *p = end.min(*p));
+            m.all.iter_mut().for_each(|m| m.at = end.min(m.at));
         }
     }
     /// Closes the gaps. Messages move towards the end, which stays where it is: those after a
@@ -385,42 +425,44 @@ impl Mailbox {
     }
 
     /// Marks the end of the mailbox: what is there cannot hold a reference made later.
+    #[inline]
     pub fn reserve(&mut self) -> u64 {
-        let end = self.end();
+        let at = self.end();
         let m = self.markers.get_or_insert_default();
         m.next += 1;
-        if m.reserved.len() >= MAX_MARKERS {
-            m.reserved.pop_front();
-        }
-        m.reserved.push_back((m.next, end));
+        m.push(Marker { what: Marked::Reserved(m.next), at });
         m.next
     }
     /// The reference that the marker is for.
+    #[inline]
     pub fn bind(&mut self, marker: u64, id: RefId) {
         let Some(m) = &mut self.markers else { return };
-        let Some(i) = m.reserved.iter().position(|(n, _)| *n == marker) else { return };
-        let Some((_, at)) = m.reserved.remove(i) else { return };
-        if m.bound.len() >= MAX_MARKERS {
-            m.bound.pop_front();
+        if let Some(i) = m.find(Marked::Reserved(marker)) {
+            m.all[i].what = Marked::Bound(id);
         }
-        m.bound.push_back((id, at));
     }
+    #[inline]
     pub fn unbind(&mut self, id: RefId) {
-        if let Some(m) = &mut self.markers {
-            m.bound.retain(|(r, _)| *r != id);
-        }
+        self.remove_marker(Marked::Bound(id))
     }
+    #[inline]
     pub fn unreserve(&mut self, marker: u64) {
-        if let Some(m) = &mut self.markers {
-            m.reserved.retain(|(n, _)| *n != marker);
+        self.remove_marker(Marked::Reserved(marker))
+    }
+    #[inline]
+    fn remove_marker(&mut self, what: Marked) {
+        let Some(m) = &mut self.markers else { return };
+        if let Some(i) = m.find(what) {
+            m.remove(i);
         }
     }
     /// Starts the next receive at the marker of a reference.
+    #[inline]
     pub fn use_marker(&mut self, id: RefId) {
         let Some(m) = &self.markers else { return };
-        if let Some((_, at)) = m.bound.iter().find(|(r, _)| *r == id) {
+        if let Some(i) = m.find(Marked::Bound(id)) {
             // Gaps at the end may have been cut since.
-            self.save = (*at).clamp(self.base, self.end());
+            self.save = m.all[i].at.clamp(self.base, self.end());
         }
     }
 }

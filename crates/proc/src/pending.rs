@@ -83,7 +83,10 @@ impl Proc {
             if others || self.flag(flag::EXITING) || self.is_traced(bit::RECEIVE) {
                 left = self.handle_chain(new, left);
             } else if messages > 0 {
-                self.mailbox.borrow_mut().append(new, messages);
+                let only = if messages == 1 { new.first().and_then(Signal::message) } else { None };
+                if !only.is_some_and(|m| self.put_only(m)) {
+                    self.mailbox.borrow_mut().append(new, messages);
+                }
             } else if left == all {
                 return;
             }

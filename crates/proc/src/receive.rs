@@ -58,10 +58,10 @@ impl Proc {
         if self.flag(flag::EXITING) {
             return Peek::Nothing;
         }
-        if let Some(t) = self.heap.message() {
-            return Peek::Message(t);
-        }
         loop {
+            if let Some(t) = self.heap.message() {
+                return Peek::Message(t);
+            }
             let m = self.mailbox.get();
             if m.as_ref().is_some_and(|m| m.lent) {
                 return Peek::Message(self.heap.root(Root::Lent));
@@ -122,15 +122,26 @@ impl Proc {
             self.trace_receive(None, message(&make).term());
         }
         if !self.put_on_heap(|h| Some(make(h))) {
-            self.mailbox.borrow_mut().push(message(make));
+            self.mailbox.borrow_mut().push(OwnedTerm::build(SMALL_MESSAGE / 4, make));
         }
     }
-    /// Puts a message on the heap of a process that waits for one and has looked at all others.
-    /// False: it isn't one, or there is no room.
+    /// The same for a tuple of immediates.
+    pub(crate) fn put_tuple<const N: usize>(&self, elements: [Term<'static>; N]) {
+        if self.is_traced(bit::RECEIVE) {
+            self.trace_receive(None, OwnedTerm::tuple(elements).term());
+        }
+        if !self.put_on_heap(|h| Some(h.tuple(&elements))) {
+            self.mailbox.borrow_mut().push(OwnedTerm::tuple(elements));
+        }
+    }
+    /// Puts a message on the process's heap, if it waits for one and has looked at all others, or
+    /// does not wait and has none. False: neither, or there is no room.
     #[inline]
-    fn put_on_heap<'h>(&'h self, make: impl FnOnce(&'h Heap) -> Option<Term<'h>>) -> bool {
-        const STATES: u32 = flag::WAITING
-            | flag::EXITING
+    pub(crate) fn put_on_heap<'h>(
+        &'h self,
+        make: impl FnOnce(&'h Heap) -> Option<Term<'h>>,
+    ) -> bool {
+        const NOT_NOW: u32 = flag::EXITING
             | flag::SUSPENDED
             | flag::HIBERNATING
             | flag::OFF_HEAP_QUEUE
@@ -138,7 +149,11 @@ impl Proc {
             | flag::CHORES;
         let flags = self.flags.get();
         let mut m = self.mailbox.get();
-        if flags & STATES != flag::WAITING || m.as_ref().is_some_and(|m| m.lent || !m.at_end()) {
+        if flags & NOT_NOW != 0 || m.as_ref().is_some_and(|m| m.lent || !m.at_end()) {
+            return false;
+        }
+        let waits = flags & flag::WAITING != 0;
+        if !waits && (self.heap.message().is_some() || m.as_ref().is_some_and(|m| !m.is_empty())) {
             return false;
         }
         let Some(t) = make(&self.heap) else { return false };
@@ -151,6 +166,19 @@ impl Proc {
         }
         self.flags.set(flags & !flag::WAITING);
         true
+    }
+    /// The one message that has come: to the heap, where it will be looked at.
+    #[inline]
+    pub(crate) fn put_only(&self, m: &OwnedTerm) -> bool {
+        self.put_on_heap(|h| h.copy_small(m.term(), SMALL_MESSAGE))
+    }
+    /// Has all messages in the mailbox, for who looks for them there.
+    pub(crate) fn shelve(&self) {
+        if let Some(t) = self.heap.take_message() {
+            let mut m = self.mailbox.borrow_mut();
+            m.put_before(OwnedTerm::message(t));
+            m.restart();
+        }
     }
     /// The message doesn't match: on to the next.
     #[inline]

@@ -163,6 +163,7 @@ impl Proc {
         if self.set_flag(flag::SEQ, true) {
             return;
         }
+        self.shelve();
         if let Some(mut m) = self.mailbox.get() {
             m.no_tokens();
         }

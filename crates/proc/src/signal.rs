@@ -17,11 +17,9 @@ impl RefId {
     pub fn of(r: LocalRef<'_>) -> RefId {
         RefId(r.numbers())
     }
+    #[inline]
     pub fn of_term(t: Term<'_>) -> Option<RefId> {
-        match t.as_ref()? {
-            kvik_term::Ref::Local(r) => Some(RefId::of(r)),
-            kvik_term::Ref::External(_) => None,
-        }
+        t.as_local_ref().map(RefId::of)
     }
     pub fn next() -> RefId {
         RefId(kvik_heap::build::next_ref())
@@ -104,6 +102,13 @@ pub enum Control {
         id: RefId,
         reason: OwnedTerm,
     },
+}
+
+impl Control {
+    /// Is it nothing that a process which waits would go on for?
+    fn is_quiet(&self) -> bool {
+        matches!(self, Control::Monitor { .. } | Control::Demonitor { .. })
+    }
 }
 
 /// Sends a signal to a local process. When there is none the signal is answered in its place;
@@ -211,8 +216,13 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
         let Some(task) = table().get_any(pid, &guard) else { return Err(c) };
         if let Some(ticket) = task.unpark() {
             // Handled on the spot: most such signals change nothing that it waits for.
+            let quiet = c.is_quiet();
             ticket.private().handle_control(c);
-            go_on(ticket);
+            if !quiet {
+                go_on(ticket);
+            } else if let Some(ticket) = ticket.park() {
+                woken(ticket);
+            }
             return Ok(());
         }
     }

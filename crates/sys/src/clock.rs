@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+#[inline]
 fn read(clock: libc::clockid_t) -> i64 {
     let mut t = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: the call fills the structure; all zeros is a value of it too.

@@ -34,7 +34,15 @@ pub fn eq<'a>(a: Term<'a>, b: Term<'a>) -> bool {
 /// `=:=`
 #[inline]
 pub fn eq_exact<'a>(a: Term<'a>, b: Term<'a>) -> bool {
-    a.same(b) || (!a.is_immediate() && !b.is_immediate() && same(a, b, Mode::Exact))
+    a.same(b) || (!a.is_immediate() && !b.is_immediate() && same_objects(a, b))
+}
+#[inline]
+fn same_objects<'a>(a: Term<'a>, b: Term<'a>) -> bool {
+    // References are what servers and their clients compare.
+    match (a.as_local_ref(), b.as_local_ref()) {
+        (Some(x), Some(y)) => x.numbers() == y.numbers(),
+        _ => same(a, b, Mode::Exact),
+    }
 }
 
 fn rank(v: &View<'_>) -> u8 {

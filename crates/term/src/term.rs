@@ -227,11 +227,21 @@ impl<'h> Term<'h> {
             None
         }
     }
+    #[inline]
     pub fn as_ref(self) -> Option<Ref<'h>> {
+        if let Some(r) = self.as_local_ref() {
+            return Some(Ref::Local(r));
+        }
         match self.view() {
             View::Ref(r) => Some(r),
             _ => None,
         }
+    }
+    #[inline]
+    pub fn as_local_ref(self) -> Option<LocalRef<'h>> {
+        let (h, p) = self.boxed()?;
+        // SAFETY: the subtag says it is one.
+        matches!(header_subtag(h), REF | MAGIC_REF).then(|| unsafe { LocalRef::from_raw(p) })
     }
     pub fn is_integer(self) -> bool {
         self.is_small()

@@ -118,7 +118,8 @@ pub const fn is_boxed(w: u64) -> bool {
 }
 #[inline(always)]
 pub const fn is_immediate(w: u64) -> bool {
-    matches!(w & 3, 0 | 3)
+    // The two low bits are 0 or 3: in two instructions.
+    w.wrapping_add(1) & 2 == 0
 }
 #[inline(always)]
 pub const fn small(i: i64) -> u64 {

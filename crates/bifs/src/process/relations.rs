@@ -71,7 +71,6 @@ fn unlink_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
     let is_port = kind == am::port;
     match (kind.as_atom()?, item.view()) {
-        (am::process, View::Pid(Pid::Local(n))) => Some(Target::Process(n)),
         (am::process, View::Pid(_)) => Some(Target::Remote(OwnedTerm::new(item))),
         (am::port, View::Port(Port::Local(n))) => Some(Target::Port(n)),
         // A port of this node from before it was started.
@@ -125,6 +124,9 @@ fn start<'h>(
     }
 }
 fn monitored<'h>(p: &'h Proc, kind: Term<'h>, item: Term<'h>) -> Result<Target, Raised> {
+    if let (true, Some(n)) = (kind == am::process, item.as_local_pid()) {
+        return Ok(Target::Process(n));
+    }
     if ![am::process, am::port, am::time_offset].iter().any(|k| kind == *k) {
         return Err(p.badarg_because(am::badtype));
     }
