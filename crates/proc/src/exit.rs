@@ -60,10 +60,10 @@ pub(crate) fn terminate(mut ticket: Ticket, reason: OwnedTerm) {
 pub(crate) struct Farewell {
     pid: u32,
     reason: OwnedTerm,
-    /// To be answered.
-    signals: Chain<Signal>,
     /// To be told.
     to: Extra,
+    /// To be answered, after that: who watched it before hears so before who wanted to watch it.
+    signals: Chain<Signal>,
     /// To be freed, where there are many.
     messages: Option<Mailbox>,
     seq: Option<crate::seq::Parting>,
@@ -75,7 +75,7 @@ const STEP: usize = 500;
 impl Farewell {
     /// Has all been done?
     pub(crate) fn step(&mut self) -> bool {
-        if !(0..STEP).all(|_| self.answer_one() || self.tell_one()) {
+        if !(0..STEP).all(|_| self.tell_one() || self.answer_one()) {
             return self.messages.as_mut().is_none_or(|m| m.free_some(STEP));
         }
         false

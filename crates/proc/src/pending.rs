@@ -10,6 +10,9 @@
 //! and `flag::PENDING` says that there is such a rest. It is older than all that is in the inbox,
 //! which is not touched before the rest is handled. A process with a rest must not be parked: who
 //! finds one parked may hand it a signal past the inbox.
+//!
+//! A process that must end handles none any more. They are answered when links and monitors have been
+//! told (`exit::Farewell`).
 
 use kvik_sync::Chain;
 
@@ -69,18 +72,21 @@ impl Proc {
     }
     fn handle_worth(&self, reductions: i64) {
         let Some(me) = &self.me else { return };
+        if self.is_exiting() {
+            return;
+        }
         let all = reductions.max(LEAST) * PARTS;
         let mut left = all;
         if self.has_pending() {
             left = self.handle_chain(self.take_pending(), left);
         }
-        if !self.has_pending() {
+        if !self.has_pending() && !self.is_exiting() {
             let (mut messages, mut others) = (0, false);
             let new = me.take(|s| match s {
                 Signal::Message(_) => messages += 1,
                 _ => others = true,
             });
-            if others || self.flag(flag::EXITING) || self.is_traced(bit::RECEIVE) {
+            if others || self.is_traced(bit::RECEIVE) {
                 left = self.handle_chain(new, left);
             } else if messages > 0 {
                 let only = if messages == 1 { new.first().and_then(Signal::message) } else { None };
@@ -99,7 +105,7 @@ impl Proc {
     /// Handles signals for so many parts of a reduction, and keeps the others. What is left of the
     /// parts.
     fn handle_chain(&self, mut chain: Chain<Signal>, mut parts: i64) -> i64 {
-        while parts > 0 {
+        while parts > 0 && !self.is_exiting() {
             let Some(s) = chain.next() else { return parts };
             parts -= price(&s);
             self.handle(s);
