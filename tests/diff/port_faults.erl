@@ -66,15 +66,15 @@ closes_stdin() ->
 
 %% The end of the program is told when the last who has the pipe is gone.
 grandchild() ->
-    P = sh("(sleep 0.4; echo late) & echo early; exit 7", [{line, 80}, exit_status]),
+    P = sh("(sleep 1.2; echo late) & echo early; exit 7", [{line, 80}, exit_status]),
     t:p({early, receive {P, M} -> M after 3000 -> none end}),
     t:p({not_yet, receive {P, M2} -> M2 after 150 -> none end}),
     t:p({late, all(P)}),
-    P2 = sh("(sleep 0.3) & exit 7", [eof]),
+    P2 = sh("(sleep 1) & exit 7", [eof]),
     t:p({not_yet, receive {P2, M3} -> M3 after 100 -> none end}),
     t:p({eof, receive {P2, M4} -> M4 after 3000 -> none end}),
     catch port_close(P2),
-    P3 = sh("(cat >/dev/null; sleep 0.1) & exit 0", [exit_status]),
+    P3 = sh("(cat >/dev/null; sleep 2) & exit 0", [exit_status]),
     t:p({reader_stays, t:c(fun() -> port_command(P3, "x") end)}),
     port_close(P3),
     flush().
