@@ -31,7 +31,8 @@ pub fn os_system() -> i64 {
 /// Nanoseconds since the VM started.
 #[inline]
 pub fn now() -> u64 {
-    monotonic_nanos().saturating_sub(start().at) as u64
+    let began = start().at;
+    monotonic_nanos().saturating_sub(began).max(0) as u64
 }
 /// `erlang:monotonic_time/0`, in nanoseconds.
 pub fn monotonic() -> i64 {
@@ -54,4 +55,15 @@ pub fn unique_us() -> i64 {
 /// `erlang:system_time/0`, in nanoseconds.
 pub fn system() -> i64 {
     monotonic() + offset()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn time_begins_at_zero() {
+        // Whoever asks first.
+        assert!(super::now() < 60_000_000_000);
+        let then = super::now();
+        assert!(super::now() >= then);
+    }
 }
