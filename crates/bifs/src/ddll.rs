@@ -42,24 +42,20 @@ fn ask<'h>(p: &'h Proc, a: &[Term<'h>], which: impl Fn(&Loader) -> Bif) -> BifRe
     }
 }
 
-fn try_load_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    ask(p, a, |l| l.try_load)
+/// BIFs that hand on what they are asked.
+macro_rules! asked {
+    ($($bif:ident: $which:ident,)*) => {
+        $(fn $bif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+            ask(p, a, |l| l.$which)
+        })*
+    };
 }
-fn try_unload_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    ask(p, a, |l| l.try_unload)
-}
-fn loaded_drivers_0<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    ask(p, a, |l| l.loaded_drivers)
-}
-fn info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    ask(p, a, |l| l.info)
-}
-fn monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    ask(p, a, |l| l.monitor)
-}
-fn demonitor_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    ask(p, a, |l| l.demonitor)
-}
-fn format_error_int_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    ask(p, a, |l| l.format_error)
+asked! {
+    try_load_3: try_load,
+    try_unload_2: try_unload,
+    loaded_drivers_0: loaded_drivers,
+    info_2: info,
+    monitor_2: monitor,
+    demonitor_1: demonitor,
+    format_error_int_1: format_error,
 }

@@ -137,10 +137,7 @@ impl Proc {
     /// Puts a message on the process's heap, if it waits for one and has looked at all others, or
     /// does not wait and has none. False: neither, or there is no room.
     #[inline]
-    pub(crate) fn put_on_heap<'h>(
-        &'h self,
-        make: impl FnOnce(&'h Heap) -> Option<Term<'h>>,
-    ) -> bool {
+    fn put_on_heap<'h>(&'h self, make: impl FnOnce(&'h Heap) -> Option<Term<'h>>) -> bool {
         const NOT_NOW: u32 = flag::EXITING
             | flag::SUSPENDED
             | flag::HIBERNATING

@@ -175,9 +175,13 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
 
 /// Lets a process whose wait was ended run, or wait on if there is nothing for it to do.
 fn go_on(ticket: Ticket) {
-    if ticket.private().has_to_run() {
-        return woken(ticket);
+    match ticket.private().has_to_run() {
+        true => woken(ticket),
+        false => wait_on(ticket),
     }
+}
+/// Lets it wait on, unless something has come meanwhile.
+fn wait_on(ticket: Ticket) {
     if let Some(ticket) = ticket.park() {
         woken(ticket);
     }
@@ -218,10 +222,9 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
             // Handled on the spot: most such signals change nothing that it waits for.
             let quiet = c.is_quiet();
             ticket.private().handle_control(c);
-            if !quiet {
-                go_on(ticket);
-            } else if let Some(ticket) = ticket.park() {
-                woken(ticket);
+            match quiet {
+                true => wait_on(ticket),
+                false => go_on(ticket),
             }
             return Ok(());
         }

@@ -235,6 +235,19 @@ struct Slow {
 }
 type RunSlow = Ticket<Shared, Slow, u32>;
 
+/// One that has been sent nothing, and how often one has ended.
+fn start_slow() -> (RunSlow, Arc<Mutex<u32>>) {
+    let ended = Arc::new(Mutex::new(0));
+    let note = ended.clone();
+    let ticket = Task::start(Shared, |me, _| Slow {
+        me,
+        rest: Chain::default(),
+        last: [Cell::new(0), Cell::new(0)],
+        ended: note,
+    });
+    (ticket, ended)
+}
+
 /// The items: tens say from whom, the rest is counted.
 const FROM: [&[u32]; 2] = [&[1, 2], &[11]];
 
@@ -266,14 +279,7 @@ fn run_slow(mut ticket: RunSlow) {
 #[test]
 fn what_is_kept_of_a_chain_goes_before_what_comes() {
     check(|| {
-        let ended = Arc::new(Mutex::new(0));
-        let note = ended.clone();
-        let ticket: RunSlow = Task::start(Shared, |me, _| Slow {
-            me,
-            rest: Chain::default(),
-            last: [Cell::new(0), Cell::new(0)],
-            ended: note,
-        });
+        let (ticket, ended) = start_slow();
         let task = ticket.task().clone();
         let senders = FROM.map(|items| {
             let task = task.clone();
@@ -299,14 +305,7 @@ fn what_is_kept_of_a_chain_goes_before_what_comes() {
 fn the_one_thread_sends_what_others_hand_over() {
     check(|| {
         assert!(solo::reserve());
-        let ended = Arc::new(Mutex::new(0));
-        let note = ended.clone();
-        let ticket: RunSlow = Task::start(Shared, |me, _| Slow {
-            me,
-            rest: Chain::default(),
-            last: [Cell::new(0), Cell::new(0)],
-            ended: note,
-        });
+        let (ticket, ended) = start_slow();
         let task = ticket.task().clone();
         let all = Arc::new((Inbox::default(), Parker::default(), Notify::new()));
         let other = {
