@@ -13,7 +13,7 @@ mod templates;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kvik_heap::Regs;
-use kvik_proc::Proc;
+use kvik_proc::{Proc, Stage};
 use kvik_term::{am, Atom, Export, Term};
 
 pub use load::{prepare, LoadError};
@@ -39,17 +39,30 @@ pub fn init() -> bool {
     stubs::get().is_some()
 }
 
-/// Runs a process until it stops. Its registers are taken from the heap and put back there.
+/// Runs the process on a scheduler's stage until it stops, or another that took its place there.
+/// Registers are taken from the heap and put back there.
+pub fn run_on(stage: &Stage, regs: &Regs) -> Outcome {
+    match stage.address() {
+        // SAFETY: what is on the stage is this thread's.
+        Some(p) => unsafe { enter(p.as_ptr(), regs) },
+        None => Outcome::Failed,
+    }
+}
+/// Runs a process until it stops.
 pub fn run(p: &Proc, regs: &Regs) -> Outcome {
+    // SAFETY: who has it may run it.
+    unsafe { enter(p, regs) }
+}
+
+/// # Safety
+/// The process is this thread's alone until another is put in its place.
+unsafe fn enter(p: *const Proc, regs: &Regs) -> Outcome {
     let Some(s) = stubs::get() else { return Outcome::Failed };
-    // SAFETY: the saved registers fit; the stub is code of ours with this signature, and the
-    // process is this thread's alone while it runs.
+    // SAFETY: the saved registers fit; the stub is code of ours with this signature.
     let code = unsafe {
-        p.heap.load_x(regs.x_ptr());
-        let enter: extern "sysv64" fn(&Proc, &Regs, usize) -> u64 = std::mem::transmute(s.enter);
-        let ip = p.heap.ip();
-        // It is nowhere in particular while it runs.
-        p.heap.set_ip(0);
+        let ip = rt::stop::goes_on(&*p, regs);
+        let enter: extern "sysv64" fn(*const Proc, &Regs, usize) -> u64 =
+            std::mem::transmute(s.enter);
         enter(p, regs, ip)
     };
     match code {

@@ -90,10 +90,14 @@ pub fn align_continuation(a: &mut Asm) {
     }
 }
 
-fn save_state(a: &mut Asm) {
+/// What native code keeps of the process in registers.
+fn save_own(a: &mut Asm) {
     a.mov_mr(P, Heap::HTOP as i32, HTOP);
     a.mov_mr(P, Heap::STOP as i32, STACK);
     a.mov_mr(P, Heap::FCALLS as i32, REDS);
+}
+fn save_state(a: &mut Asm) {
+    save_own(a);
     for (i, r) in XREGS.iter().enumerate() {
         a.mov_mr(REGS, (Regs::X + 8 * i) as i32, *r);
     }
@@ -299,12 +303,29 @@ fn stopping(m: &mut Maker) -> (Label, Label) {
     m.call_rt(rt::stop::yield_);
     m.a.mov_ri(RAX, YIELD);
     m.a.jmp(m.leave);
+    (yield_, waiting(m))
+}
+
+/// Another process may go on in place of the one that waits.
+fn waiting(m: &mut Maker) -> Label {
     let wait = m.entry();
-    m.a.mov_rr(RCX, RAX);
-    m.call_rt(rt::stop::wait);
+    // No x register is live.
+    save_own(&mut m.a);
+    m.a.mov_rr(RDI, P);
+    m.a.mov_rr(RSI, REGS);
+    m.a.mov_rr(RDX, RAX);
+    m.a.mov_ri(RAX, rt::stop::wait as rt::stop::Wait as usize as u64);
+    m.a.call_r(RAX);
+    let nobody = m.a.label();
+    m.a.test_rr(RAX, RAX);
+    m.a.jcc(Cc::E, nobody);
+    m.a.mov_rr(P, RAX);
+    load_state(&mut m.a);
+    m.a.jmp_r(RDX);
+    m.a.place(nobody);
     m.a.mov_ri(RAX, WAIT);
     m.a.jmp(m.leave);
-    (yield_, wait)
+    wait
 }
 
 fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {

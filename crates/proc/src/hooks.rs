@@ -7,7 +7,7 @@ use kvik_heap::{OwnedTerm, Regs};
 use kvik_term::{Atom, Term};
 
 use crate::signal::RefId;
-use crate::Proc;
+use crate::{Proc, Stage};
 
 /// How a turn ended. Native code has put its live x registers aside (`Heap::save_x`), and
 /// `Heap::ip` says where it goes on.
@@ -25,8 +25,9 @@ pub enum Outcome {
 
 #[derive(Copy, Clone)]
 pub struct Hooks {
-    /// Runs a process until its turn ends.
-    pub run: fn(&Proc, &Regs) -> Outcome,
+    /// Runs the process on the stage until its turn ends. Then another may stand there, whose turn it
+    /// was by then: see [`crate::sched::to_partner`].
+    pub run: fn(&Stage, &Regs) -> Outcome,
     /// Where a new process begins: code that calls `x0:x1` with the list of arguments in x2 and
     /// ends the process when that returns.
     pub start_ip: fn() -> usize,

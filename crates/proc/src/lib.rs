@@ -34,6 +34,6 @@ pub mod trace;
 
 pub use bif::{Bif, BifEntry, BifResult, Class, Raised};
 pub use hooks::{set_hooks, Hooks, Outcome};
-pub use process::{Priority, Proc, Task, Ticket};
+pub use process::{Priority, Proc, Stage, Task, Ticket};
 pub use receive::{Peek, Wait};
 pub use signal::{deliver, RefId, Signal};

@@ -37,6 +37,8 @@ const ROOM: usize = 31;
 pub type Task = kvik_sync::Task<Shared, Proc, Signal, ROOM>;
 pub type Ticket = kvik_sync::Ticket<Shared, Proc, Signal, ROOM>;
 pub type Me = kvik_sync::Me<Shared, Proc, Signal, ROOM>;
+/// What a scheduler runs.
+pub type Stage = kvik_sync::Stage<Shared, Proc, Signal, ROOM>;
 
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
@@ -85,6 +87,7 @@ impl Shared {
     pub fn set_trace(&self, flags: u32) {
         self.trace.store(flags, Ordering::Relaxed)
     }
+    #[inline]
     pub fn home(&self) -> u16 {
         self.home.load(Ordering::Relaxed)
     }
@@ -385,15 +388,20 @@ impl Proc {
         self.with_extra(|x| x.literals.take())
     }
     /// Have others asked something of it that it can do now?
+    #[inline]
     pub(crate) fn has_chores(&self) -> bool {
         if self.flag(flag::LITERALS_LATER | flag::TASKS_LATER) {
-            if self.flag(flag::LITERALS_LATER) && !self.heap.is_pinned() {
-                self.set_flag(flag::LITERALS_LATER, false);
-                self.set_flag(flag::LITERALS, true);
-            }
-            self.take_up_tasks();
+            self.take_up_chores();
         }
         self.flag(flag::CHORES)
+    }
+    #[cold]
+    fn take_up_chores(&self) {
+        if self.flag(flag::LITERALS_LATER) && !self.heap.is_pinned() {
+            self.set_flag(flag::LITERALS_LATER, false);
+            self.set_flag(flag::LITERALS, true);
+        }
+        self.take_up_tasks();
     }
     /// Does what `ask_to_copy_literals` asked for; nobody runs the process. What was collected for
     /// it, if anything was.

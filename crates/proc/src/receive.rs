@@ -52,8 +52,16 @@ const MAX_TIMEOUT: u64 = 0xFFFF_FFFF;
 const SMALL_MESSAGE: usize = 64;
 
 impl Proc {
-    /// The message at the save pointer.
+    /// Is there nothing at all for a `receive` to look at, and nothing that has to be seen to first?
     #[inline]
+    pub fn has_no_mail(&self) -> bool {
+        !self.flag(flag::EXITING)
+            && self.heap.message().is_none()
+            && !self.heap.gc_due()
+            && self.mailbox.get().is_none_or(|m| !m.lent && m.at_end())
+            && !self.has_signals()
+    }
+    /// The message at the save pointer.
     pub fn peek(&self) -> Peek<'_> {
         if self.flag(flag::EXITING) {
             return Peek::Nothing;

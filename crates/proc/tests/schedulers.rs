@@ -13,7 +13,7 @@ use kvik_proc::relation::{Monitoring, Target};
 use kvik_proc::signal::{control, post, Control, RefId};
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{
-    deliver, hooks, sched, set_hooks, timer, Hooks, Outcome, Peek, Proc, Signal, Wait,
+    deliver, hooks, sched, set_hooks, timer, Hooks, Outcome, Peek, Proc, Signal, Stage, Wait,
 };
 use kvik_term::{am, Atom, Term};
 
@@ -25,7 +25,10 @@ fn out(s: impl Into<String>) {
 }
 
 /// A process does what its function's name says.
-fn run(p: &Proc, _: &Regs) -> Outcome {
+fn run(stage: &Stage, _: &Regs) -> Outcome {
+    stage.with(act).unwrap()
+}
+fn act(p: &Proc) -> Outcome {
     TURNS.fetch_add(1, Ordering::Relaxed);
     match p.initial_call().1.name() {
         "pong" => serve(p, |p, m| {

@@ -230,6 +230,42 @@ impl<S, P, T, const R: usize> Ticket<S, P, T, R> {
     }
 }
 
+/// The task that a thread runs, for code that knows it by an address and may be given another in its
+/// place.
+pub struct Stage<S, P, T, const R: usize = 0>(Cell<Option<Ticket<S, P, T, R>>>);
+
+impl<S, P, T, const R: usize> Default for Stage<S, P, T, R> {
+    fn default() -> Self {
+        Stage(Cell::new(None))
+    }
+}
+impl<S, P, T, const R: usize> Stage<S, P, T, R> {
+    #[inline]
+    pub fn put(&self, t: Ticket<S, P, T, R>) {
+        self.0.set(Some(t))
+    }
+    #[inline]
+    pub fn take(&self) -> Option<Ticket<S, P, T, R>> {
+        self.0.take()
+    }
+    /// Where the private part of the task is. It stays there, and belongs to whoever has the stage,
+    /// until the task is taken.
+    #[inline]
+    pub fn address(&self) -> Option<NonNull<P>> {
+        let t = self.0.take()?;
+        let at = NonNull::from(t.private());
+        self.0.set(Some(t));
+        Some(at)
+    }
+    /// The task is taken while `f` looks at its private part.
+    pub fn with<A>(&self, f: impl FnOnce(&P) -> A) -> Option<A> {
+        let t = self.0.take()?;
+        let a = f(t.private());
+        self.0.set(Some(t));
+        Some(a)
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
@@ -250,6 +286,12 @@ mod tests {
         assert_eq!((t.private().sum, ***t.task()), (11, 7));
         task.send(1);
         let t = t.park().expect("there was something");
+        let stage = Stage::default();
+        assert!(stage.address().is_none() && stage.with(|_: &P| ()).is_none());
+        stage.put(t);
+        assert_eq!(stage.with(|p| p.sum), Some(11));
+        assert!(stage.address().is_some());
+        let t = stage.take().expect("it was put there");
         t.finish();
         assert!(matches!(task.send(2), Pushed::Closed(2)));
         assert_eq!(Arc::strong_count(&task), 1);

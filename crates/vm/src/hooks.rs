@@ -2,7 +2,7 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
-use kvik_proc::{Class, Outcome, Proc};
+use kvik_proc::{Class, Outcome, Proc, Stage};
 use kvik_term::am;
 
 /// Fills in all tables.
@@ -36,17 +36,22 @@ pub fn install() {
 }
 
 /// A turn; at a process's end its exit reason is in `Root::ExcValue`.
-fn run(p: &Proc, regs: &Regs) -> Outcome {
-    match kvik_jit::run(p, regs) {
+fn run(stage: &Stage, regs: &Regs) -> Outcome {
+    match kvik_jit::run_on(stage, regs) {
         kvik_jit::Outcome::Yield => Outcome::Yield,
         kvik_jit::Outcome::Wait => Outcome::Wait,
+        how => stage.with(|p| end(p, how)).unwrap_or(Outcome::Exit),
+    }
+}
+fn end(p: &Proc, how: kvik_jit::Outcome) -> Outcome {
+    match how {
         kvik_jit::Outcome::Returned => {
             p.heap.set_exc_class(Class::Exit as u8);
             p.heap.set_root(Root::ExcValue, am::normal.into());
             Outcome::Exit
         }
-        kvik_jit::Outcome::Failed if p.is_exiting() || p.is_hibernating() => Outcome::Wait,
-        kvik_jit::Outcome::Failed => {
+        _ if p.is_exiting() || p.is_hibernating() => Outcome::Wait,
+        _ => {
             let value = p.heap.root(Root::ExcValue);
             let trace = || kvik_jit::stacktrace(p, p.heap.root(Root::ExcTrace));
             let reason = match p.heap.exc_class() {

@@ -67,13 +67,46 @@ pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) 
     0
 }
 
-/// The process waits, and goes on at an address where nothing is live in x registers.
-pub extern "sysv64" fn wait(p: &Proc, _: &Regs, _: *const u64, extra: u64) -> u64 {
+/// Who goes on, and where; null for nobody.
+#[repr(C)]
+pub struct Next {
+    p: *const Proc,
+    ip: usize,
+}
+pub type Wait = unsafe extern "sysv64" fn(*const Proc, &Regs, u64) -> Next;
+
+/// The process waits, and goes on at an address where nothing is live in x registers. Its partner
+/// may go on in its place at once.
+///
+/// # Safety
+/// It is the process that runs.
+pub unsafe extern "sysv64" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> Next {
+    // SAFETY: it runs here until `to_partner`, after which it is not touched.
+    let p = unsafe { &*p };
     // `wait_timeout` has noted the wait already: bit 48 tells.
     if extra >> 48 == 0 {
         p.wait();
     }
-    let address = extra & ADDRESS;
-    p.heap.set_ip(address as usize);
-    0
+    p.heap.set_ip((extra & ADDRESS) as usize);
+    match kvik_proc::sched::to_partner() {
+        Some(next) => Next {
+            p: next.as_ptr(),
+            // SAFETY: it is this thread's now, and stopped as native code left it.
+            ip: unsafe { goes_on(next.as_ref(), regs) },
+        },
+        None => Next { p: std::ptr::null(), ip: 0 },
+    }
+}
+
+/// A process that was stopped takes its registers; where it goes on.
+///
+/// # Safety
+/// It is this thread's, and its saved registers and address are native code's.
+pub(crate) unsafe fn goes_on(p: &Proc, regs: &Regs) -> usize {
+    // SAFETY: as the caller says: they fit.
+    unsafe { p.heap.load_x(regs.x_ptr()) };
+    let ip = p.heap.ip();
+    // It is nowhere in particular while it runs.
+    p.heap.set_ip(0);
+    ip
 }

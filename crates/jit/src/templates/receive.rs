@@ -78,6 +78,12 @@ impl<'m> Compiler<'m> {
         self.store(dst, RAX)?;
         self.later(move |c| {
             c.a.place(mailbox);
+            c.a.mov_rr(RDI, P);
+            let no_mail: extern "sysv64" fn(&Proc) -> bool = receive::has_no_mail;
+            c.a.mov_ri(RAX, no_mail as usize as u64);
+            c.a.call_r(RAX);
+            c.a.test8_ri(RAX, 1);
+            c.a.jcc(Cc::Ne, f);
             c.call_rt(receive::peek, &[], 0)?;
             c.none_fails(Some(f));
             c.a.alu_ri(Alu::Cmp, RAX, receive::LATER as i32);

@@ -2,15 +2,24 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::mem::ManuallyDrop;
 
 use super::queues::Queues;
+use super::Scheduler;
 use crate::exit::Farewell;
-use crate::process::{Priority, Ticket};
+use crate::process::{Priority, Stage, Ticket};
 use crate::timer::{Due, Queue};
 
 pub(super) struct Local {
-    pub id: Cell<usize>,
+    /// Its number, from 0.
+    pub id: usize,
+    /// What others see of it.
+    pub me: &'static Scheduler,
+    /// The process that runs.
+    pub stage: Stage,
+    /// Left of the turn that partners share.
+    pub slice: Cell<i64>,
+    /// Reductions until timers and events are looked at again.
+    pub until_check: Cell<i64>,
     /// A process runs, and has woken one other at most: what it wakes may go to `next`.
     pub alone: Cell<bool>,
     /// Reductions that the turn under way began with.
@@ -23,6 +32,28 @@ pub(super) struct Local {
 }
 
 impl Local {
+    /// The thread becomes this scheduler.
+    pub fn start(id: usize, me: &'static Scheduler) -> &'static Local {
+        let l: &Local = Box::leak(Box::new(Local {
+            id,
+            me,
+            stage: Stage::default(),
+            slice: Cell::new(0),
+            until_check: Cell::new(0),
+            alone: Cell::new(false),
+            given: Cell::new(0),
+            next: Cell::new(None),
+            queues: RefCell::new(Queues::new()),
+            timers: RefCell::new(Queue::new()),
+            farewells: RefCell::new(VecDeque::new()),
+        }));
+        LOCAL.set(Some(l));
+        l
+    }
+    /// The thread is no scheduler any more.
+    pub fn stop() {
+        LOCAL.set(None)
+    }
     /// Lets a process that waits here have its next turn as one of that priority.
     pub fn raise(&self, pid: u32, to: Priority) {
         let mut q = self.queues.borrow_mut();
@@ -31,6 +62,28 @@ impl Local {
             other => self.next.set(other),
         }
         q.raise(pid, to);
+    }
+    /// A process may run: next where it is the one that the process which runs has woken.
+    #[inline(always)]
+    fn wake(&self, t: Ticket) {
+        let first = self.next.take();
+        if first.is_none() && self.alone.get() && t.task().priority() == Priority::Normal {
+            return self.next.set(Some(t));
+        }
+        self.wake_one_more(first, t);
+    }
+    /// Many are woken: each in its turn, in the order they were woken.
+    #[cold]
+    #[inline(never)]
+    fn wake_one_more(&self, first: Option<Ticket>, t: Ticket) {
+        let mut q = self.queues.borrow_mut();
+        if self.alone.get() && t.task().priority() == Priority::Normal {
+            self.alone.set(false);
+            first.into_iter().for_each(|t| q.push(t));
+        } else {
+            self.next.set(first);
+        }
+        q.push(t);
     }
     /// Processes that wait for their turn.
     pub fn waiting(&self) -> usize {
@@ -41,76 +94,48 @@ impl Local {
     }
 }
 
-const NONE: usize = usize::MAX;
-
 thread_local! {
-    /// Never dropped, as a scheduler's thread ends with the program: what is dropped with its thread
-    /// costs a look at each use whether that is over.
-    pub(super) static LOCAL: ManuallyDrop<Local> = const { ManuallyDrop::new(Local {
-        id: Cell::new(NONE),
-        alone: Cell::new(false),
-        given: Cell::new(0),
-        next: Cell::new(None),
-        queues: RefCell::new(Queues::new()),
-        timers: RefCell::new(Queue::new()),
-        farewells: RefCell::new(VecDeque::new()),
-    }) };
+    /// None where the thread is no scheduler. A scheduler's is never dropped: its thread ends with the
+    /// program.
+    static LOCAL: Cell<Option<&'static Local>> = const { Cell::new(None) };
+}
+#[inline]
+pub(super) fn local() -> Option<&'static Local> {
+    LOCAL.get()
 }
 
 /// Reductions used so far in the turn of the process that runs here.
 pub fn used_in_turn(p: &crate::Proc) -> u64 {
-    let left = p.heap.reductions_left();
-    LOCAL.with(|l| l.given.get().saturating_sub(left)).max(0) as u64
+    local().map_or(0, |l| l.used(p) as u64)
 }
 /// The number of the scheduler this thread is, from 0.
+#[inline]
 pub fn current() -> Option<usize> {
-    LOCAL.with(|l| Some(l.id.get()).filter(|i| *i != NONE))
+    local().map(|l| l.id)
 }
 pub fn is_scheduler() -> bool {
-    current().is_some()
+    local().is_some()
 }
 pub(super) fn enqueue(t: Ticket) -> Result<(), Ticket> {
-    LOCAL.with(|l| {
-        if l.id.get() == NONE {
-            return Err(t);
-        }
-        l.queues.borrow_mut().push(t);
-        Ok(())
-    })
+    let Some(l) = local() else { return Err(t) };
+    l.queues.borrow_mut().push(t);
+    Ok(())
 }
 #[inline]
 pub(super) fn wake(t: Ticket) -> Result<(), Ticket> {
-    LOCAL.with(|l| {
-        if l.id.get() == NONE {
-            return Err(t);
-        }
-        if !l.alone.get() || t.task().priority() != Priority::Normal {
-            l.queues.borrow_mut().push(t);
-        } else if let Some(first) = l.next.replace(Some(t)) {
-            // Many are woken: each in its turn, in the order they were woken.
-            l.alone.set(false);
-            let mut q = l.queues.borrow_mut();
-            q.push(first);
-            if let Some(t) = l.next.take() {
-                q.push(t);
-            }
-        }
-        Ok(())
-    })
+    let Some(l) = local() else { return Err(t) };
+    l.wake(t);
+    Ok(())
 }
 pub(super) fn add_timer(at: u64, due: Due) -> bool {
-    LOCAL.with(|l| {
-        let here = l.id.get() != NONE;
-        if here {
-            l.timers.borrow_mut().add(at, due);
-        }
-        here
-    })
+    let Some(l) = local() else { return false };
+    l.timers.borrow_mut().add(at, due);
+    true
 }
 /// Tells the rest between the turns of processes; at once where there are none.
 pub(crate) fn say_later(mut f: Farewell) {
-    LOCAL.with(|l| match l.id.get() {
-        NONE => while !f.step() {},
-        _ => l.farewells.borrow_mut().push_back(f),
-    })
+    match local() {
+        None => while !f.step() {},
+        Some(l) => l.farewells.borrow_mut().push_back(f),
+    }
 }

@@ -40,6 +40,7 @@ impl State {
 
 static ON: AtomicBool = AtomicBool::new(false);
 
+#[inline]
 pub fn on() -> bool {
     ON.load(Relaxed)
 }

@@ -11,6 +11,7 @@ pub mod online;
 pub mod parking;
 mod queues;
 mod run;
+mod switch;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::OnceLock;
@@ -23,9 +24,11 @@ use crate::process::{Priority, Ticket};
 use crate::signal::Signal;
 use crate::timer::Due;
 
+use local::local;
 pub(crate) use local::say_later;
 pub use local::{current, is_scheduler, used_in_turn};
 pub use run::REDUCTIONS;
+pub use switch::to_partner;
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -147,8 +150,8 @@ pub(crate) fn add_timer(at: u64, due: Due) {
 }
 /// A timer in that scheduler's queue will not ring. Nobody is woken for it.
 pub(crate) fn forget_timer(scheduler: usize, at: u64, due: Due) {
-    if current() == Some(scheduler) {
-        local::LOCAL.with(|l| l.timers.borrow_mut().remove(at, due));
+    if let Some(l) = local().filter(|l| l.id == scheduler) {
+        l.timers.borrow_mut().remove(at, due);
     } else if let Some(s) = all().get(scheduler) {
         s.inbound.push(Node::new(Work::Forget(at, due)));
     }
@@ -168,9 +171,9 @@ pub fn raise(pid: u32, to: Priority) {
     if to >= task.priority() || home >= all().len() {
         return;
     }
-    match current() == Some(home) {
-        true => local::LOCAL.with(|l| l.raise(pid, to)),
-        false => send_work(home, Work::Raise(pid, to)),
+    match local().filter(|l| l.id == home) {
+        Some(l) => l.raise(pid, to),
+        None => send_work(home, Work::Raise(pid, to)),
     }
 }
 
@@ -199,27 +202,20 @@ fn wake_up(i: usize) {
 /// Has the counter of the scheduler this is say how many processes wait in its queue now; else it
 /// does that from time to time.
 pub fn note_queue() {
-    local::LOCAL.with(|l| {
-        if let Some(s) = ALL.get().and_then(|all| all.get(l.id.get())) {
-            s.counters.queued.store(l.waiting(), Ordering::Relaxed);
-        }
-    })
+    if let Some(l) = local() {
+        l.me.counters.queued.store(l.waiting(), Ordering::Relaxed);
+    }
 }
 /// All that waits for its turn on this scheduler, taken away: for who ends the program.
 pub fn take_own() -> Vec<Ticket> {
-    let mut own: Vec<Ticket> = local::LOCAL.with(|l| {
-        let mut queue = l.queues.borrow_mut();
-        let next = l.next.take();
-        next.into_iter().chain(std::iter::from_fn(|| queue.pop())).collect()
-    });
-    if let Some(s) = current().and_then(|i| all().get(i)) {
-        let run = |w| match w {
-            Work::Run(t) => Some(t),
-            _ => None,
-        };
-        own.extend(s.inbound.take(|_| ()).filter_map(run));
-    }
-    own
+    let Some(l) = local() else { return Vec::new() };
+    let run = |w| match w {
+        Work::Run(t) => Some(t),
+        _ => None,
+    };
+    let mut queue = l.queues.borrow_mut();
+    let queued = l.next.take().into_iter().chain(std::iter::from_fn(|| queue.pop()));
+    queued.chain(l.me.inbound.take(|_| ()).filter_map(run)).collect()
 }
 /// Is that scheduler asleep?
 pub fn is_idle(i: usize) -> bool {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use kvik_heap::Regs;
 use kvik_sync::{pin, Hold};
 
-use super::local::{Local, LOCAL};
+use super::local::Local;
 use super::meter::{during, State};
+use super::switch::CRUMBS;
 use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
@@ -16,10 +17,6 @@ use crate::{clock, exit, sysprof, timer, trace};
 
 /// Reductions a turn.
 pub const REDUCTIONS: i64 = 4000;
-/// What is left of a turn that is not worth handing on to the next partner.
-const CRUMBS: i64 = 200;
-/// What switching counts for when deciding how often to look at timers and events.
-const SWITCH_COST: i64 = 40;
 /// A process that has waited longer than this is given to a scheduler that sleeps. To wake that one
 /// takes some 40 µs.
 const PATIENCE_NS: u64 = 200_000;
@@ -56,16 +53,12 @@ fn run_tasks(t: &mut Ticket) {
     }
 }
 
-struct Loop<'a> {
+struct Loop {
     me: &'static Scheduler,
-    l: &'a Local,
+    l: &'static Local,
     regs: Box<Regs>,
     id: usize,
     spin_ns: u64,
-    /// Left of the turn that partners share.
-    slice: i64,
-    /// Until timers and events are looked at again.
-    until_check: i64,
     /// Checks until the janitor is called.
     until_tidy: u32,
     /// Processes that have ended here and whose memory is kept until all threads have moved on.
@@ -73,36 +66,32 @@ struct Loop<'a> {
 }
 
 pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
-    LOCAL.with(|l| {
-        l.id.set(id);
-        kvik_sync::solo::claim();
-        let mut s = Loop {
-            me: &all()[id],
-            l,
-            regs: Regs::new(),
-            id,
-            spin_ns: spin_us * 1000,
-            slice: 0,
-            until_check: 0,
-            until_tidy: janitor::WORTH,
-            ended: 0,
-        };
-        s.me.counters.started.store(clock::now(), Relaxed);
-        s.me.meter.enter(State::Other);
-        early.into_iter().for_each(|w| s.work(w));
-        s.run();
-        l.id.set(usize::MAX);
-    })
+    let l = Local::start(id, &all()[id]);
+    kvik_sync::solo::claim();
+    let mut s = Loop {
+        me: l.me,
+        l,
+        regs: Regs::new(),
+        id,
+        spin_ns: spin_us * 1000,
+        until_tidy: janitor::WORTH,
+        ended: 0,
+    };
+    s.me.counters.started.store(clock::now(), Relaxed);
+    s.me.meter.enter(State::Other);
+    early.into_iter().for_each(|w| s.work(w));
+    s.run();
+    Local::stop();
 }
 
-impl Loop<'_> {
+impl Loop {
     fn run(&mut self) {
         let mut hold = Hold::take();
         while !STOP.load(Relaxed) {
             if !self.me.inbound.is_empty() {
                 self.take_inbound();
             }
-            if self.until_check <= 0 {
+            if self.l.until_check.get() <= 0 {
                 self.check(&mut hold);
             }
             if !online::is_active(self.id) {
@@ -123,7 +112,7 @@ impl Loop<'_> {
     fn tell_some(&mut self) {
         let first = self.l.farewells.borrow_mut().pop_front();
         let Some(mut f) = first else { return };
-        self.until_check -= REDUCTIONS / 2;
+        self.l.until_check.set(self.l.until_check.get() - REDUCTIONS / 2);
         if !during(State::Aux, || f.step()) {
             self.l.farewells.borrow_mut().push_front(f);
         }
@@ -148,21 +137,19 @@ impl Loop<'_> {
     fn pick(&mut self) -> Option<Ticket> {
         if let Some(t) = self.l.next.take() {
             let mut q = self.l.queues.borrow_mut();
-            if self.slice >= CRUMBS && !q.has_urgent() {
+            if self.l.slice.get() >= CRUMBS && !q.has_urgent() {
                 return Some(t);
             }
             q.push_busy(t);
         }
         let t = self.l.queues.borrow_mut().pop()?;
-        self.slice = REDUCTIONS;
+        self.l.slice.set(REDUCTIONS);
         Some(t)
     }
 
     /// One turn of one process.
     fn turn(&mut self, mut t: Ticket) {
-        let given = self.slice;
-        t.private().heap.set_reductions(given);
-        self.l.given.set(given);
+        self.l.begin(t.private());
         // Those of a process that ends are answered when it has.
         if t.private().has_signals() && !t.private().flag(flag::ENDING) {
             t.private().handle_first_signals();
@@ -170,10 +157,10 @@ impl Loop<'_> {
         t.private().has_chores();
         if t.private().flag(flag::UNREADY | flag::BOUND) {
             // What was done for one that is not run, or ends here, counts as well.
-            let spent = (given - t.private().heap.reductions_left()).max(0);
+            let spent = self.l.used(t.private());
             t = match self.make_ready(t) {
                 Some(t) => t,
-                None => return self.spend(spent),
+                None => return self.l.spend(spent),
             };
         }
         t.task().set_home(self.id as u16);
@@ -187,8 +174,12 @@ impl Loop<'_> {
             watched = p.turn_begins();
         }
         self.me.meter.enter(State::Emulator);
-        let outcome = (hooks().run)(p, &self.regs);
+        self.l.stage.put(t);
+        let outcome = (hooks().run)(&self.l.stage, &self.regs);
+        // It may be another by now, whose turn it was.
+        let Some(mut t) = self.l.stage.take() else { return };
         self.me.meter.enter(State::Other);
+        let p = t.private();
         let heard = trace::on();
         if heard && outcome != Outcome::Exit {
             p.trace_turn("out");
@@ -197,7 +188,7 @@ impl Loop<'_> {
             p.turn_ends(began);
         }
         self.l.alone.set(false);
-        self.account(&t, given);
+        self.l.account(p);
         if t.private().is_exiting() {
             return self.end(t);
         }
@@ -284,7 +275,7 @@ impl Loop<'_> {
         }
         if p.flag(flag::WAITING | flag::SUSPENDED) {
             if p.has_pending() {
-                self.account(&t, self.l.given.get());
+                self.l.account(p);
                 self.l.queues.borrow_mut().push_busy(t);
                 return None;
             }
@@ -294,20 +285,6 @@ impl Loop<'_> {
         }
         Some(t)
     }
-    fn account(&mut self, t: &Ticket, given: i64) {
-        let p = t.private();
-        let used = (given - p.heap.reductions_left()).max(0);
-        p.reductions.set(p.reductions.get() + used as u64);
-        self.spend(used);
-        let c = &self.me.counters;
-        c.turns.store(c.turns.load(Relaxed) + 1, Relaxed);
-        c.reductions.store(c.reductions.load(Relaxed) + used as u64, Relaxed);
-    }
-    /// A turn is over that took so many reductions.
-    fn spend(&mut self, used: i64) {
-        self.slice -= used + 1;
-        self.until_check -= used + SWITCH_COST;
-    }
     fn end(&mut self, t: Ticket) {
         let p = t.private();
         let reason = p.with_extra(|x| x.exit_reason.take()).unwrap_or_default();
@@ -316,6 +293,7 @@ impl Loop<'_> {
     fn terminate(&mut self, t: Ticket, reason: kvik_heap::OwnedTerm) {
         let p = t.private();
         p.heap.set_reductions(REDUCTIONS);
+        self.l.given.set(REDUCTIONS);
         if exit::prepare(p, &reason) {
             self.ended += 1;
             // Whom its end wakes has no partner to stay with.
@@ -326,13 +304,13 @@ impl Loop<'_> {
         }
         t.task().set_ending();
         p.with_extra(|x| x.exit_reason = Some(reason));
-        self.account(&t, REDUCTIONS);
+        self.l.account(p);
         self.l.queues.borrow_mut().push_busy(t);
     }
 
     /// Timers and events, every 4,000 reductions or so.
     fn check(&mut self, hold: &mut Hold) {
-        self.until_check = REDUCTIONS;
+        self.l.until_check.set(REDUCTIONS);
         self.until_tidy -= 1;
         if self.until_tidy == 0 {
             self.until_tidy = janitor::WORTH;
@@ -372,7 +350,7 @@ impl Loop<'_> {
             }
         }
         // The others after the next turn.
-        self.until_check = 0;
+        self.l.until_check.set(0);
     }
     /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all.
     fn give(&mut self, all_kinds: bool) {
@@ -420,7 +398,7 @@ impl Loop<'_> {
 
     fn sleep(&mut self) {
         // What is looked at here need not be looked at again at once.
-        self.until_check = REDUCTIONS;
+        self.l.until_check.set(REDUCTIONS);
         let now = clock::now();
         self.ring(now);
         if self.has_work() || self.let_go() || self.spun() {
