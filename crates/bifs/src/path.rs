@@ -165,6 +165,8 @@ fn get_cwd_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     ok_value(p, path::current_dir().map(|b| p.heap.binary(&b)))
 }
 fn set_cwd_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    // Programs that were asked for before begin where that was.
+    kvik_port::starter::settle();
     ok_or_error(p, path_of(a[0]).and_then(|n| path::set_current_dir(&n)))
 }
 /// Drives and short names exist on another system.

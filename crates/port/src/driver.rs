@@ -12,6 +12,8 @@ pub enum Ready {
         hangup: bool,
     },
     Output,
+    /// The program has begun, or could not.
+    Started,
     /// The program has ended.
     Child,
     /// A timer that the driver set, by its tag.
@@ -47,7 +49,7 @@ pub enum Reply {
     Binary(Vec<u8>),
 }
 
-/// Called with the port's lock held: no call may wait. Where a process calls (`output`, `control`),
+/// Called with the port's lock held: no call may wait, but for what `os_pid` asks. Where a process calls (`output`, `control`),
 /// [`Core::caller`] is that process.
 pub trait Driver: Send {
     /// Once the port has its number and lock.

@@ -22,6 +22,7 @@ pub mod processes;
 pub mod queue;
 pub mod ram_file;
 pub mod signals;
+pub mod starter;
 pub mod table;
 mod trace;
 pub mod tty;

@@ -1,12 +1,13 @@
 //! The `spawn` and `fd` drivers: a descriptor to read, one to write, and perhaps a program at
 //! their other ends.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use kvik_sys::poll::Interest;
-use kvik_sys::spawn::{reap, spawn, Child, Program};
+use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{fd, file, tty, Errno};
 use kvik_term::am;
 
@@ -17,12 +18,12 @@ use crate::options::{Options, What};
 use crate::poll::{self, Source};
 use crate::port::{Core, OpenError};
 use crate::queue::OutQueue;
+use crate::starter::{self, Job, Start, SHELL};
 
 /// Reads of one turn; then others have theirs.
 const READS: usize = 4;
 /// What may be written to a pipe that blocks, once it is writable.
 const SAFE_WRITE: usize = 4096;
-const SHELL: &std::ffi::CStr = c"/bin/sh";
 /// `port_control` of descriptors: this and 100 asks for a terminal's size.
 const TTY_CONTROL: u32 = 0x018b_0900;
 
@@ -39,8 +40,12 @@ struct Pipes {
     decoder: Input,
     packet: u8,
     queue: OutQueue,
+    /// The program, until it is asked for.
+    job: Option<Job>,
+    /// It was asked for.
+    begun: Option<Arc<Start>>,
+    /// It runs.
     child: Option<Child>,
-    pid: Option<i32>,
     exit_status: bool,
     status: Option<i32>,
     ended: bool,
@@ -82,7 +87,7 @@ fn c_string(b: &[u8]) -> Result<CString, OpenError> {
 
 fn shell(command: &[u8], o: &Options) -> Result<Pipes, OpenError> {
     let script = c_string(&[b"exec ", command].concat())?;
-    start(SHELL, &[c"/bin/sh".into(), c"-c".into(), script], o)
+    start(SHELL, vec![SHELL.into(), c"-c".into(), script], o)
 }
 
 fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
@@ -95,47 +100,12 @@ fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
         args.push(c_string(a)?);
     }
     file::may_execute(&path).map_err(OpenError::Posix)?;
-    start(&path, &args, o)
+    start(&path, args, o)
 }
 
-/// Starts a program. What goes wrong once there is a process for it (its folder, its file) is that
-/// process's end: its exit status is the error's number.
-fn start_or_fail(p: &Program<'_>) -> kvik_sys::Result<Child> {
-    match spawn(p) {
-        Err(e @ (Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE)) => Err(e),
-        Err(e) => {
-            let no_folder = "echo \"spawn: Could not cd to $1\" >&2; ";
-            let bad_dir = p.dir.filter(|d| {
-                !file::stat(d, true).is_ok_and(|i| i.kind == file::Kind::Directory)
-                    || file::may_execute(d).is_err()
-            });
-            let script = format!("{}exit {}", bad_dir.map_or("", |_| no_folder), e.0);
-            let args = [
-                c"sh".into(),
-                c"-c".into(),
-                CString::new(script).map_err(|_| e)?,
-                c"sh".into(),
-                bad_dir.unwrap_or(c"").into(),
-            ];
-            let close_from = p.close_from;
-            spawn(&Program {
-                path: SHELL,
-                args: &args,
-                // What was wrong may be its size.
-                env: &[],
-                dir: None,
-                fds: p.fds,
-                close_from,
-            })
-        }
-        r => r,
-    }
-}
-
-fn start(path: &std::ffi::CStr, args: &[CString], o: &Options) -> Result<Pipes, OpenError> {
+fn start(path: &CStr, args: Vec<CString>, o: &Options) -> Result<Pipes, OpenError> {
     let make = || -> kvik_sys::Result<Pipes> {
-        let (their_in, our_out) = fd::pipe()?;
-        let (our_in, their_out) = fd::pipe()?;
+        let ((their_in, our_out), (our_in, their_out)) = starter::pipes()?;
         fd::set_nonblocking(our_in.as_raw_fd(), true)?;
         fd::set_nonblocking(our_out.as_raw_fd(), true)?;
         let (stdin, stdout) = if o.use_stdio { (0, 1) } else { (3, 4) };
@@ -153,29 +123,20 @@ fn start(path: &std::ffi::CStr, args: &[CString], o: &Options) -> Result<Pipes, 
             Some(d) if !d.is_empty() => Some(CString::new(d.as_slice()).map_err(|_| Errno::INVAL)?),
             _ => None,
         };
-        let child = start_or_fail(&Program {
-            path,
+        let job = Job {
+            path: path.into(),
             args,
-            env: &env::block(&o.env),
-            dir: dir.as_deref(),
-            fds: &fds,
+            env: env::block(&o.env),
+            dir,
+            fds,
             close_from: if o.use_stdio { 3 } else { 5 },
-        })?;
+            ends: [their_in, their_out],
+        };
         Ok(Pipes {
-            input: o.read.then_some(our_in),
-            output: o.write.then_some(our_out),
-            careful: false,
-            output_polled: false,
-            always_ready: false,
             edge: true,
-            decoder: Input::new(o.line, o.packet),
-            packet: o.packet,
-            queue: OutQueue::default(),
-            pid: Some(child.pid),
-            child: Some(child),
+            job: Some(job),
             exit_status: o.exit_status,
-            status: None,
-            ended: false,
+            ..over(o.read.then_some(our_in), o.write.then_some(our_out), false, o)
         })
     };
     make().map_err(OpenError::Posix)
@@ -231,8 +192,9 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         decoder: Input::new(o.line, o.packet),
         packet: o.packet,
         queue: OutQueue::default(),
+        job: None,
+        begun: None,
         child: None,
-        pid: None,
         exit_status: false,
         status: None,
         ended: false,
@@ -315,7 +277,7 @@ impl Pipes {
                 Ok(n) => n,
                 Err(Errno::AGAIN) => return Ok(()),
                 // What a terminal says when its other end is gone.
-                Err(Errno(5)) if self.child.is_some() => return self.end_of_input(core),
+                Err(Errno(5)) if self.begun.is_some() => return self.end_of_input(core),
                 Err(e) => return Err(Exit::Posix(e)),
             };
             self.decoder.feed(&buffer[..n], |p| core.deliver(p));
@@ -356,6 +318,16 @@ impl Pipes {
         core.end_of_input()
     }
 
+    /// Where it has begun by now.
+    fn child_begun(&mut self, core: &mut Core) -> Flow {
+        let Some(child) = self.begun.as_ref().and_then(|s| s.take()) else { return Ok(()) };
+        let child = self.child.insert(child.map_err(Exit::Posix)?);
+        let i = Interest { read: true, ..Interest::default() };
+        poll::add(core.home, child.pidfd.as_raw_fd(), Source::Child, core.id, i)
+            .map(drop)
+            .map_err(Exit::Posix)
+    }
+
     fn child_ended(&mut self, core: &mut Core) -> Flow {
         let Some(child) = &self.child else { return Ok(()) };
         let Some(status) = reap(child.pid) else {
@@ -373,15 +345,14 @@ impl Pipes {
 
 impl Driver for Pipes {
     fn start(&mut self, core: &mut Core) -> Flow {
-        if let Some(child) = &self.child {
-            let i = Interest { read: true, ..Interest::default() };
-            poll::add(core.home, child.pidfd.as_raw_fd(), Source::Child, core.id, i)
-                .map_err(Exit::Posix)?;
-        }
         if let Some(input) = &self.input {
             let i = Interest { read: true, write: false, edge: self.edge };
             self.always_ready = poll::add(core.home, input.as_raw_fd(), Source::Input, core.id, i)
                 .map_err(Exit::Posix)?;
+        }
+        if let Some(job) = self.job.take() {
+            self.begun = Some(starter::start(job, core.id, core.home));
+            self.child_begun(core)?;
         }
         Ok(())
     }
@@ -418,13 +389,14 @@ impl Driver for Pipes {
         match why {
             Ready::Input { hangup } => self.read_some(core, hangup, buffer),
             Ready::Output => self.write_queue(core),
+            Ready::Started => self.child_begun(core),
             Ready::Child => self.child_ended(core),
             Ready::Timer(_) => Ok(()),
         }
     }
 
     fn control(&mut self, _core: &mut Core, op: u32, _data: &[u8]) -> Option<Reply> {
-        if self.pid.is_some() || op != TTY_CONTROL + 100 {
+        if self.begun.is_some() || op != TTY_CONTROL + 100 {
             return None;
         }
         let size = |f: &Option<OwnedFd>| tty::window_size(f.as_ref()?.as_raw_fd());
@@ -440,7 +412,7 @@ impl Driver for Pipes {
         let Some(out) = &self.output else { return };
         let out = out.as_raw_fd();
         // The program behind it may never read: it had its time.
-        let patience = if self.pid.is_some() { 1000 } else { -1 };
+        let patience = if self.begun.is_some() { 1000 } else { -1 };
         while !self.queue.is_empty() {
             if fd::wait_ready(out, true, patience) != Ok(true) {
                 return;
@@ -453,7 +425,8 @@ impl Driver for Pipes {
     }
 
     fn stop(&mut self, core: &mut Core) {
-        for f in [self.input.take(), self.output.take()].into_iter().flatten() {
+        let output = self.output.take().filter(|_| self.output_polled);
+        for f in [self.input.take(), output].into_iter().flatten() {
             poll::remove(core.home, f.as_raw_fd());
         }
         if let Some(child) = self.child.take() {
@@ -462,6 +435,6 @@ impl Driver for Pipes {
     }
 
     fn os_pid(&self) -> Option<i32> {
-        self.pid
+        self.begun.as_ref()?.pid()
     }
 }

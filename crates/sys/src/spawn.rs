@@ -21,6 +21,7 @@ extern "C" {
 }
 
 /// A program to start.
+#[derive(Copy, Clone)]
 pub struct Program<'a> {
     pub path: &'a CStr,
     pub args: &'a [CString],
@@ -64,7 +65,8 @@ fn code(r: i32) -> Result<()> {
 }
 
 impl Actions {
-    fn new(p: &Program<'_>, moved: &[(OwnedFd, RawFd)]) -> Result<Actions> {
+    /// `moved`: instead of the descriptors themselves.
+    fn new(p: &Program<'_>, moved: &[Option<OwnedFd>]) -> Result<Actions> {
         let mut a = MaybeUninit::uninit();
         // SAFETY: `init` fills the structure; the others work on one that is initialised.
         unsafe {
@@ -73,8 +75,8 @@ impl Actions {
             if let Some(dir) = p.dir {
                 code(posix_spawn_file_actions_addchdir_np(&mut a.0, dir.as_ptr()))?;
             }
-            for (from, to) in moved {
-                let (from, to) = (from.as_raw_fd(), *to);
+            for (&(from, to), moved) in p.fds.iter().zip(moved) {
+                let from = moved.as_ref().map_or(from, |f| f.as_raw_fd());
                 code(libc::posix_spawn_file_actions_adddup2(&mut a.0, from, to))?;
             }
             code(posix_spawn_file_actions_addclosefrom_np(&mut a.0, p.close_from))?;
@@ -111,21 +113,24 @@ fn pointers(v: &[CString]) -> Vec<*mut libc::c_char> {
     v.iter().map(|s| s.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
 
-/// Starts a program. An error of the child before it is the new program comes back here.
-pub fn spawn(p: &Program<'_>) -> Result<Child> {
-    // Copies above all targets, so that no `dup2` overwrites what a later one needs.
+/// Copies of the descriptors that lie among the child's, so that no `dup2` overwrites what a later
+/// one needs.
+fn move_up(p: &Program<'_>) -> Result<Vec<Option<OwnedFd>>> {
     let top = p.fds.iter().map(|(_, to)| to + 1).max().unwrap_or(0).max(p.close_from);
-    let moved = p
-        .fds
-        .iter()
-        .map(|&(from, to)| {
-            // SAFETY: the new descriptor is ours.
-            unsafe {
-                let fd = check(libc::fcntl(from, libc::F_DUPFD_CLOEXEC, top))?;
-                Ok((OwnedFd::from_raw_fd(fd), to))
-            }
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let up = |from| {
+        // SAFETY: the new descriptor is ours.
+        unsafe {
+            let fd = check(libc::fcntl(from, libc::F_DUPFD_CLOEXEC, top))?;
+            Ok(OwnedFd::from_raw_fd(fd))
+        }
+    };
+    p.fds.iter().map(|&(from, _)| (from < top).then(|| up(from)).transpose()).collect()
+}
+
+/// Starts a program and answers its process id. An error of the child before it is the new program
+/// comes back here.
+pub fn spawn(p: &Program<'_>) -> Result<i32> {
+    let moved = move_up(p)?;
     let actions = Actions::new(p, &moved)?;
     let attributes = Attributes::new()?;
     let (argv, envp) = (pointers(p.args), pointers(p.env));
@@ -141,17 +146,21 @@ pub fn spawn(p: &Program<'_>) -> Result<Child> {
             envp.as_ptr(),
         )
     })?;
-    let end = match pidfd(pid) {
-        Err(Errno::NOSYS | Errno::PERM) => watch(pid),
-        r => r,
-    };
-    match end {
-        Ok(pidfd) => Ok(Child { pid, pidfd }),
-        Err(e) => {
+    Ok(pid)
+}
+
+impl Child {
+    /// Watches for the end of a program that was started. Where that can't be done it is killed.
+    pub fn watch(pid: i32) -> Result<Child> {
+        let end = match pidfd(pid) {
+            Err(Errno::NOSYS | Errno::PERM) => watch(pid),
+            r => r,
+        };
+        if end.is_err() {
             // SAFETY: no memory is involved.
             unsafe { libc::kill(pid, libc::SIGKILL) };
-            Err(e)
         }
+        Ok(Child { pid, pidfd: end? })
     }
 }
 
@@ -206,15 +215,15 @@ mod tests {
     fn run(script: &str, dir: Option<&CStr>) -> (String, i32) {
         let (r, w) = fd::pipe().unwrap();
         let sh = c("/bin/sh");
-        let child = spawn(&Program {
+        let program = Program {
             path: &sh,
             args: &[c("sh"), c("-c"), c(script)],
             env: &[c("HELLO=there"), c("PATH=/bin:/usr/bin")],
             dir,
             fds: &[(w.as_raw_fd(), 1)],
             close_from: 3,
-        })
-        .unwrap();
+        };
+        let child = Child::watch(spawn(&program).unwrap()).unwrap();
         drop(w);
         let mut out = String::new();
         std::io::Read::read_to_string(&mut std::fs::File::from(r), &mut out).unwrap();
@@ -236,7 +245,7 @@ mod tests {
         let sh = c("/bin/sh");
         let args = [c("sh"), c("-c"), c("sleep 0.2; exit 7")];
         let p = Program { path: &sh, args: &args, env: &[], dir: None, fds: &[], close_from: 3 };
-        let pid = spawn(&p).unwrap().pid;
+        let pid = spawn(&p).unwrap();
         let end = watch(pid).unwrap();
         assert!(!fd::wait_ready(end.as_raw_fd(), false, 0).unwrap());
         assert!(fd::wait_ready(end.as_raw_fd(), false, 5000).unwrap());

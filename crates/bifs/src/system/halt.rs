@@ -21,6 +21,7 @@ pub(super) fn at_once(p: &Proc, h: Halt) {
     use std::io::Write;
     crate::dump::only_one(matches!(h, Halt::Slogan(_)));
     let _ = std::io::stdout().flush();
+    kvik_port::starter::settle();
     match &h {
         Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::port::flush_all(),
         _ => kvik_port::tty::restore(),
