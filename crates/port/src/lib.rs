@@ -12,6 +12,7 @@ pub mod inet;
 pub mod info;
 pub mod input;
 pub mod iodata;
+mod lock;
 pub mod options;
 pub mod packet;
 pub mod packet_term;

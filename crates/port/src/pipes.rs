@@ -6,6 +6,7 @@ use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
+use kvik_proc::sched::current;
 use kvik_sys::poll::Interest;
 use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{fd, file, tty, Errno};
@@ -22,6 +23,8 @@ use crate::starter::{self, Job, Start, SHELL};
 
 /// Reads of one turn; then others have theirs.
 const READS: usize = 4;
+/// Writes from another scheduler, one after the other, before the input goes to that one's poll set.
+const AWAY: u32 = 8;
 /// What may be written to a pipe that blocks, once it is writable.
 const SAFE_WRITE: usize = 4096;
 /// `port_control` of descriptors: this and 100 asks for a terminal's size.
@@ -37,6 +40,9 @@ struct Pipes {
     /// The input needs no telling: an ordinary file.
     always_ready: bool,
     edge: bool,
+    /// The poll set that the input is in, and how often it was written from another scheduler.
+    home: usize,
+    away: u32,
     decoder: Input,
     packet: u8,
     queue: OutQueue,
@@ -189,6 +195,8 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         output_polled: false,
         always_ready: false,
         edge: false,
+        home: 0,
+        away: 0,
         decoder: Input::new(o.line, o.packet),
         packet: o.packet,
         queue: OutQueue::default(),
@@ -284,7 +292,7 @@ impl Pipes {
             if self.always_ready || turn + 1 >= READS {
                 // More may be there, and nobody will tell.
                 if self.edge || self.always_ready {
-                    poll::again(core.home, Source::Input, core.id);
+                    poll::again(self.home, Source::Input, core.id);
                 }
                 return Ok(());
             }
@@ -298,7 +306,7 @@ impl Pipes {
     fn end_of_input(&mut self, core: &mut Core) -> Flow {
         self.ended = true;
         if let Some(input) = &self.input {
-            poll::remove(core.home, input.as_raw_fd());
+            poll::remove(self.home, input.as_raw_fd());
         }
         if self.exit_status && self.status.is_none() {
             return Ok(());
@@ -316,6 +324,28 @@ impl Pipes {
         // What is left of a line comes after the status, as in OTP.
         self.decoder.end(|p| core.deliver(p));
         core.end_of_input()
+    }
+
+    /// Who writes from another scheduler each time would be woken there by the one, run here, and
+    /// write from here: the answer is then waited for where he writes.
+    fn follow(&mut self, core: &Core) {
+        let Some(here) = current().filter(|i| *i != self.home) else {
+            return self.away = 0;
+        };
+        self.away += 1;
+        if self.away < AWAY || !self.edge || self.ended {
+            return;
+        }
+        self.away = 0;
+        let Some(input) = &self.input else { return };
+        let i = Interest { read: true, write: false, edge: true };
+        poll::remove(self.home, input.as_raw_fd());
+        // What is there by now is told by the new one.
+        if poll::add(here, input.as_raw_fd(), Source::Input, core.id, i).is_ok() {
+            self.home = here;
+        } else {
+            let _ = poll::add(self.home, input.as_raw_fd(), Source::Input, core.id, i);
+        }
     }
 
     /// Where it has begun by now.
@@ -347,7 +377,8 @@ impl Driver for Pipes {
     fn start(&mut self, core: &mut Core) -> Flow {
         if let Some(input) = &self.input {
             let i = Interest { read: true, write: false, edge: self.edge };
-            self.always_ready = poll::add(core.home, input.as_raw_fd(), Source::Input, core.id, i)
+            self.home = core.home;
+            self.always_ready = poll::add(self.home, input.as_raw_fd(), Source::Input, core.id, i)
                 .map_err(Exit::Posix)?;
         }
         if let Some(job) = self.job.take() {
@@ -368,6 +399,7 @@ impl Driver for Pipes {
             let slices = [IoSlice::new(head), IoSlice::new(bytes)];
             done = self.try_write(&slices[head.is_empty() as usize..])?;
         }
+        self.follow(core);
         let total = head.len() + bytes.len();
         if done == total {
             return Ok(());
@@ -425,8 +457,10 @@ impl Driver for Pipes {
     }
 
     fn stop(&mut self, core: &mut Core) {
-        let output = self.output.take().filter(|_| self.output_polled);
-        for f in [self.input.take(), output].into_iter().flatten() {
+        if let Some(f) = self.input.take() {
+            poll::remove(self.home, f.as_raw_fd());
+        }
+        if let Some(f) = self.output.take().filter(|_| self.output_polled) {
             poll::remove(core.home, f.as_raw_fd());
         }
         if let Some(child) = self.child.take() {

@@ -223,6 +223,14 @@ thread_local! {
         RefCell::new((Box::default(), vec![0; BUFFER].into_boxed_slice()));
 }
 
+/// Calls it with room for one read, which is the thread's own where nobody has that.
+pub(crate) fn with_buffer(f: impl FnOnce(&mut [u8])) {
+    ROOM.with(|room| match room.try_borrow_mut() {
+        Ok(mut room) => f(&mut room.1),
+        Err(_) => f(&mut vec![0; BUFFER]),
+    })
+}
+
 /// Serves a scheduler's poll set: waits for events at most this long (`None`: until one comes or
 /// [`wake`] is called), calls `woken`, serves them, and answers how many there were.
 pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnMut()) -> usize {

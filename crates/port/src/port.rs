@@ -1,11 +1,9 @@
 //! [`Port`]: its state, and what processes may do to it.
 
-use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::sched::meter::{self, during};
-use kvik_proc::sysprof;
 use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
@@ -13,41 +11,18 @@ use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::host::host;
 pub use crate::info::{find, flush_all, Info};
 use crate::input::Piece;
+use crate::lock::{Held, Lock};
 use crate::options::{Limits, Options, What};
 use crate::{poll, table, trace};
 
 pub struct Port {
     /// Its 28-bit number.
     pub id: u32,
-    inner: Mutex<Inner>,
+    pub(crate) lock: Lock,
 }
 
-/// Who may use a port now. Somebody may be told that it is at work meanwhile.
-struct Running<'a> {
-    guard: MutexGuard<'a, Inner>,
-    told: bool,
-}
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if self.told {
-            sysprof::port(self.guard.core.id, false);
-        }
-    }
-}
-impl Deref for Running<'_> {
-    type Target = Inner;
-    fn deref(&self) -> &Inner {
-        &self.guard
-    }
-}
-impl DerefMut for Running<'_> {
-    fn deref_mut(&mut self) -> &mut Inner {
-        &mut self.guard
-    }
-}
-
-struct Inner {
-    core: Core,
+pub(crate) struct Inner {
+    pub(crate) core: Core,
     driver: Box<dyn Driver>,
 }
 
@@ -234,8 +209,7 @@ impl Port {
             output: 0,
         };
         let port = table::insert(|id| {
-            let inner = Mutex::new(Inner { core: core(id), driver });
-            Arc::new(Port { id, inner })
+            Arc::new(Port { id, lock: Lock::new(Inner { core: core(id), driver }) })
         })
         .ok_or(OpenError::SystemLimit)?;
         link(Term::local_port(port.id), true);
@@ -257,34 +231,19 @@ impl Port {
         Ok(port)
     }
 
-    /// To look at it only.
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(|e| e.into_inner())
-    }
-    /// The same of a port that is open.
-    fn look(&self) -> Option<MutexGuard<'_, Inner>> {
+    /// To look at one that is open.
+    fn look(&self) -> Option<Held<'_>> {
         Some(self.lock()).filter(|g| g.core.state == State::Open)
     }
-
-    /// To have it do something, where it is in one of these states.
-    fn run_lock(&self, states: &[State]) -> Option<Running<'_>> {
-        let guard = self.lock();
-        if !states.contains(&guard.core.state) {
-            return None;
-        }
-        let told = sysprof::watches_ports();
-        if told {
-            sysprof::port(self.id, true);
-        }
-        Some(Running { guard, told })
-    }
-    /// The same of a port that is open.
-    fn open_lock(&self) -> Option<Running<'_>> {
-        self.run_lock(&[State::Open])
+    /// To have one that is open do something.
+    fn open_lock(&self) -> Option<Held<'_>> {
+        let mut g = self.look()?;
+        g.tell();
+        Some(g)
     }
 
     /// Runs the driver, and ends the port where it says so.
-    fn run(&self, g: &mut Running<'_>, f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow) {
+    fn run(&self, g: &mut Held<'_>, f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow) {
         let Inner { core, driver } = &mut **g;
         if let Err(exit) = f(&mut **driver, core) {
             // What is queued goes nowhere once writing has failed.
@@ -295,7 +254,7 @@ impl Port {
 
     /// Tells everybody that the port is gone, and stops the driver once its output is written.
     /// `but`: a process that is not told.
-    fn end(&self, g: &mut Running<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
+    fn end(&self, g: &mut Held<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
         let Inner { core, driver } = &mut **g;
         if core.state == State::Open {
             core.wake_waiters();
@@ -327,27 +286,33 @@ impl Port {
         }
     }
     /// Ends it for a process that asks for that.
-    fn end_for(&self, g: &mut Running<'_>, from: u32) {
+    fn end_for(&self, g: &mut Held<'_>, from: u32) {
         trace::received(self.id, from, |_| am::close.into());
         self.end(g, OwnedTerm::immediate(am::normal.into()), true, None);
     }
     /// A new owner, linked to the port like the old one.
-    fn give(&self, g: &mut Running<'_>, from: u32, pid: u32) {
+    fn give(&self, g: &mut Held<'_>, from: u32, pid: u32) {
         link(&mut g.core, pid);
         trace::received(self.id, from, |h| h.tuple(&[am::connect.into(), Term::local_pid(pid)]));
     }
 
     /// The scheduler's call: something is ready.
     pub fn ready(&self, why: Ready, buffer: &mut [u8]) {
-        let Some(mut g) = self.run_lock(&[State::Open, State::Flushing]) else { return };
+        let Some(mut g) = self.lock_for(why) else { return };
+        if g.core.state != State::Closed {
+            g.tell();
+            self.serve(&mut g, why, buffer);
+        }
+    }
+    pub(crate) fn serve(&self, g: &mut Held<'_>, why: Ready, buffer: &mut [u8]) {
         match g.core.state {
             State::Closed => {}
-            State::Open => self.run(&mut g, |d, c| d.ready(c, why, buffer)),
+            State::Open => self.run(g, |d, c| d.ready(c, why, buffer)),
             State::Flushing => {
-                let Inner { core, driver } = &mut *g;
+                let Inner { core, driver } = &mut **g;
                 let failed = why == Ready::Output && driver.ready(core, why, buffer).is_err();
                 if failed || driver.queued() == 0 {
-                    self.end(&mut g, OwnedTerm::default(), false, None);
+                    self.end(g, OwnedTerm::default(), false, None);
                 }
             }
         }
@@ -384,14 +349,8 @@ impl Port {
     }
     fn controlled(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
         let mut g = self.open_lock()?;
-        g.core.caller = from;
         trace::received_control(self.id, from, op, data);
-        let mut reply = None;
-        self.run(&mut g, |driver, core| {
-            reply = driver.control(core, op, data);
-            core.failed.take().map_or(Ok(()), Err)
-        });
-        let reply = reply?;
+        let reply = self.ask(&mut g, from, |driver, core| driver.control(core, op, data))?;
         trace::answered(self.id, from, |h| {
             let (Reply::List(data) | Reply::Binary(data)) = &reply;
             h.tuple(&[am::control.into(), h.binary(data)])
@@ -399,17 +358,27 @@ impl Port {
         Some(reply)
     }
 
+    /// What its driver answers to a process.
+    fn ask<T>(
+        &self,
+        g: &mut Held<'_>,
+        from: u32,
+        call: impl FnOnce(&mut dyn Driver, &mut Core) -> Option<T>,
+    ) -> Option<T> {
+        g.core.caller = from;
+        let mut reply = None;
+        self.run(g, |driver, core| {
+            reply = call(driver, core);
+            core.failed.take().map_or(Ok(()), Err)
+        });
+        reply
+    }
+
     /// `port_call/3`
     pub fn call(&self, from: u32, op: u32, data: &[u8]) -> Option<Vec<u8>> {
         let call = || {
             let mut g = self.open_lock()?;
-            g.core.caller = from;
-            let mut reply = None;
-            self.run(&mut g, |driver, core| {
-                reply = driver.call(core, op, data);
-                core.failed.take().map_or(Ok(()), Err)
-            });
-            reply
+            self.ask(&mut g, from, |driver, core| driver.call(core, op, data))
         };
         during(meter::State::Port, call)
     }

@@ -1,0 +1,115 @@
+//! A port's lock, which no scheduler waits for because something is ready.
+//!
+//! A program that was written to often answers before the write returns. The scheduler that hears
+//! of that finds the port locked; it leaves a note and goes on, and who has the lock serves what was
+//! noted before he is done with it. That one looks for notes once more when the lock is free, and
+//! who leaves one tries the lock once more behind it: one of the two sees what the other did.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{fence, AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use kvik_proc::sysprof;
+
+use crate::driver::Ready;
+use crate::poll;
+use crate::port::{Inner, Port};
+
+pub(crate) struct Lock {
+    inner: Mutex<Inner>,
+    notes: AtomicU8,
+}
+
+/// What can be noted, in the order in which it is served.
+const NOTES: [Ready; 4] =
+    [Ready::Input { hangup: false }, Ready::Input { hangup: true }, Ready::Output, Ready::Child];
+
+impl Lock {
+    pub fn new(inner: Inner) -> Lock {
+        Lock { inner: Mutex::new(inner), notes: AtomicU8::new(0) }
+    }
+    /// To be called with the lock.
+    fn take_notes(&self) -> impl Iterator<Item = Ready> {
+        let notes = self.notes.swap(0, Ordering::AcqRel);
+        NOTES.into_iter().enumerate().filter(move |(i, _)| notes & 1 << i != 0).map(|(_, why)| why)
+    }
+    fn try_lock(&self) -> Option<MutexGuard<'_, Inner>> {
+        match self.inner.try_lock() {
+            Ok(g) => Some(g),
+            Err(TryLockError::Poisoned(e)) => Some(e.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+/// Who may use a port now. Somebody may be told that it is at work meanwhile.
+pub(crate) struct Held<'a> {
+    guard: MutexGuard<'a, Inner>,
+    told: bool,
+    /// Behind the guard: it is dropped when the lock is free.
+    after: After<'a>,
+}
+struct After<'a>(&'a Port);
+
+impl Port {
+    fn held<'a>(&'a self, guard: MutexGuard<'a, Inner>) -> Held<'a> {
+        Held { guard, told: false, after: After(self) }
+    }
+    pub(crate) fn lock(&self) -> Held<'_> {
+        self.held(self.lock.inner.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+    /// The same where something is ready. `None`: who has it sees, or has seen, to that.
+    pub(crate) fn lock_for(&self, why: Ready) -> Option<Held<'_>> {
+        if let Some(guard) = self.lock.try_lock() {
+            return Some(self.held(guard));
+        }
+        let Some(i) = NOTES.iter().position(|n| *n == why) else { return Some(self.lock()) };
+        self.lock.notes.fetch_or(1 << i, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        drop(self.lock.try_lock().map(|g| self.held(g)));
+        None
+    }
+}
+
+impl Held<'_> {
+    /// It is to do something, not only to be looked at.
+    pub fn tell(&mut self) {
+        self.told = sysprof::watches_ports();
+        if self.told {
+            sysprof::port(self.core.id, true);
+        }
+    }
+}
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let port = self.after.0;
+        while port.lock.notes.load(Ordering::Relaxed) != 0 {
+            for why in port.lock.take_notes() {
+                poll::with_buffer(|buffer| port.serve(self, why, buffer));
+            }
+        }
+        if self.told {
+            sysprof::port(port.id, false);
+        }
+    }
+}
+impl Drop for After<'_> {
+    fn drop(&mut self) {
+        fence(Ordering::SeqCst);
+        let port = self.0;
+        if port.lock.notes.load(Ordering::Relaxed) != 0 {
+            drop(port.lock.try_lock().map(|g| port.held(g)));
+        }
+    }
+}
+impl Deref for Held<'_> {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.guard
+    }
+}
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Inner {
+        &mut self.guard
+    }
+}
