@@ -202,6 +202,10 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
 const SOME_COLLECTIONS: u32 = 4;
 const BUSY_WORDS: usize = 256;
 
+/// A block that has grown is not made smaller below this: when all that is in it has moved on to the
+/// old heap, it is soon filled again.
+const KEPT_WORDS: usize = 3000;
+
 static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
 static RECLAIMED: AtomicU64 = AtomicU64::new(0);
 
@@ -332,7 +336,10 @@ impl Heap {
         let old_used = distance(self.old_start.get(), self.old_top.get());
         let before = young + self.frag_words.get() + if minor { 0 } else { old_used };
         if minor && mature > 0 && self.old_start.get().is_null() {
-            let n = next_size(mature * 2);
+            // With more room than it needs it is not full again so soon, which would take a full
+            // collection.
+            let more = if young > BUSY_WORDS { young } else { 0 };
+            let n = next_size((mature * 2).max(more));
             let p = block(n);
             self.old_start.set(p);
             self.old_top.set(p);
@@ -478,8 +485,8 @@ impl Heap {
         let min = self.least_words();
         let size = if used * 4 > size * 3 {
             used + used.max(16)
-        } else if used * 4 < size {
-            used * 2
+        } else if size > KEPT_WORDS && used * 4 < size {
+            (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 8).min(size)
         } else {
             size
         };
