@@ -25,9 +25,8 @@ fn index(t: Term<'_>, bound: usize) -> Option<usize> {
 fn setelement<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(t) = a[1].as_tuple() else { return Err(p.badarg()) };
     let Some(i) = index(a[0], t.len()) else { return Err(p.badarg()) };
-    let mut elements = t.elements().to_vec();
-    elements[i] = a[2];
-    Ok(p.heap.tuple(&elements))
+    let (before, after) = t.elements().split_at(i);
+    Ok(p.heap.tuple_of(&[before, &[a[2]], &after[1..]]))
 }
 fn tuple_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a[0].as_tuple().map(|t| p.heap.list(t.elements())).ok_or_else(|| p.badarg())
@@ -55,21 +54,17 @@ fn make_tuple_with<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn append_element<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(t) = a[0].as_tuple().filter(|t| t.len() < MAX) else { return Err(p.badarg()) };
-    let mut elements = t.elements().to_vec();
-    elements.push(a[1]);
-    Ok(p.heap.tuple(&elements))
+    Ok(p.heap.tuple_of(&[t.elements(), &[a[1]]]))
 }
 fn insert_element<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(t) = a[1].as_tuple().filter(|t| t.len() < MAX) else { return Err(p.badarg()) };
     let Some(i) = index(a[0], t.len() + 1) else { return Err(p.badarg()) };
-    let mut elements = t.elements().to_vec();
-    elements.insert(i, a[2]);
-    Ok(p.heap.tuple(&elements))
+    let (before, after) = t.elements().split_at(i);
+    Ok(p.heap.tuple_of(&[before, &[a[2]], after]))
 }
 fn delete_element<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(t) = a[1].as_tuple() else { return Err(p.badarg()) };
     let Some(i) = index(a[0], t.len()) else { return Err(p.badarg()) };
-    let mut elements = t.elements().to_vec();
-    elements.remove(i);
-    Ok(p.heap.tuple(&elements))
+    let (before, after) = t.elements().split_at(i);
+    Ok(p.heap.tuple_of(&[before, &after[1..]]))
 }

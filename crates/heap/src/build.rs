@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kvik_term::map::ROOT;
 use kvik_term::word::*;
 use kvik_term::{Atom, Export, ExtKind, FunEntry, Term};
 
@@ -372,17 +373,57 @@ impl Heap {
     }
     /// A map of keys in term order (at most 32) and their values.
     pub fn flat_map_sorted<'h>(&'h self, keys: Term<'h>, values: &[Term<'h>]) -> Term<'h> {
-        let mut words = vec![small(values.len() as i64), keys.word()];
-        words.extend(values.iter().map(|t| t.word()));
-        self.boxed(header(FLAT_MAP, words.len()), &words)
+        self.flat_map_of(keys, &[values])
     }
-    /// A node of a hashed map; `own` and `words` as `map` lays them out. Every word is a term.
-    pub fn hamt_node<'h>(&'h self, own: u32, words: &[Term<'h>]) -> Term<'h> {
-        let p = self.alloc(1 + words.len());
+    /// The same, of values in several pieces.
+    pub fn flat_map_of<'h>(&'h self, keys: Term<'h>, values: &[&[Term<'h>]]) -> Term<'h> {
+        let n = values.iter().map(|v| v.len()).sum::<usize>();
+        // SAFETY: a number, the keys and a value for each is what a flat map has.
+        unsafe { self.object(header(FLAT_MAP, 2 + n), &[small(n as i64), keys.word()], values) }
+    }
+    /// A tuple of elements in several pieces.
+    pub fn tuple_of<'h>(&'h self, elements: &[&[Term<'h>]]) -> Term<'h> {
+        let n = elements.iter().map(|v| v.len()).sum();
+        // SAFETY: a tuple has nothing but its elements.
+        unsafe { self.object(header(TUPLE, n), &[], elements) }
+    }
+    /// A node of a hashed map: a bit for each child it has, and they in several pieces; the root
+    /// of one with so many keys.
+    pub fn hamt_node<'h>(
+        &'h self,
+        bitmap: u32,
+        root_of: Option<usize>,
+        children: &[&[Term<'h>]],
+    ) -> Term<'h> {
+        let n = children.iter().map(|v| v.len()).sum::<usize>();
+        // SAFETY: as `kvik_term::map` lays it out.
+        unsafe {
+            match root_of {
+                None => self.object(header_with(HAMT, n, bitmap), &[], children),
+                Some(keys) => {
+                    let h = header_with(HAMT, 1 + n, bitmap | ROOT);
+                    self.object(h, &[small(keys as i64)], children)
+                }
+            }
+        }
+    }
+    /// # Safety
+    /// The header says what follows it, and how much.
+    unsafe fn object(&self, header: u64, first: &[u64], parts: &[&[Term<'_>]]) -> Term<'_> {
+        let p = self.alloc(1 + header_words(header));
         // SAFETY: `alloc` gave that many words.
         unsafe {
-            *p = header_with(HAMT, words.len(), own);
-            std::ptr::copy_nonoverlapping(words.as_ptr().cast(), p.add(1), words.len());
+            *p = header;
+            let mut to = p.add(1);
+            for w in first {
+                *to = *w;
+                to = to.add(1);
+            }
+            for t in parts.iter().copied().flatten() {
+                *to = t.word();
+                to = to.add(1);
+            }
+            debug_assert!(to == p.add(1 + header_words(header)));
             Term::from_word(p as u64 + TAG_BOXED)
         }
     }

@@ -1,6 +1,8 @@
 //! Making maps: flat up to 32 keys, a tree above. The layout stands in `kvik_term::map`.
 
-use kvik_term::map::{self, child, Child, Node, Path, ROOT};
+use std::cmp::Ordering;
+
+use kvik_term::map::{self, child, Child, Node, Path};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{cmp, Map, Term};
 
@@ -8,6 +10,16 @@ use crate::map_build::MapBuilder;
 use crate::Heap;
 
 type Pair<'h> = (Term<'h>, Term<'h>);
+
+/// Children of a node.
+pub(crate) const WIDTH: usize = 16;
+
+/// What goes into a large map.
+struct Put<'h> {
+    key: Term<'h>,
+    value: Term<'h>,
+    leaf: Term<'h>,
+}
 
 impl Heap {
     /// A map of any pairs; of equal keys the last one counts.
@@ -28,48 +40,49 @@ impl Heap {
         if pairs.len() <= FLAT_MAP_LIMIT {
             return self.flat_map(pairs);
         }
-        let n = pairs.len();
-        let leaves = pairs.iter().map(|(k, v)| (Path::new(*k), self.cons(*k, *v))).collect();
-        let (bitmap, mut words) = self.branch(leaves);
-        words.insert(0, Term::int(n as i32));
-        self.hamt_node(bitmap | ROOT, &words)
+        let mut leaves: Vec<_> =
+            pairs.iter().map(|(k, v)| (Path::new(*k), self.cons(*k, *v))).collect();
+        self.branch(&mut leaves, Some(pairs.len()))
     }
 
-    /// A node's children from leaves that are all below it.
-    pub(crate) fn branch<'h>(&'h self, leaves: Vec<(Path<'h>, Term<'h>)>) -> (u32, Vec<Term<'h>>) {
-        let mut buckets: [Vec<(Path<'h>, Term<'h>)>; 16] = Default::default();
-        for l in leaves {
-            buckets[l.0.index() as usize].push(l);
+    /// A node with all these leaves below it, which it may reorder; the root of so many.
+    pub(crate) fn branch<'h>(
+        &'h self,
+        leaves: &mut [(Path<'h>, Term<'h>)],
+        root_of: Option<usize>,
+    ) -> Term<'h> {
+        leaves.sort_unstable_by_key(|l| l.0.index());
+        let (mut bitmap, mut children, mut n) = (0, [Term::NIL; WIDTH], 0);
+        for group in leaves.chunk_by_mut(|a, b| a.0.index() == b.0.index()) {
+            bitmap |= 1 << group[0].0.index();
+            children[n] = match group {
+                [(_, only)] => *only,
+                _ => {
+                    group.iter_mut().for_each(|l| l.0 = l.0.down());
+                    self.branch(group, None)
+                }
+            };
+            n += 1;
         }
-        let (mut bitmap, mut words) = (0, Vec::new());
-        for (i, bucket) in buckets.into_iter().enumerate() {
-            if bucket.is_empty() {
-                continue;
-            }
-            bitmap |= 1 << i;
-            words.push(if bucket.len() == 1 {
-                bucket[0].1
-            } else {
-                let (b, w) = self.branch(bucket.into_iter().map(|(p, l)| (p.down(), l)).collect());
-                self.hamt_node(b, &w)
-            });
-        }
-        (bitmap, words)
+        self.hamt_node(bitmap, root_of, &[&children[..n]])
     }
 
     pub(crate) fn flat_map<'h>(&'h self, mut pairs: Vec<Pair<'h>>) -> Term<'h> {
         // A stable sort: of equal keys the last one is the one that counts.
         pairs.sort_by(|a, b| cmp::compare_exact(a.0, b.0));
-        let mut unique: Vec<Pair<'h>> = Vec::with_capacity(pairs.len());
-        for p in pairs {
-            match unique.last_mut() {
-                Some(last) if cmp::eq_exact(last.0, p.0) => last.1 = p.1,
-                _ => unique.push(p),
+        pairs.dedup_by(|later, kept| {
+            let same = cmp::eq_exact(later.0, kept.0);
+            if same {
+                kept.1 = later.1;
             }
+            same
+        });
+        let (mut keys, mut values) = ([Term::NIL; FLAT_MAP_LIMIT], [Term::NIL; FLAT_MAP_LIMIT]);
+        for (i, (k, v)) in pairs.iter().enumerate() {
+            (keys[i], values[i]) = (*k, *v);
         }
-        let keys: Vec<_> = unique.iter().map(|p| p.0).collect();
-        let values: Vec<_> = unique.iter().map(|p| p.1).collect();
-        self.flat_map_sorted(self.tuple(&keys), &values)
+        let n = pairs.len();
+        self.flat_map_sorted(self.tuple(&keys[..n]), &values[..n])
     }
 
     /// The map with a key set: added, or its value replaced.
@@ -79,10 +92,8 @@ impl Heap {
         }
         let Some(root) = m.root() else { return m.term() };
         let leaf = self.cons(key, value);
-        match self.node_put(root, Path::new(key), key, leaf) {
-            Some((node, added)) => self.root_of(node, m.len() + added as usize),
-            None => m.term(),
-        }
+        let put = Put { key, value, leaf };
+        self.node_put(root, Path::new(key), &put, Some(m.len())).map_or(m.term(), |(node, _)| node)
     }
 
     fn flat_put<'h>(
@@ -93,113 +104,132 @@ impl Heap {
         key: Term<'h>,
         value: Term<'h>,
     ) -> Term<'h> {
-        match keys.binary_search_by(|k| cmp::compare_exact(*k, key)) {
-            Ok(i) => {
-                if values[i].same(value) {
-                    return m.term();
-                }
-                let mut v = values.to_vec();
-                v[i] = value;
-                self.flat_map_sorted(m.flat_keys_term().unwrap_or(Term::NIL), &v)
+        if let Some(i) = map::place_of(keys, key) {
+            if values[i].same(value) {
+                return m.term();
             }
-            Err(_) if keys.len() == FLAT_MAP_LIMIT => {
-                let mut pairs: Vec<Pair<'h>> = map::iter(m).collect();
-                pairs.push((key, value));
-                self.map_of_unique(pairs)
-            }
-            Err(i) => {
-                let (mut k, mut v) = (keys.to_vec(), values.to_vec());
-                k.insert(i, key);
-                v.insert(i, value);
-                self.flat_map_sorted(self.tuple(&k), &v)
-            }
+            let names = m.flat_keys_term().unwrap_or(Term::NIL);
+            return self.flat_map_of(names, &[&values[..i], &[value], &values[i + 1..]]);
         }
+        if keys.len() == FLAT_MAP_LIMIT {
+            let mut pairs: Vec<Pair<'h>> = map::iter(m).collect();
+            pairs.push((key, value));
+            return self.map_of_unique(pairs);
+        }
+        let i = keys.partition_point(|k| cmp::compare_exact(*k, key) == Ordering::Less);
+        let names = self.tuple_of(&[&keys[..i], &[key], &keys[i..]]);
+        self.flat_map_of(names, &[&values[..i], &[value], &values[i..]])
     }
 
-    pub(crate) fn root_of<'h>(
-        &'h self,
-        (bitmap, mut words): (u32, Vec<Term<'h>>),
-        size: usize,
-    ) -> Term<'h> {
-        words.insert(0, Term::int(size as i32));
-        self.hamt_node(bitmap | ROOT, &words)
+    /// A flat map with some of its values replaced, at once. `None` where it hasn't all the keys.
+    pub fn flat_update<'h>(&'h self, m: Map<'h>, pairs: &[Pair<'h>]) -> Option<Term<'h>> {
+        let (keys, values) = m.flat()?;
+        let mut new = [Term::NIL; FLAT_MAP_LIMIT];
+        let new = &mut new[..values.len()];
+        new.copy_from_slice(values);
+        let mut changed = false;
+        for (key, value) in pairs {
+            let i = map::place_of(keys, *key)?;
+            changed |= !new[i].same(*value);
+            new[i] = *value;
+        }
+        Some(if changed { self.flat_map_sorted(m.flat_keys_term()?, new) } else { m.term() })
     }
 
-    /// A node with a leaf put below it, and whether its key is new; `None` where it is there.
+    /// A node with a leaf put below it, and whether its key is new; `None` where it is there. Of a
+    /// root comes the keys it has.
     fn node_put<'h>(
         &'h self,
         n: Node<'h>,
         path: Path<'h>,
-        key: Term<'h>,
-        leaf: Term<'h>,
-    ) -> Option<((u32, Vec<Term<'h>>), bool)> {
+        put: &Put<'h>,
+        root_of: Option<usize>,
+    ) -> Option<(Term<'h>, bool)> {
         let index = path.index();
         let (place, there) = n.place(index);
-        let mut words = n.children.to_vec();
+        let all = n.children;
         if !there {
-            words.insert(place, leaf);
-            return Some(((n.bitmap | 1 << index, words), true));
+            let children = [&all[..place], &[put.leaf], &all[place..]];
+            let root_of = root_of.map(|keys| keys + 1);
+            return Some((self.hamt_node(n.bitmap | 1 << index, root_of, &children), true));
         }
-        let value = leaf.as_cons().map(|c| c.tail());
-        let (new, added) = match child(words[place]) {
-            Child::Leaf(k, v) if cmp::eq_exact(k, key) => {
-                if value.is_some_and(|new| new.same(v)) {
+        let (new, added) = match child(all[place]) {
+            Child::Leaf(k, v) if cmp::eq_exact(k, put.key) => {
+                if v.same(put.value) {
                     return None;
                 }
-                (leaf, false)
+                (put.leaf, false)
             }
             Child::Leaf(k, _) => {
                 let down = path.down();
-                let (b, w) =
-                    self.branch(vec![(Path::at_level_of(k, down), words[place]), (down, leaf)]);
-                (self.hamt_node(b, &w), true)
+                let mut two = [(Path::at_level_of(k, down), all[place]), (down, put.leaf)];
+                (self.branch(&mut two, None), true)
             }
-            Child::Node(sub) => {
-                let ((b, w), added) = self.node_put(sub, path.down(), key, leaf)?;
-                (self.hamt_node(b, &w), added)
-            }
+            Child::Node(sub) => self.node_put(sub, path.down(), put, None)?,
         };
-        words[place] = new;
-        Some(((n.bitmap, words), added))
+        let root_of = root_of.map(|keys| keys + added as usize);
+        Some((self.with_child(n, place, new, root_of), added))
+    }
+    fn with_child<'h>(
+        &'h self,
+        n: Node<'h>,
+        place: usize,
+        new: Term<'h>,
+        root_of: Option<usize>,
+    ) -> Term<'h> {
+        let all = n.children;
+        self.hamt_node(n.bitmap, root_of, &[&all[..place], &[new], &all[place + 1..]])
     }
 
     /// The map without a key.
     pub fn map_remove<'h>(&'h self, m: Map<'h>, key: Term<'h>) -> Term<'h> {
+        if let Some((keys, values)) = m.flat() {
+            let Some(i) = map::place_of(keys, key) else { return m.term() };
+            let names = self.tuple_of(&[&keys[..i], &keys[i + 1..]]);
+            return self.flat_map_of(names, &[&values[..i], &values[i + 1..]]);
+        }
         if !map::contains(m, key) {
             return m.term();
         }
-        if m.is_flat() || m.len() == FLAT_MAP_LIMIT + 1 {
+        if m.len() == FLAT_MAP_LIMIT + 1 {
             return self.map_of_unique(map::iter(m).filter(|p| !cmp::eq_exact(p.0, key)).collect());
         }
         let Some(root) = m.root() else { return m.term() };
-        self.root_of(self.node_remove(root, Path::new(key)), m.len() - 1)
+        let rest = self.node_remove(root, Path::new(key), Some(m.len() - 1));
+        rest.unwrap_or(m.term())
     }
 
-    /// A node without a leaf that is below it.
-    fn node_remove<'h>(&'h self, n: Node<'h>, path: Path<'h>) -> (u32, Vec<Term<'h>>) {
+    /// A node without a leaf that is below it: a single leaf moves up. `None` where nothing is left.
+    fn node_remove<'h>(
+        &'h self,
+        n: Node<'h>,
+        path: Path<'h>,
+        root_of: Option<usize>,
+    ) -> Option<Term<'h>> {
         let (place, _) = n.place(path.index());
-        let mut words = n.children.to_vec();
-        let without = |mut words: Vec<Term<'h>>| {
-            words.remove(place);
-            (n.bitmap & !(1 << path.index()), words)
+        let all = n.children;
+        let rest = match child(all[place]) {
+            Child::Leaf(..) => None,
+            Child::Node(sub) => self.node_remove(sub, path.down(), None),
         };
-        match child(words[place]) {
-            Child::Leaf(..) => without(words),
-            Child::Node(sub) => {
-                let (b, w) = self.node_remove(sub, path.down());
-                match w[..] {
-                    [] => without(words),
-                    // A single leaf moves up.
-                    [only] if only.as_cons().is_some() => {
-                        words[place] = only;
-                        (n.bitmap, words)
-                    }
-                    _ => {
-                        words[place] = self.hamt_node(b, &w);
-                        (n.bitmap, words)
+        match (rest, all) {
+            (None, [_]) => None,
+            (None, [a, b]) if root_of.is_none() => {
+                let other = if place == 0 { *b } else { *a };
+                match child(other) {
+                    Child::Leaf(..) => Some(other),
+                    Child::Node(_) => {
+                        Some(self.hamt_node(n.bitmap & !(1 << path.index()), None, &[&[other]]))
                     }
                 }
             }
+            (None, _) => {
+                let children = [&all[..place], &all[place + 1..]];
+                Some(self.hamt_node(n.bitmap & !(1 << path.index()), root_of, &children))
+            }
+            // The only child of an inner node has become a leaf.
+            (Some(only), [_]) if root_of.is_none() && only.as_cons().is_some() => Some(only),
+            (Some(new), _) => Some(self.with_child(n, place, new, root_of)),
         }
     }
 }

@@ -4,13 +4,13 @@ use kvik_term::map::{child, Child, Path};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{cmp, Term};
 
+use crate::map::WIDTH;
 use crate::Heap;
 
 type Pair<'h> = (Term<'h>, Term<'h>);
 type Bucket<'h> = Vec<(Path<'h>, Pair<'h>)>;
 
-/// Children of a node, and of the root's children together.
-const WIDTH: usize = 16;
+/// Children of the root's children.
 const BUCKETS: usize = WIDTH * WIDTH;
 /// Pairs that are made a map at once.
 const FEW: usize = 1000;
@@ -69,14 +69,11 @@ impl<'h> MapBuilder<'h> {
         while let Some(b) = self.buckets.get_mut(self.children.len()) {
             take(steps, b.len())?;
             let leaf = |(path, (k, v)): (Path<'h>, Pair<'h>)| (path.down().down(), h.cons(k, v));
-            let leaves: Vec<_> = std::mem::take(b).into_iter().map(leaf).collect();
+            let mut leaves: Vec<_> = std::mem::take(b).into_iter().map(leaf).collect();
             self.children.push(match leaves[..] {
                 [] => None,
                 [(_, one)] => Some(one),
-                _ => {
-                    let (bitmap, words) = h.branch(leaves);
-                    Some(h.hamt_node(bitmap, &words))
-                }
+                _ => Some(h.branch(&mut leaves, None)),
             });
         }
         let nodes = self.children.chunks(WIDTH).map(|c| {
@@ -84,11 +81,12 @@ impl<'h> MapBuilder<'h> {
             match words[..] {
                 [] => None,
                 [one] if matches!(child(one), Child::Leaf(..)) => Some(one),
-                _ => Some(h.hamt_node(bitmap, &words)),
+                _ => Some(h.hamt_node(bitmap, None, &[&words])),
             }
         });
         let nodes: Vec<_> = nodes.collect();
-        Some(h.root_of(packed(&nodes), self.keys))
+        let (bitmap, words) = packed(&nodes);
+        Some(h.hamt_node(bitmap, Some(self.keys), &[&words]))
     }
 }
 
@@ -102,8 +100,8 @@ impl Heap {
             return self.flat_map(all.into_iter().map(|(_, pair)| pair).collect());
         }
         let n = all.len();
-        let leaves = all.into_iter().map(|(path, (k, v))| (path, self.cons(k, v))).collect();
-        self.root_of(self.branch(leaves), n)
+        let leaf = |(path, (k, v))| (path, self.cons(k, v));
+        self.branch(&mut all.into_iter().map(leaf).collect::<Vec<_>>(), Some(n))
     }
 }
 

@@ -36,13 +36,37 @@ pub fn eq<'a>(a: Term<'a>, b: Term<'a>) -> bool {
 pub fn eq_exact<'a>(a: Term<'a>, b: Term<'a>) -> bool {
     a.same(b) || (!a.is_immediate() && !b.is_immediate() && same_objects(a, b))
 }
-#[inline]
+/// Tuples within tuples that are compared by recursion.
+const NESTED: usize = 4;
+
 fn same_objects<'a>(a: Term<'a>, b: Term<'a>) -> bool {
-    // References are what servers and their clients compare.
+    same_to(NESTED, a, b)
+}
+/// `=:=` of two different words that both point to something. Tuples, such as keys of maps are, and
+/// references, which servers and their clients compare, before all else.
+fn same_to<'a>(depth: usize, a: Term<'a>, b: Term<'a>) -> bool {
+    if let (Some(x), Some(y)) = (a.as_tuple(), b.as_tuple()) {
+        let (x, y) = (x.elements(), y.elements());
+        return x.len() == y.len()
+            && if depth == 0 { same(a, b, Mode::Exact) } else { same_elements(depth - 1, x, y) };
+    }
     match (a.as_local_ref(), b.as_local_ref()) {
         (Some(x), Some(y)) => x.numbers() == y.numbers(),
         _ => same(a, b, Mode::Exact),
     }
+}
+/// What has no parts first: most tuples that differ do so there.
+fn same_elements<'a>(depth: usize, x: &[Term<'a>], y: &[Term<'a>]) -> bool {
+    let mut deeper = false;
+    for (p, q) in x.iter().zip(y) {
+        if !p.same(*q) {
+            if p.is_immediate() || q.is_immediate() {
+                return false;
+            }
+            deeper = true;
+        }
+    }
+    !deeper || x.iter().zip(y).all(|(p, q)| p.same(*q) || same_to(depth, *p, *q))
 }
 
 fn rank(v: &View<'_>) -> u8 {
@@ -64,7 +88,7 @@ fn rank(v: &View<'_>) -> u8 {
 type Todo<'a, 'b> = Stack<(Term<'a>, Term<'b>, Mode)>;
 
 fn run<'a, 'b>(a: Term<'a>, b: Term<'b>, mode: Mode) -> Ordering {
-    let mut todo: Todo<'a, 'b> = Stack::new((Term::NIL, Term::NIL, mode));
+    let mut todo: Todo<'a, 'b> = Stack::new();
     let (mut a, mut b, mut mode) = (a, b, mode);
     loop {
         let o = if a.same(b) { Equal } else { step(&mut a, &mut b, mode, &mut todo) };
@@ -346,7 +370,7 @@ fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
 
 /// Equality, without the order of things.
 fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
-    let mut todo = Stack::new((Term::NIL, Term::NIL));
+    let mut todo = Stack::new();
     let (mut a, mut b) = (a, b);
     loop {
         if !a.same(b) {
@@ -394,7 +418,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                     }
                 }
                 (View::Fun(x), View::Fun(y)) => {
-                    let mut parts = Stack::new((Term::NIL, Term::NIL, mode));
+                    let mut parts = Stack::new();
                     if funs(x, y, mode, &mut parts) != Equal {
                         return false;
                     }

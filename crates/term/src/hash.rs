@@ -3,6 +3,7 @@
 //! their keys in OTP's order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids
 //! hash by their number here, which is another than there.
 
+use crate::stack::Stack;
 use crate::word::*;
 use crate::{map, Bits, Fun, Ref, Term, View};
 
@@ -75,6 +76,7 @@ fn mark(hash: u32, k: u32) -> u32 {
     (hash ^ k).rotate_left(17)
 }
 
+#[derive(Copy, Clone)]
 enum Task<'h> {
     Term(Term<'h>),
     Cdr,
@@ -82,8 +84,8 @@ enum Task<'h> {
 
 /// The hash of a map's key at a level of the tree (the salt changes every eight levels).
 pub fn internal(t: Term<'_>, salt: u32) -> u32 {
-    let mut hash = salt ^ SALT;
-    let mut todo = vec![Task::Term(t)];
+    let mut todo = Stack::new();
+    let mut hash = one(t, salt ^ SALT, &mut todo);
     while let Some(task) = todo.pop() {
         hash = match task {
             Task::Cdr => mark(hash, k(18)),
@@ -93,7 +95,7 @@ pub fn internal(t: Term<'_>, salt: u32) -> u32 {
     hash
 }
 
-fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     if t.is_immediate() {
         let w = immediate_word(t.word());
         return two(hash, w as u32, (w >> 32) as u32, K);
@@ -140,7 +142,7 @@ fn node(e: crate::Ext<'_>, hash: u32) -> u32 {
 }
 
 /// A list: runs of bytes four at a time, then element by element.
-fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+fn list<'h>(t: Term<'h>, mut hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     let (mut t, mut run, mut n) = (t, 0u32, 0);
     let cell = loop {
         let Some(c) = t.as_cons() else { break None };
@@ -187,7 +189,7 @@ fn bits(b: Bits<'_>, hash: u32) -> u32 {
     }
 }
 
-fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Vec<Task<'h>>) -> u32 {
+fn fun<'h>(f: Fun<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     if let Some(e) = f.entry() {
         todo.extend(f.env().iter().rev().map(|t| Task::Term(*t)));
         let h = two(hash, f.env().len() as u32, e.module.index(), k(20));

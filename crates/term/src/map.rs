@@ -131,15 +131,20 @@ impl<'h> Map<'h> {
     }
 }
 
+/// Where a key is among a flat map's keys.
+#[inline]
+pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
+    if key.is_immediate() {
+        keys.iter().position(|k| k.same(key))
+    } else {
+        keys.iter().position(|k| cmp::eq_exact(*k, key))
+    }
+}
+
 /// The value of a key (`=:=`).
 pub fn get<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
     if let Some((keys, values)) = m.flat() {
-        let i = if key.is_immediate() {
-            keys.iter().position(|k| k.same(key))
-        } else {
-            keys.iter().position(|k| cmp::eq_exact(*k, key))
-        };
-        return i.and_then(|i| values.get(i).copied());
+        return place_of(keys, key).and_then(|i| values.get(i).copied());
     }
     let mut node = m.root()?;
     let mut path = Path::new(key);

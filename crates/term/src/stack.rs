@@ -1,24 +1,26 @@
 //! A stack for walks over terms: the first few entries need no memory of their own.
 
+use std::mem::MaybeUninit;
+
 const FEW: usize = 8;
 
 pub(crate) struct Stack<T> {
-    few: [T; FEW],
+    /// The first `len` hold something.
+    few: [MaybeUninit<T>; FEW],
     len: usize,
     more: Vec<T>,
 }
 
 impl<T: Copy> Stack<T> {
-    /// An empty one; `any` fills the places that hold nothing.
     #[inline]
-    pub fn new(any: T) -> Stack<T> {
-        Stack { few: [any; FEW], len: 0, more: Vec::new() }
+    pub fn new() -> Stack<T> {
+        Stack { few: [const { MaybeUninit::uninit() }; FEW], len: 0, more: Vec::new() }
     }
     #[inline]
     pub fn push(&mut self, t: T) {
         match self.few.get_mut(self.len) {
             Some(place) => {
-                *place = t;
+                place.write(t);
                 self.len += 1;
             }
             None => self.more.push(t),
@@ -30,7 +32,8 @@ impl<T: Copy> Stack<T> {
             return Some(t);
         }
         self.len = self.len.checked_sub(1)?;
-        self.few.get(self.len).copied()
+        // SAFETY: it was written when it was pushed.
+        self.few.get(self.len).map(|t| unsafe { t.assume_init() })
     }
     #[inline]
     pub fn extend(&mut self, items: impl Iterator<Item = T>) {
@@ -44,7 +47,7 @@ mod tests {
 
     #[test]
     fn last_in_first_out() {
-        let mut s = Stack::new(0);
+        let mut s = Stack::new();
         s.extend(0..20);
         assert!((0..20).rev().all(|n| s.pop() == Some(n)));
         assert_eq!(s.pop(), None);

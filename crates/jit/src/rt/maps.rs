@@ -2,7 +2,7 @@
 
 use kvik_heap::Regs;
 use kvik_proc::Proc;
-use kvik_term::word::NONE;
+use kvik_term::word::{FLAT_MAP_LIMIT, NONE};
 use kvik_term::{am, cmp, map, Term};
 
 use super::{arg, word};
@@ -39,10 +39,18 @@ fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
         p.error_pair(am::badmap, source);
         return NONE;
     };
-    if m.len() == 0 && count > 5 && !exact {
-        let pairs: Vec<_> =
-            (1..count).step_by(2).map(|i| (arg(p, args, i), arg(p, args, i + 1))).collect();
-        return p.heap.map(&pairs).word();
+    if count > 3 && count / 2 <= FLAT_MAP_LIMIT {
+        let mut pairs = [(Term::NIL, Term::NIL); FLAT_MAP_LIMIT];
+        let pairs = &mut pairs[..count / 2];
+        for (pair, i) in pairs.iter_mut().zip((1..count).step_by(2)) {
+            *pair = (arg(p, args, i), arg(p, args, i + 1));
+        }
+        if let Some(t) = p.heap.flat_update(m, pairs) {
+            return t.word();
+        }
+        if m.len() == 0 && count > 5 && !exact {
+            return p.heap.map(pairs).word();
+        }
     }
     let mut result = word(args, 0);
     for i in (1..count).step_by(2) {
