@@ -140,6 +140,7 @@ fn tell_exit(token: &OwnedTerm, from: Term<'static>, to: Term<'_>, reason: Term<
 
 impl Proc {
     /// The token it carries.
+    #[inline]
     pub fn seq_token(&self) -> Option<Token<'_>> {
         self.heap.root(Root::SeqToken).as_tuple_n()
     }

@@ -75,7 +75,17 @@ pub fn spawn(
     m: Atom,
     f: Atom,
     args: Term<'_>,
-    o: SpawnOptions,
+    mut o: SpawnOptions,
+) -> Option<Spawned> {
+    spawn_with(parent, m, f, args, &mut o)
+}
+/// The same for who has the options by reference: they are large. What they own is taken out.
+pub fn spawn_with(
+    parent: Option<&Proc>,
+    m: Atom,
+    f: Atom,
+    args: Term<'_>,
+    o: &mut SpawnOptions,
 ) -> Option<Spawned> {
     let words = o.min_heap_size.unwrap_or(0).max(words_of(args) + 16);
     let ticket = table().insert(|n| {
@@ -91,9 +101,12 @@ pub fn spawn(
     p.heap.set_ip((hooks().start_ip)());
     let args = p.heap.copy_small(args, 16).unwrap_or_else(|| p.heap.copy(args));
     p.heap.save_args(&[m.into(), f.into(), args]);
-    set_options(p, &o);
+    set_options(p, o);
     if let Some(parent) = parent {
-        p.heap.set_root(Root::GroupLeader, p.heap.copy(parent.heap.root(Root::GroupLeader)));
+        let leader = parent.heap.root(Root::GroupLeader);
+        let local = leader.as_local_pid().map(Term::local_pid);
+        let leader = local.unwrap_or_else(|| p.heap.copy(leader));
+        p.heap.set_root(Root::GroupLeader, leader);
         p.with_parent(parent.pid());
     } else {
         p.heap.set_root(Root::GroupLeader, p.self_pid());
@@ -120,7 +133,7 @@ fn words_of(args: Term<'_>) -> usize {
     kvik_heap::copy::size(args, &kvik_heap::literal::Sharing::now())
 }
 
-fn set_options(p: &Proc, o: &SpawnOptions) {
+fn set_options(p: &Proc, o: &mut SpawnOptions) {
     p.set_flag(flag::SYSTEM, o.system);
     if let (true, Some(me)) = (o.system, p.me()) {
         me.set_system();
@@ -139,21 +152,21 @@ fn set_options(p: &Proc, o: &SpawnOptions) {
     if let Some(n) = o.min_bin_vheap_size {
         p.with_extra(|x| x.min_bin_vheap_size = next_heap_size(n.max(MIN_BIN_VHEAP)));
     }
-    if let Some(m) = o.max_heap_size.or_else(MaxHeap::preset) {
+    if let Some(m) = o.max_heap_size.take().or_else(MaxHeap::preset) {
         p.with_extra(|x| x.max_heap_size = Some(m));
     }
     p.apply_limits();
 }
 
 /// Link and monitor, both ends at once: the new process isn't running yet.
-fn relate(parent: &Proc, p: &Proc, o: SpawnOptions, id: Option<RefId>) -> Option<RefId> {
+fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> Option<RefId> {
     if o.link {
         let (a, b) = (parent.self_pid(), p.self_pid());
         let linked = |peer| Link { peer, state: LinkState::Linked };
         parent.with_extra(|x| x.links.insert(b.word(), linked(b)));
         p.with_extra(|x| x.links.insert(a.word(), linked(a)));
     }
-    let (tag, alias) = o.monitor?;
+    let (tag, alias) = o.monitor.take()?;
     let id = id.unwrap_or_else(RefId::next);
     let target = Target::Process(p.pid());
     parent.with_extra(|x| {

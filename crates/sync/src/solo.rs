@@ -1,5 +1,5 @@
-//! One thread for everything: with one scheduler nobody else changes an inbox, and nothing about a
-//! task needs an atomic read-modify-write.
+//! One thread for everything: with one scheduler nobody else changes an inbox or a table, and nothing
+//! about a task needs an atomic read-modify-write.
 //!
 //! A program decides before its first task is started ([`reserve`]). The scheduler's thread then
 //! makes itself the one that may ([`claim`]); others are told that they can't
@@ -40,7 +40,7 @@ mod decided {
 }
 use decided::{HERE, STATE};
 
-/// Who may change inboxes.
+/// Who may change inboxes and tables.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Who {
     /// Any thread, with atomic operations.

@@ -5,13 +5,14 @@
 //! looked it up has let go of its [`Guard`] (epochs).
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_epoch as epoch;
 
 use crate::guard::{pin, Guard};
+use crate::solo::{who, Who};
 
 /// Waits until every thread that holds a [`Guard`] now has let go of it. Not for a thread that holds
 /// one itself.
@@ -47,7 +48,7 @@ pub struct Table<T> {
     number_mask: u32,
     /// The next number to try.
     next: Apart<AtomicU64>,
-    count: Apart<AtomicUsize>,
+    count: Apart<AtomicU64>,
 }
 
 /// In cache lines of its own (processors fetch two at a time): what changes with each process is
@@ -62,6 +63,29 @@ impl<T> std::ops::Deref for Apart<T> {
     }
 }
 
+/// Adds to a counter; what it was.
+#[inline]
+fn add(counter: &AtomicU64, n: i64) -> u64 {
+    if who() != Who::Me {
+        return counter.fetch_add(n as u64, Ordering::Relaxed);
+    }
+    let was = counter.load(Ordering::Relaxed);
+    counter.store(was.wrapping_add(n as u64), Ordering::Relaxed);
+    was
+}
+/// Puts one in a slot in place of another. False: that one is not there.
+#[inline]
+fn exchange<T>(slot: &AtomicPtr<T>, from: *mut T, to: *mut T) -> bool {
+    if who() != Who::Me {
+        return slot.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    }
+    let is_there = slot.load(Ordering::Relaxed) == from;
+    if is_there {
+        slot.store(to, Ordering::Release);
+    }
+    is_there
+}
+
 impl<T: Numbered + Send + Sync + 'static> Table<T> {
     /// Room for `limit` tasks, with numbers of `bits` bits.
     pub fn new(limit: usize, bits: u32) -> Table<T> {
@@ -69,7 +93,7 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         Table {
             slots: (0..size).map(|_| AtomicPtr::default()).collect(),
             next: Apart(AtomicU64::new(0)),
-            count: Apart(AtomicUsize::new(0)),
+            count: Apart(AtomicU64::new(0)),
             limit: limit.min(size),
             number_mask: ((1u64 << bits) - 1) as u32,
         }
@@ -80,8 +104,8 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
     }
     /// Gives a number and puts in what `make` makes for it. `None`: the table is full.
     pub fn insert<R>(&self, make: impl FnOnce(u32) -> (Arc<T>, R)) -> Option<R> {
-        if self.count.fetch_add(1, Ordering::Relaxed) >= self.limit {
-            self.count.fetch_sub(1, Ordering::Relaxed);
+        if add(&self.count, 1) >= self.limit as u64 {
+            add(&self.count, -1);
             return None;
         }
         let number = self.free_number();
@@ -89,17 +113,14 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         let (slot, task) = (self.slot(number), Arc::into_raw(task).cast_mut());
         // Another thread whose number wraps onto the same slot may have come first: `make` has
         // named the task already, so wait until that one is gone.
-        while slot
-            .compare_exchange(ptr::null_mut(), task, Ordering::AcqRel, Ordering::Relaxed)
-            .is_err()
-        {
+        while !exchange(slot, ptr::null_mut(), task) {
             std::thread::yield_now();
         }
         Some(r)
     }
     fn free_number(&self) -> u32 {
         loop {
-            let n = self.next.fetch_add(1, Ordering::Relaxed) as u32 & self.number_mask;
+            let n = add(&self.next, 1) as u32 & self.number_mask;
             if self.slot(n).load(Ordering::Relaxed).is_null() {
                 return n;
             }
@@ -122,14 +143,10 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         let guard = pin();
         let Some(task) = self.get_any(number, &guard) else { return false };
         let task = ptr::from_ref(task).cast_mut();
-        if self
-            .slot(number)
-            .compare_exchange(task, ptr::null_mut(), Ordering::AcqRel, Ordering::Relaxed)
-            .is_err()
-        {
+        if !exchange(self.slot(number), task, ptr::null_mut()) {
             return false;
         }
-        self.count.fetch_sub(1, Ordering::Relaxed);
+        add(&self.count, -1);
         // SAFETY: it is out of the table, whose count this is; later look-ups cannot find it.
         unsafe { epoch::pin().defer_unchecked(move || drop(Arc::from_raw(task))) };
         true
@@ -152,7 +169,7 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         self.next.store((n & self.number_mask) as u64, Ordering::Relaxed)
     }
     pub fn count(&self) -> usize {
-        self.count.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed) as usize
     }
     pub fn limit(&self) -> usize {
         self.limit

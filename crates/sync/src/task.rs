@@ -75,12 +75,12 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
     #[inline]
     pub fn start(shared: S, make: impl FnOnce(Me<S, P, T, R>, Room) -> P) -> Ticket<S, P, T, R> {
         solo::a_task_starts();
-        let mut task = Arc::<Self>::new_uninit();
-        // SAFETY: nobody else has the new memory. All but the private part and the room, which need
+        let task = Arc::<Self>::new_uninit();
+        // SAFETY: nobody else has the new memory (`Arc::get_mut` would ask, by an atomic). All but the private part and the room, which need
         // no value to be valid, is written before it counts as a task; the private part follows
         // before the first ticket exists.
         unsafe {
-            let at = Arc::get_mut(&mut task).unwrap_unchecked().as_mut_ptr();
+            let at = Arc::as_ptr(&task).cast::<Self>().cast_mut();
             addr_of_mut!((*at).shared).write(shared);
             addr_of_mut!((*at).inbox).write(Inbox::default());
             let task = task.assume_init();

@@ -4,7 +4,7 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::limits::{next_heap_size, MaxHeap};
 use kvik_proc::seq::Request;
 use kvik_proc::signal::{deliver, message, Signal};
-use kvik_proc::spawn::{spawn, SpawnOptions, Spawned};
+use kvik_proc::spawn::{spawn_with, SpawnOptions, Spawned};
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -84,17 +84,19 @@ fn request(
     Some(Request { options: OwnedTerm::new(options), tag, answered })
 }
 
-fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: SpawnOptions) -> Option<Spawned> {
+fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: &mut SpawnOptions) -> Option<Spawned> {
     let least = |n: usize| next_heap_size(n.min(MAX_FIRST_HEAP));
-    let o = SpawnOptions { min_heap_size: o.min_heap_size.map(least), ..o };
+    o.min_heap_size = o.min_heap_size.map(least);
     p.heap.bump_reductions(100);
-    spawn(Some(p), m.0, m.1, m.2, o)
+    spawn_with(Some(p), m.0, m.1, m.2, o)
 }
-fn plain<'h>(p: &'h Proc, a: &[Term<'h>], o: SpawnOptions) -> BifResult<'h> {
-    let options = if o.link { p.heap.list(&[am::link.into()]) } else { Term::NIL };
-    let o = SpawnOptions { request: request(p, options, None, false), ..o };
+fn plain<'h>(p: &'h Proc, a: &[Term<'h>], mut o: SpawnOptions) -> BifResult<'h> {
+    if p.seq_token().is_some() {
+        let options = if o.link { p.heap.list(&[am::link.into()]) } else { Term::NIL };
+        o.request = request(p, options, None, false);
+    }
     let m = mfa(a).ok_or_else(|| p.badarg())?;
-    let s = start(p, m, o).ok_or_else(|| p.system_limit())?;
+    let s = start(p, m, &mut o).ok_or_else(|| p.system_limit())?;
     let pid = Term::local_pid(s.pid);
     s.go();
     Ok(pid)
@@ -119,7 +121,7 @@ fn spawn_opt_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let m = mfa(a).ok_or_else(|| p.badarg())?;
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
     o.request = request(p, a[3], None, false);
-    let s = start(p, m, o).ok_or_else(|| p.system_limit())?;
+    let s = start(p, m, &mut o).ok_or_else(|| p.system_limit())?;
     let pid = Term::local_pid(s.pid);
     let r = s.monitor.map(|id| reference(p, id, has_alias));
     s.go();
@@ -147,7 +149,7 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let good = bad == 0;
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
     o.request = request(p, a[3], r.tag.as_ref(), true);
-    let spawned = if good { start(p, m, o) } else { None };
+    let spawned = if good { start(p, m, &mut o) } else { None };
     let (id, what, value) = match &spawned {
         Some(s) => (s.monitor.or(s.request), am::ok, Term::local_pid(s.pid)),
         None => (None, am::error, Term::atom(if good { am::system_limit } else { am::badopt })),
