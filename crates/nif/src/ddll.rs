@@ -115,6 +115,8 @@ fn error<'h>(p: &'h Proc, what: &str) -> BifResult<'h> {
 struct Options {
     kill_ports: bool,
     monitor: bool,
+    /// Also where other processes, or further loads, keep the driver.
+    of_processes: bool,
 }
 /// `None`: `badarg`.
 fn options(t: Term<'_>) -> Option<Options> {
@@ -134,6 +136,7 @@ fn options(t: Term<'_>) -> Option<Options> {
             am::monitor | am::reload => {
                 o.monitor = [am::pending, am::pending_driver].contains(&value.as_atom()?);
                 o.monitor.then_some(())?;
+                o.of_processes = value == am::pending;
             }
             _ => return None,
         }
@@ -247,7 +250,7 @@ pub fn try_unload<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         l.users.swap_remove(user);
     }
     if !l.users.is_empty() {
-        return pending(p, &l.lib, am::pending_process, o.monitor);
+        return pending(p, &l.lib, am::pending_process, o.monitor && o.of_processes);
     }
     let l = all.remove(at);
     drop(all);

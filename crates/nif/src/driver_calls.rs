@@ -92,6 +92,7 @@ pub extern "C" fn driver_failure_eof(port: Data) -> c_int {
 }
 #[no_mangle]
 pub extern "C" fn driver_exit(port: Data, error: c_int) -> c_int {
+    with(port, |_, core| core.unlink_owner());
     ends(port, if error == 0 { Exit::Normal } else { Exit::Posix(Errno(error)) })
 }
 

@@ -17,6 +17,8 @@ pub trait Host: Send + Sync {
     fn down(&self, pid: u32, monitor: [u32; 3], port: u32, name: Option<Atom>, reason: OwnedTerm);
     /// Links a process to a port on the process's side. `false`: no such process.
     fn link(&self, pid: u32, port: Term<'static>) -> bool;
+    /// Takes a link away on the process's side.
+    fn unlink(&self, pid: u32, port: Term<'static>);
     /// The name a port is registered under.
     fn name_of(&self, port: u32) -> Option<Atom>;
     /// A port is gone, and its name with it.

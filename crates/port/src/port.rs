@@ -92,6 +92,16 @@ impl Core {
         self.owner
     }
 
+    /// The owner is not told of its end.
+    pub fn unlink_owner(&mut self) {
+        let owner = self.owner;
+        let linked = self.links.len();
+        self.links.retain(|pid| *pid != owner);
+        if let (Some(h), true) = (host(), self.links.len() < linked) {
+            h.unlink(owner, self.term());
+        }
+    }
+
     /// Sends `{Port, Message}` to the owner.
     pub fn tell_owner(&self, words: usize, message: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
         let Some(h) = host() else { return };

@@ -30,6 +30,10 @@ impl Host for Processes {
     fn link(&self, pid: u32, port: Term<'static>) -> bool {
         control(pid, Control::Link { from: port })
     }
+    fn unlink(&self, pid: u32, port: Term<'static>) {
+        // No port waits for the answer.
+        control(pid, Control::Unlink { from: port, id: 0 });
+    }
     fn name_of(&self, port: u32) -> Option<Atom> {
         registry::name_of(Term::local_port(port))
     }

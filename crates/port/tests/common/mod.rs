@@ -49,6 +49,7 @@ impl Host for Mail {
     fn link(&self, _: u32, _: Term<'static>) -> bool {
         true
     }
+    fn unlink(&self, _: u32, _: Term<'static>) {}
     fn name_of(&self, _: u32) -> Option<Atom> {
         None
     }
