@@ -2,7 +2,8 @@
 //! and whatever else a [`driver::Driver`] does.
 //!
 //! A port is run by whoever has its lock: the process that writes to it, or the scheduler whose
-//! poll set told that it is ready. Nothing waits while holding the lock.
+//! poll set told that it is ready. Nothing waits while holding the lock, and no scheduler waits for
+//! it to serve what is ready: who has it does that (`lock.rs`).
 #![forbid(unsafe_code)]
 
 pub mod driver;

@@ -1,0 +1,50 @@
+//! Nothing that becomes ready is lost while a port is held by somebody else.
+
+mod common;
+
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::Arc;
+
+use kvik_port::driver::{Driver, Flow, Ready};
+use kvik_port::port::Core;
+use kvik_port::{Options, Port};
+
+/// Sees what has come whenever it is told that something has.
+struct Watch {
+    came: Arc<AtomicU32>,
+    seen: Arc<AtomicU32>,
+}
+impl Driver for Watch {
+    fn output(&mut self, _: &mut Core, _: &[u8]) -> Flow {
+        std::hint::black_box((0..50).sum::<u64>());
+        Ok(())
+    }
+    fn ready(&mut self, _: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow {
+        assert!(why == Ready::Input { hangup: true } && !buffer.is_empty());
+        self.seen.store(self.came.load(SeqCst), SeqCst);
+        Ok(())
+    }
+    fn stop(&mut self, _: &mut Core) {}
+}
+
+#[test]
+fn what_is_ready_is_served_by_who_has_the_port() {
+    common::mail();
+    let (came, seen) = <(Arc<AtomicU32>, Arc<AtomicU32>)>::default();
+    let driver = Box::new(Watch { came: came.clone(), seen: seen.clone() });
+    let port = Port::with_driver(1, b"watch".to_vec(), &Options::default(), driver, |_, _| ());
+    let port = port.unwrap();
+    for _ in 0..200 {
+        std::thread::scope(|s| {
+            s.spawn(|| (0..500).for_each(|_| drop(port.command(1, b"x", false))));
+            s.spawn(|| {
+                let mut buffer = [0; 16];
+                for _ in 0..500 {
+                    came.fetch_add(1, SeqCst);
+                    port.ready(Ready::Input { hangup: true }, &mut buffer);
+                }
+            });
+        });
+        assert_eq!(seen.load(SeqCst), came.load(SeqCst));
+    }
+}
