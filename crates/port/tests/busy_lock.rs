@@ -36,7 +36,11 @@ fn what_is_ready_is_served_by_who_has_the_port() {
     let port = port.unwrap();
     for _ in 0..200 {
         std::thread::scope(|s| {
-            s.spawn(|| (0..500).for_each(|_| drop(port.command(1, b"x", false))));
+            s.spawn(|| {
+                for _ in 0..500 {
+                    port.command(1, b"x", false);
+                }
+            });
             s.spawn(|| {
                 let mut buffer = [0; 16];
                 for _ in 0..500 {
