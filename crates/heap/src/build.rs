@@ -419,9 +419,11 @@ impl Heap {
                 *to = *w;
                 to = to.add(1);
             }
-            for t in parts.iter().copied().flatten() {
-                *to = t.word();
-                to = to.add(1);
+            for part in parts {
+                for t in *part {
+                    *to = t.word();
+                    to = to.add(1);
+                }
             }
             debug_assert!(to == p.add(1 + header_words(header)));
             Term::from_word(p as u64 + TAG_BOXED)

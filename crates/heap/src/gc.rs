@@ -486,7 +486,7 @@ impl Heap {
         let size = if used * 4 > size * 3 {
             used + used.max(16)
         } else if size > KEPT_WORDS && used * 4 < size {
-            (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 8).min(size)
+            (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 4).min(size)
         } else {
             size
         };

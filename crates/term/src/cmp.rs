@@ -8,7 +8,7 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
-use crate::{map, Big, Fun, Pid, Port, Ref, Term, View};
+use crate::{map, Big, Fun, Pid, Port, Ref, Term, Tuple, View};
 
 /// How two numbers of different kinds compare.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -46,14 +46,20 @@ fn same_objects<'a>(a: Term<'a>, b: Term<'a>) -> bool {
 /// references, which servers and their clients compare, before all else.
 fn same_to<'a>(depth: usize, a: Term<'a>, b: Term<'a>) -> bool {
     if let (Some(x), Some(y)) = (a.as_tuple(), b.as_tuple()) {
-        let (x, y) = (x.elements(), y.elements());
-        return x.len() == y.len()
-            && if depth == 0 { same(a, b, Mode::Exact) } else { same_elements(depth - 1, x, y) };
+        return match depth {
+            0 => same(a, b, Mode::Exact),
+            _ => x.len() == y.len() && same_elements(depth - 1, x.elements(), y.elements()),
+        };
     }
     match (a.as_local_ref(), b.as_local_ref()) {
         (Some(x), Some(y)) => x.numbers() == y.numbers(),
         _ => same(a, b, Mode::Exact),
     }
+}
+/// `=:=` of tuples.
+#[inline]
+pub fn same_tuples<'a>(x: Tuple<'a>, y: Tuple<'a>) -> bool {
+    x.len() == y.len() && same_elements(NESTED, x.elements(), y.elements())
 }
 /// What has no parts first: most tuples that differ do so there.
 fn same_elements<'a>(depth: usize, x: &[Term<'a>], y: &[Term<'a>]) -> bool {
@@ -87,6 +93,15 @@ fn rank(v: &View<'_>) -> u8 {
 
 type Todo<'a, 'b> = Stack<(Term<'a>, Term<'b>, Mode)>;
 
+/// The order of terms that are different words and of which one has no parts.
+#[inline(always)]
+fn leaf_order(a: Term<'_>, b: Term<'_>, mode: Mode) -> Ordering {
+    match (a.as_small(), b.as_small()) {
+        (Some(i), Some(j)) => i.cmp(&j),
+        _ => leaves(a.view(), b.view(), mode),
+    }
+}
+
 fn run<'a, 'b>(a: Term<'a>, b: Term<'b>, mode: Mode) -> Ordering {
     let mut todo: Todo<'a, 'b> = Stack::new();
     let (mut a, mut b, mut mode) = (a, b, mode);
@@ -115,12 +130,12 @@ fn step<'a, 'b>(
             (View::Cons(x), View::Cons(y)) => {
                 let (h, k) = (x.head(), y.head());
                 if !h.same(k) {
-                    if !is_leaf(h) || !is_leaf(k) {
+                    if !is_leaf(h) && !is_leaf(k) {
                         todo.push((x.tail(), y.tail(), mode));
                         todo.push((h, k, mode));
                         return Equal;
                     }
-                    let o = leaves(h.view(), k.view(), mode);
+                    let o = leaf_order(h, k, mode);
                     if o != Equal {
                         return o;
                     }
@@ -137,11 +152,10 @@ fn step<'a, 'b>(
                     return o;
                 }
                 // Up to the first parts that have parts themselves nothing need be noted.
-                let mut parts = x.elements().iter().zip(y.elements());
-                let next = parts.find_map(|(p, q)| match (p.same(*q), is_leaf(*p), is_leaf(*q)) {
-                    (true, ..) => None,
-                    (_, false, false) => Some(Ok((*p, *q))),
-                    _ => Some(leaves(p.view(), q.view(), mode)).filter(|o| *o != Equal).map(Err),
+                let mut parts = x.elements().iter().zip(y.elements()).filter(|(p, q)| !p.same(**q));
+                let next = parts.find_map(|(p, q)| match is_leaf(*p) || is_leaf(*q) {
+                    false => Some(Ok((*p, *q))),
+                    true => Some(leaf_order(*p, *q, mode)).filter(|o| *o != Equal).map(Err),
                 });
                 match next {
                     None => Equal,
@@ -166,8 +180,10 @@ fn step<'a, 'b>(
     }
 }
 
+#[inline]
 fn is_leaf(t: Term<'_>) -> bool {
-    !matches!(t.view(), View::Cons(_) | View::Tuple(_) | View::Map(_) | View::Fun(_))
+    t.is_immediate()
+        || !matches!(t.view(), View::Cons(_) | View::Tuple(_) | View::Map(_) | View::Fun(_))
 }
 
 fn push_all<'a, 'b>(x: &[Term<'a>], y: &[Term<'b>], mode: Mode, todo: &mut Todo<'a, 'b>) {

@@ -95,16 +95,27 @@ pub fn internal(t: Term<'_>, salt: u32) -> u32 {
     hash
 }
 
+#[inline(always)]
+fn immediate(t: Term<'_>, hash: u32) -> u32 {
+    let w = immediate_word(t.word());
+    two(hash, w as u32, (w >> 32) as u32, K)
+}
+
 fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
     if t.is_immediate() {
-        let w = immediate_word(t.word());
-        return two(hash, w as u32, (w >> 32) as u32, K);
+        return immediate(t, hash);
     }
     match t.view() {
         View::Cons(_) => list(t, hash, todo),
         View::Tuple(e) => {
-            todo.extend(e.elements().iter().rev().map(|t| Task::Term(*t)));
-            two(hash, e.len() as u32, 0, k(9))
+            let mut hash = two(hash, e.len() as u32, 0, k(9));
+            let mut rest = e.elements();
+            while let Some((first, more)) = rest.split_first().filter(|(t, _)| t.is_immediate()) {
+                hash = immediate(*first, hash);
+                rest = more;
+            }
+            todo.extend(rest.iter().rev().map(|t| Task::Term(*t)));
+            hash
         }
         View::Map(m) => {
             let pairs: Vec<_> = map::iter(m).collect();

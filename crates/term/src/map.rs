@@ -136,6 +136,9 @@ impl<'h> Map<'h> {
 pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
     if key.is_immediate() {
         keys.iter().position(|k| k.same(key))
+    } else if let Some(key) = key.as_tuple() {
+        let equal = |k: &Term<'_>| k.as_tuple().is_some_and(|t| cmp::same_tuples(t, key));
+        keys.iter().position(equal)
     } else {
         keys.iter().position(|k| cmp::eq_exact(*k, key))
     }

@@ -5,12 +5,28 @@ use kvik_proc::Proc;
 use kvik_term::word::{FLAT_MAP_LIMIT, NONE};
 use kvik_term::{am, cmp, map, Term};
 
+use super::call::guard_bif;
 use super::{arg, word};
 
 /// The value of a key; `NONE` where it is not there.
 pub extern "sysv64" fn get(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     let m = arg(p, args, 0).as_map();
     m.and_then(|m| map::get(m, arg(p, args, 1))).map_or(NONE, Term::word)
+}
+
+/// `map_get/2`; what is no map or has no such key is left to the BIF.
+pub extern "sysv64" fn map_get(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+    match arg(p, args, 1).as_map().and_then(|m| map::get(m, arg(p, args, 0))) {
+        Some(v) => v.word(),
+        None => guard_bif(p, regs, args, extra),
+    }
+}
+/// `is_map_key/2`.
+pub extern "sysv64" fn is_map_key(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+    match arg(p, args, 1).as_map() {
+        Some(m) => Term::bool(map::contains(m, arg(p, args, 0))).word(),
+        None => guard_bif(p, regs, args, extra),
+    }
 }
 
 /// A map with keys added or replaced. `count` operands: the map, then keys and values in turn.

@@ -50,7 +50,12 @@ impl<'m> Compiler<'m> {
         let fails_to = if fail.is_some() { rt::call::FAILS_TO_LABEL } else { 0 };
         let no_line = if leaves_no_line(e, args) { rt::call::NO_LINE } else { 0 };
         let extra = e as *const Export as u64 | fails_to | no_line;
-        self.call_rt(rt::call::guard_bif, args, extra)?;
+        let f = match (e.module == am::erlang, e.function, args) {
+            (true, am::map_get, [_, _]) => rt::maps::map_get,
+            (true, am::is_map_key, [_, _]) => rt::maps::is_map_key,
+            _ => rt::call::guard_bif,
+        };
+        self.call_rt(f, args, extra)?;
         self.none_fails(fail);
         self.store(dst, RAX)
     }
