@@ -30,6 +30,7 @@ pub mod funs;
 pub mod guards;
 mod io_lib;
 pub mod iolist;
+pub mod kvik;
 pub mod lists;
 pub mod literals;
 pub mod maps;
@@ -69,6 +70,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         errors::BIFS,
         tuple::BIFS,
         maps::BIFS,
+        kvik::BIFS,
         lists::BIFS,
         literals::BIFS,
         guards::BIFS,

@@ -38,6 +38,10 @@ pub fn now() -> u64 {
 pub fn monotonic() -> i64 {
     BEGIN + now() as i64
 }
+/// When the VM started, on the system's monotonic clock.
+pub fn began() -> u64 {
+    start().at.max(0) as u64
+}
 pub fn begin() -> i64 {
     BEGIN
 }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
 use super::queues::Queues;
+use super::stopwatch::Stopwatch;
 use super::Scheduler;
 use crate::exit::Farewell;
 use crate::process::{Priority, Stage, Ticket};
@@ -20,8 +21,12 @@ pub(super) struct Local {
     pub slice: Cell<i64>,
     /// Reductions until timers and events are looked at again.
     pub until_check: Cell<i64>,
-    /// A process runs, and has woken one other at most: what it wakes may go to `next`.
-    pub alone: Cell<bool>,
+    /// [`ALONE`] or [`TIMED`]: a process runs, and has woken one other at most: what it wakes may go
+    /// to `next`.
+    pub alone: Cell<u8>,
+    /// When the one in `next` was woken, in ticks, where that is looked at; else 0.
+    pub next_since: Cell<u64>,
+    pub watch: RefCell<Stopwatch>,
     /// Reductions that the turn under way began with.
     pub given: Cell<i64>,
     pub next: Cell<Option<Ticket>>,
@@ -30,6 +35,11 @@ pub(super) struct Local {
     /// Ends of processes that have not been told to all.
     pub farewells: RefCell<VecDeque<Farewell>>,
 }
+
+/// What `alone` says. When timed, it is looked at when the other was woken.
+pub(super) const MANY: u8 = 0;
+pub(super) const ALONE: u8 = 1;
+pub(super) const TIMED: u8 = 2;
 
 impl Local {
     /// The thread becomes this scheduler.
@@ -40,10 +50,12 @@ impl Local {
             stage: Stage::default(),
             slice: Cell::new(0),
             until_check: Cell::new(0),
-            alone: Cell::new(false),
+            alone: Cell::new(MANY),
+            next_since: Cell::new(0),
+            watch: RefCell::new(Stopwatch::new(me.page)),
             given: Cell::new(0),
             next: Cell::new(None),
-            queues: RefCell::new(Queues::new()),
+            queues: RefCell::new(Queues::new(me.page)),
             timers: RefCell::new(Queue::new()),
             farewells: RefCell::new(VecDeque::new()),
         }));
@@ -67,7 +79,7 @@ impl Local {
     #[inline(always)]
     fn wake(&self, t: Ticket) {
         let first = self.next.take();
-        if first.is_none() && self.alone.get() && t.task().priority() == Priority::Normal {
+        if first.is_none() && self.alone.get() == ALONE && t.task().priority() == Priority::Normal {
             return self.next.set(Some(t));
         }
         self.wake_one_more(first, t);
@@ -77,11 +89,15 @@ impl Local {
     #[inline(never)]
     fn wake_one_more(&self, first: Option<Ticket>, t: Ticket) {
         let mut q = self.queues.borrow_mut();
-        if self.alone.get() && t.task().priority() == Priority::Normal {
-            self.alone.set(false);
-            first.into_iter().for_each(|t| q.push(t));
-        } else {
+        if self.alone.get() == MANY || t.task().priority() != Priority::Normal {
             self.next.set(first);
+        } else if let Some(first) = first {
+            self.alone.set(MANY);
+            self.next_since.set(0);
+            q.push(first);
+        } else {
+            self.next_since.set(kvik_sys::ticks::ticks().now());
+            return self.next.set(Some(t));
         }
         q.push(t);
     }

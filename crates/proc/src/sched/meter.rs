@@ -3,6 +3,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
 
+use kvik_sys::ticks::ticks;
+
+use super::board::Kind;
 use crate::clock;
 
 /// What a thread is at. The order is that of [`State::NAMES`].
@@ -45,9 +48,14 @@ pub fn on() -> bool {
     ON.load(Relaxed)
 }
 
+/// Who wants to hear of changes: microstate accounting, the scheduler's stopwatch.
+pub(super) const ACCOUNT: u8 = 1;
+const WATCH: u8 = 2;
+
 /// One thread's time.
 pub struct Meter {
     state: AtomicU8,
+    heard: AtomicU8,
     /// Since when it is at that, as far as that is not added up; 0 for nothing to add. Who takes it
     /// out adds it.
     since: AtomicU64,
@@ -64,6 +72,7 @@ impl Meter {
     pub const fn new() -> Meter {
         Meter {
             state: AtomicU8::new(State::Sleep as u8),
+            heard: AtomicU8::new(0),
             since: AtomicU64::new(0),
             ns: [const { AtomicU64::new(0) }; 7],
         }
@@ -73,12 +82,39 @@ impl Meter {
     pub fn enter(&self, s: State) -> State {
         let was = self.state.load(Relaxed);
         self.state.store(s as u8, Relaxed);
-        if on() {
-            self.add(was, clock::now());
+        if self.heard() != 0 {
+            self.change(was);
         }
         State::of(was)
     }
+    /// Who wants to hear of changes.
+    #[inline(always)]
+    pub(super) fn heard(&self) -> u8 {
+        self.heard.load(Relaxed)
+    }
+    /// A turn begins or ends. True where the stopwatch is to hear of it.
+    #[inline(always)]
+    pub(super) fn turns(&self, s: State) -> bool {
+        if self.heard() != 0 {
+            self.enter(s);
+            return self.heard() & WATCH != 0;
+        }
+        self.state.store(s as u8, Relaxed);
+        false
+    }
+    /// Has the stopwatch hear of turns, or no more.
+    pub(super) fn watch(&self, on: bool) {
+        match on {
+            true => self.heard.fetch_or(WATCH, Relaxed),
+            false => self.heard.fetch_and(!WATCH, Relaxed),
+        };
+    }
     #[cold]
+    fn change(&self, was: u8) {
+        if self.heard() & ACCOUNT != 0 {
+            self.add(was, clock::now());
+        }
+    }
     fn add(&self, state: u8, now: u64) {
         let since = self.since.swap(now, Relaxed);
         self.note(state, since, now);
@@ -104,8 +140,10 @@ impl Meter {
     }
     fn begin(&self, now: u64) {
         self.since.store(now, Relaxed);
+        self.heard.fetch_or(ACCOUNT, Relaxed);
     }
     fn stop(&self, now: u64) {
+        self.heard.fetch_and(!ACCOUNT, Relaxed);
         let since = self.since.swap(0, Relaxed);
         self.note(self.state.load(Relaxed), since, now);
     }
@@ -137,10 +175,25 @@ pub fn reset(others: &[&Meter]) {
     each(others, |m| m.reset(now));
 }
 
+/// The scheduler that runs this, if one does.
+fn here() -> Option<&'static super::Scheduler> {
+    super::local::local().map(|l| l.me)
+}
+/// Times a collection.
+pub fn collecting<R>(f: impl FnOnce() -> R) -> R {
+    let Some(me) = here() else { return f() };
+    let was = me.meter.enter(State::Gc);
+    let ticks = ticks();
+    let began = ticks.now();
+    let r = f();
+    me.page.note(Kind::Gc, ticks.between(began, ticks.now()), 1);
+    me.meter.enter(was);
+    r
+}
 /// Notes what the scheduler that runs this is at while `f` runs.
 #[inline]
 pub fn during<R>(s: State, f: impl FnOnce() -> R) -> R {
-    let Some(me) = super::current().and_then(|i| super::all().get(i)) else { return f() };
+    let Some(me) = here() else { return f() };
     let was = me.meter.enter(s);
     let r = f();
     me.meter.enter(was);

@@ -4,6 +4,8 @@
 //! woke it: partners stay together. Nothing is ever stolen: a scheduler gives half of its work to one
 //! that sleeps when there are processes that use up their turns, or such as have waited long.
 
+pub mod board;
+pub mod histogram;
 mod janitor;
 mod local;
 pub mod meter;
@@ -11,6 +13,7 @@ pub mod online;
 pub mod parking;
 mod queues;
 mod run;
+mod stopwatch;
 mod switch;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -61,13 +64,25 @@ enum Work {
 
 /// What other threads see of a scheduler. In cache lines of its own, as it writes its counters with
 /// each turn.
-#[derive(Default)]
 #[repr(align(128))]
 pub struct Scheduler {
     inbound: Inbox<Work>,
     parker: Parker,
     pub counters: Counters,
     pub meter: meter::Meter,
+    page: board::Page,
+}
+
+impl Scheduler {
+    fn new(id: usize) -> Scheduler {
+        Scheduler {
+            inbound: Inbox::default(),
+            parker: Parker::default(),
+            counters: Counters::default(),
+            meter: meter::Meter::new(),
+            page: board::page(id),
+        }
+    }
 }
 
 /// Written by the scheduler, read by anybody.
@@ -98,6 +113,7 @@ pub const STACK: usize = 8 << 20;
 
 /// To be called before there are processes: with one scheduler its thread alone changes inboxes.
 pub fn prepare(c: &Config) {
+    kvik_sys::ticks::begin();
     if c.schedulers <= 1 {
         kvik_sync::solo::reserve();
     }
@@ -106,7 +122,8 @@ pub fn prepare(c: &Config) {
 /// Starts the schedulers. The first call counts.
 pub fn start(c: &Config) -> std::io::Result<()> {
     let n = c.schedulers.clamp(1, 1024);
-    if ALL.set((0..n).map(|_| Scheduler::default()).collect()).is_err() {
+    board::put_up(n);
+    if ALL.set((0..n).map(Scheduler::new).collect()).is_err() {
         return Ok(());
     }
     for (i, early) in (0..n).zip(std::iter::once(early()).chain(std::iter::repeat_with(Vec::new))) {

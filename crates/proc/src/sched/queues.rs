@@ -2,13 +2,58 @@
 
 use std::collections::VecDeque;
 
+use kvik_sys::ticks::ticks;
+
+use super::board::{Kind, Page};
 use crate::process::{Priority, Ticket};
 
 struct Waiting {
     ticket: Ticket,
-    /// It used up its turn, and likely will again: worth another scheduler's waking up.
-    busy: bool,
+    mark: Mark,
 }
+
+/// What is known of one that waits: bit 0 for one that used up its turn, and likely will again: worth
+/// another scheduler's waking up. Above it 0, or, where its wait is timed, how many waits it stands for
+/// (16 bits), and since when it waits (what is left of the counter of ticks, less its last 4 bits).
+#[derive(Copy, Clone)]
+struct Mark(u64);
+
+impl Mark {
+    fn new(busy: bool, since: u64, weight: u64) -> Mark {
+        Mark(busy as u64 | weight.min(0xFFFF) << 1 | since >> 4 << 17)
+    }
+    fn is_busy(self) -> bool {
+        self.0 & 1 != 0
+    }
+    fn is_timed(self) -> bool {
+        self.0 > 1
+    }
+    fn weight(self) -> u64 {
+        self.0 >> 1 & 0xFFFF
+    }
+    /// Ticks since then.
+    fn waited(self, now: u64) -> u64 {
+        (now >> 4 << 17).wrapping_sub(self.0 & !0x1_FFFF) >> 17 << 4
+    }
+}
+
+/// Which waits in queues are timed: those of what is pushed behind a sleep, and one now and then.
+struct Timing {
+    page: Page,
+    /// The number of the next one.
+    next: u64,
+    /// Behind a sleep: how many more, each for itself; and how many are left out then until the next
+    /// of the others.
+    exact: u32,
+    rest: u64,
+    /// How many that one stands for.
+    weight: u64,
+    chance: u32,
+}
+/// How many behind a sleep.
+const EXACT: u32 = 8;
+/// From one to the next: this many, and up to as many again.
+const APART: u64 = 32;
 
 pub(super) struct Queues {
     by_priority: [VecDeque<Waiting>; 4],
@@ -20,6 +65,7 @@ pub(super) struct Queues {
     taken: u64,
     /// How many had been pushed at some time, and when that was; see [`Queues::age`].
     mark: (u64, u64),
+    timing: Timing,
 }
 /// A low process goes before the normal ones every so often.
 const LOW_TURN: u32 = 8;
@@ -27,7 +73,8 @@ const LOW_TURN: u32 = 8;
 const LOOK: usize = 256;
 
 impl Queues {
-    pub const fn new() -> Queues {
+    /// The time that some wait is noted there.
+    pub fn new(page: Page) -> Queues {
         Queues {
             by_priority: [const { VecDeque::new() }; 4],
             len: 0,
@@ -36,7 +83,21 @@ impl Queues {
             pushed: 0,
             taken: 0,
             mark: (0, 0),
+            timing: Timing { page, next: 1, exact: 0, rest: 1, weight: 1, chance: 1 },
         }
+    }
+    /// The scheduler slept: few are pushed, and the wait of each is worth timing.
+    pub fn time_some(&mut self) {
+        let t = &mut self.timing;
+        if t.exact == 0 {
+            t.rest = t.next - self.pushed;
+        }
+        t.exact = EXACT;
+        t.next = self.pushed + 1;
+    }
+    /// How many came from here so far.
+    pub fn taken(&self) -> u64 {
+        self.taken
     }
     pub fn push(&mut self, t: Ticket) {
         self.add(t, false)
@@ -49,7 +110,33 @@ impl Queues {
         self.len += 1;
         self.pushed += 1;
         self.busy += busy as usize;
-        self.by_priority[ticket.task().priority() as usize].push_back(Waiting { ticket, busy });
+        let mark =
+            if self.pushed >= self.timing.next { self.mark(busy) } else { Mark(busy as u64) };
+        self.by_priority[ticket.task().priority() as usize].push_back(Waiting { ticket, mark });
+    }
+    /// Of one whose wait is timed.
+    #[cold]
+    fn mark(&mut self, busy: bool) -> Mark {
+        let t = &mut self.timing;
+        let now = ticks().now();
+        if t.exact > 0 {
+            t.exact -= 1;
+            t.next = self.pushed + if t.exact > 0 { 1 } else { t.rest };
+            return Mark::new(busy, now, 1);
+        }
+        let mark = Mark::new(busy, now, t.weight);
+        t.chance ^= t.chance << 13;
+        t.chance ^= t.chance >> 17;
+        t.chance ^= t.chance << 5;
+        t.weight = APART + u64::from(t.chance) % APART;
+        t.next = self.pushed + t.weight;
+        mark
+    }
+    #[cold]
+    fn waited(&self, m: Mark) {
+        let ticks = ticks();
+        let ns = ticks.between(0, m.waited(ticks.now()));
+        self.timing.page.note(Kind::Wait, ns, m.weight());
     }
     /// The best process there is.
     pub fn pop(&mut self) -> Option<Ticket> {
@@ -71,7 +158,10 @@ impl Queues {
     fn note_taken(&mut self, w: &Waiting) {
         self.len -= 1;
         self.taken += 1;
-        self.busy -= w.busy as usize;
+        self.busy -= w.mark.is_busy() as usize;
+        if w.mark.is_timed() {
+            self.waited(w.mark);
+        }
     }
     /// Lets a process have its next turn as one of higher priority, if it waits here.
     pub fn raise(&mut self, pid: u32, to: Priority) {
@@ -110,7 +200,7 @@ impl Queues {
                     self.by_priority[q].push_front(w);
                     break;
                 }
-                if stays(&w.ticket, w.busy) {
+                if stays(&w.ticket, w.mark.is_busy()) {
                     left.push_back(w);
                 } else {
                     self.note_taken(&w);

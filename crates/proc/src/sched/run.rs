@@ -6,8 +6,8 @@ use std::time::Duration;
 use kvik_heap::Regs;
 use kvik_sync::{pin, Hold};
 
-use super::local::Local;
-use super::meter::{during, State};
+use super::local::{Local, ALONE, MANY};
+use super::meter::{collecting, during, State};
 use super::switch::CRUMBS;
 use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
@@ -33,7 +33,7 @@ const LET_GO: usize = 256;
 /// A full collection between turns.
 fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
     let heard = t.private().gc_begins(true, 0);
-    let stats = during(State::Gc, || t.private_mut().heap.collect_parked(true));
+    let stats = collecting(|| t.private_mut().heap.collect_parked(true));
     if let Some(c) = heard {
         t.private().gc_ended(c, &stats);
     }
@@ -101,6 +101,8 @@ impl Loop {
             match self.pick() {
                 Some(t) => self.turn(t),
                 None => {
+                    self.l.watch.borrow_mut().idles(self.l);
+                    self.l.queues.borrow_mut().time_some();
                     hold.flush();
                     hold.released(|| self.sleep());
                 }
@@ -140,6 +142,7 @@ impl Loop {
             if self.l.slice.get() >= CRUMBS && !q.has_urgent() {
                 return Some(t);
             }
+            self.l.next_since.set(0);
             q.push_busy(t);
         }
         let t = self.l.queues.borrow_mut().pop()?;
@@ -166,19 +169,23 @@ impl Loop {
         t.task().set_home(self.id as u16);
         let p = t.private();
         p.set_flag(flag::HIBERNATING, false);
-        self.l.alone.set(true);
+        self.l.alone.set(ALONE);
         let mut watched = None;
         if trace::on() {
             p.profile_turn();
             p.trace_turn("in");
             watched = p.turn_begins();
         }
-        self.me.meter.enter(State::Emulator);
+        if self.me.meter.turns(State::Emulator) {
+            self.l.watch.borrow_mut().begins(self.l);
+        }
         self.l.stage.put(t);
         let outcome = (hooks().run)(&self.l.stage, &self.regs);
         // It may be another by now, whose turn it was.
         let Some(mut t) = self.l.stage.take() else { return };
-        self.me.meter.enter(State::Other);
+        if self.me.meter.turns(State::Other) {
+            self.l.watch.borrow_mut().ends(self.me);
+        }
         let p = t.private();
         let heard = trace::on();
         if heard && outcome != Outcome::Exit {
@@ -187,7 +194,7 @@ impl Loop {
         if let Some(began) = watched {
             p.turn_ends(began);
         }
-        self.l.alone.set(false);
+        self.l.alone.set(MANY);
         self.l.account(p);
         if t.private().is_exiting() {
             return self.end(t);
@@ -197,6 +204,7 @@ impl Loop {
                 // Whom it woke has waited longer.
                 let mut q = self.l.queues.borrow_mut();
                 if let Some(next) = self.l.next.take() {
+                    self.l.next_since.set(0);
                     q.push(next);
                 }
                 q.push_busy(t)
@@ -310,6 +318,11 @@ impl Loop {
 
     /// Timers and events, every 4,000 reductions or so.
     fn check(&mut self, hold: &mut Hold) {
+        let began = self.l.watch.borrow_mut().check_begins(self.me);
+        self.look_around(hold);
+        self.l.watch.borrow_mut().check_ends(self.l, began);
+    }
+    fn look_around(&mut self, hold: &mut Hold) {
         self.l.until_check.set(REDUCTIONS);
         self.until_tidy -= 1;
         if self.until_tidy == 0 {
@@ -416,10 +429,13 @@ impl Loop {
         self.me.meter.enter(State::Sleep);
         self.me.counters.asleep.store(now.max(1), Relaxed);
         sysprof::scheduler(self.id, false);
+        let from = self.l.watch.borrow().falls_asleep(self.me);
         (hooks().poll)(self.id, timeout, &mut || {
+            let woken = !self.me.parker.is_asleep();
             self.me.counters.asleep.store(0, Relaxed);
             sysprof::scheduler(self.id, true);
             self.woken(now);
+            self.l.watch.borrow_mut().slept(self.me, from, woken);
         });
     }
     /// It slept since then.

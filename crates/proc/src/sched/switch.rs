@@ -6,7 +6,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::local::{local, Local};
+use super::local::{local, Local, ALONE};
 use super::meter;
 use crate::process::{flag, Ticket};
 use crate::{trace, Proc};
@@ -31,27 +31,47 @@ const UNUSUAL: u32 = flag::EXITING
 #[inline]
 pub fn to_partner() -> Option<NonNull<Proc>> {
     let l = local()?;
-    let next = l.next.take()?;
-    if l.may_switch_to(&next) {
-        if let Some(t) = l.stage.take() {
-            if !t.private().flag(UNUSUAL) && l.has_turn_left(t.private()) {
-                return l.switch(t, next);
-            }
-            l.stage.put(t);
-        }
+    match l.me.meter.heard() {
+        0 => l.to_partner(),
+        heard => l.timed_to_partner(heard),
     }
-    l.next.set(Some(next));
-    None
 }
 
 impl Local {
+    #[inline(always)]
+    fn to_partner(&self) -> Option<NonNull<Proc>> {
+        let next = self.next.take()?;
+        if self.may_switch_to(&next) {
+            if let Some(t) = self.stage.take() {
+                if !t.private().flag(UNUSUAL) && self.has_turn_left(t.private()) {
+                    return self.switch(t, next);
+                }
+                self.stage.put(t);
+            }
+        }
+        self.next.set(Some(next));
+        None
+    }
+    /// The same where somebody wants to hear of it.
+    #[cold]
+    #[inline(never)]
+    fn timed_to_partner(&self, heard: u8) -> Option<NonNull<Proc>> {
+        if heard & meter::ACCOUNT != 0 {
+            return None;
+        }
+        let from = self.watch.borrow().now();
+        let next = self.to_partner();
+        if next.is_some() {
+            self.watch.borrow_mut().switched(self, from);
+        }
+        next
+    }
     #[inline(always)]
     fn may_switch_to(&self, next: &Ticket) -> bool {
         let n = next.private();
         !n.flag(UNUSUAL | flag::WAITING)
             && !n.has_signals()
             && !trace::on()
-            && !meter::on()
             && !self.queues.borrow().has_urgent()
             && self.farewells.borrow().is_empty()
     }
@@ -68,7 +88,7 @@ impl Local {
         }
         next.task().set_home(self.id as u16);
         self.begin(next.private());
-        self.alone.set(true);
+        self.alone.set(ALONE);
         self.stage.put(next);
         self.stage.address()
     }

@@ -1,0 +1,74 @@
+//! The module `kvik`: what this machine tells of itself that OTP's has no function for.
+
+use kvik_ets::order::make_map;
+use kvik_heap::Heap;
+use kvik_proc::sched::board::{self, Count, Kind, View};
+use kvik_proc::sched::histogram::Histogram;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_term::{Atom, Term};
+
+pub const BIFS: &[BifEntry] =
+    &[bif!("kvik", "scheduling", 0, scheduling_0), bif!("kvik", "scheduling", 1, scheduling_1)];
+
+/// Of all schedulers together, and how many there are.
+fn scheduling_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let picture = board::picture();
+    let n = p.heap.integer(picture.schedulers.len() as i64);
+    view(p, &picture.all(), Some(("schedulers", n)))
+}
+/// Of one, by its number from 1.
+fn scheduling_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let n = a.first().and_then(|t| t.as_small()).and_then(|n| usize::try_from(n).ok());
+    let at = n.and_then(|n| n.checked_sub(1)).ok_or_else(|| p.badarg())?;
+    let picture = board::picture();
+    let v = picture.schedulers.get(at).ok_or_else(|| p.badarg())?;
+    view(p, v, None)
+}
+
+type Pair<'h> = (&'static str, Term<'h>);
+
+fn map<'h>(p: &'h Proc, pairs: Vec<Pair<'h>>) -> BifResult<'h> {
+    let key = |(k, v): Pair<'h>| Ok((Atom::intern(k).map_err(|_| p.system_limit())?.into(), v));
+    let pairs = pairs.into_iter().map(key).collect::<Result<Vec<_>, _>>()?;
+    Ok(make_map(&p.heap, &pairs))
+}
+fn view<'h>(p: &'h Proc, v: &View, first: Option<Pair<'h>>) -> BifResult<'h> {
+    let counts = [
+        ("switches", Count::Switches),
+        ("reductions", Count::Reductions),
+        ("given", Count::Given),
+        ("sleeps", Count::Sleeps),
+        ("woken", Count::Woken),
+        ("checks", Count::Checks),
+    ];
+    let mut pairs = Vec::from_iter(first);
+    pairs.extend(counts.map(|(k, c)| (k, p.heap.unsigned(v.count(c)))));
+    pairs.push(("time", p.heap.unsigned(v.time)));
+    pairs.push(("asleep", p.heap.unsigned(v.asleep)));
+    let histograms = [
+        ("schedule", v.schedule(false)),
+        ("schedule_and_sleep", v.schedule(true)),
+        ("wait", v.histogram(Kind::Wait)),
+        ("run", v.histogram(Kind::Run)),
+        ("gc", v.histogram(Kind::Gc)),
+    ];
+    for (k, h) in histograms {
+        pairs.push((k, histogram(p, &h)?));
+    }
+    map(p, pairs)
+}
+/// `#{count, time, histogram}`; the last has the shortest duration of each bucket that holds
+/// something as its key.
+fn histogram<'h>(p: &'h Proc, of: &Histogram) -> BifResult<'h> {
+    let h: &Heap = &p.heap;
+    let rows = of.rows().into_iter().filter(|r| r.2 > 0);
+    let rows: Vec<_> = rows.map(|(least, _, n)| (h.unsigned(least), h.unsigned(n))).collect();
+    map(
+        p,
+        vec![
+            ("count", h.unsigned(of.count())),
+            ("time", h.unsigned(of.sum)),
+            ("histogram", make_map(h, &rows)),
+        ],
+    )
+}

@@ -1,0 +1,332 @@
+//! Times what a scheduler does, at a cost that cannot be seen. What is slow anyway is timed each time
+//! it happens: rounds in which it slept or looked for events, and the turn behind a sleep. Of the
+//! others, of which there may be ten million a second, [`BURST`] in a row are timed now and then, and
+//! each stands for its part of all there were since the last time. When that is depends on a count
+//! and on chance, never on how long anything takes. Long ones are rare and would make the sums depend
+//! on luck: they are found where the time between two looks at events is longer than usual, and stand
+//! for themselves.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use kvik_sys::ticks::{ticks, Ticks};
+
+use super::board::{Count, Kind, Page};
+use super::local::{Local, TIMED};
+use super::Scheduler;
+
+/// Turns that are timed in a row, and those before them that only have the processor learn the way.
+const BURST: u32 = 16;
+const WARM: u32 = 2;
+/// One row of so many is for how long partners wait.
+const WAITS: u32 = 4;
+/// Turns from one such row to the next: this many, and up to as many again, or where turns are few,
+/// that many nanoseconds.
+const APART: u32 = 4096;
+const LONG_AGO_NS: u64 = 10_000_000;
+/// A row begins up to so many turns behind a look at events, which is no turn like others.
+const AWAY: u32 = 64;
+/// What is long.
+const LONG_NS: u64 = 50_000;
+
+pub(super) struct Stopwatch {
+    ticks: Ticks,
+    page: Page,
+    /// The turn from which on a row may begin.
+    due: u64,
+    /// Turns of the row under way that are still to come; 0 for none.
+    left: u32,
+    chance: u32,
+    row: Row,
+    /// Those that were timed one by one are not in the rows: rounds, turns.
+    timed: (u64, u64),
+    /// When the last row began.
+    last_row: u64,
+    /// When the turn under way began, and when the last one ended, while that is looked at.
+    began: u64,
+    ended: u64,
+    /// What rounds and turns last as a rule, in nanoseconds: the average of the last row.
+    usual: (u64, u64),
+    slow: Slow,
+    checked: Checked,
+}
+
+/// What each turn of a row stands for, and what is in rows so far. Timing how long partners wait takes
+/// a reading in the middle of turns, so there it is all that is timed: what is noted of the rest stands
+/// for nothing.
+#[derive(Default)]
+struct Row {
+    number: u32,
+    rounds: u64,
+    turns: u64,
+    /// Turns of processes that did not come from the queue; 0 where their waits are not timed.
+    nexts: u64,
+    seen: (u64, u64, u64),
+    /// Sums of rounds and turns that were timed, and how many there were of each.
+    sum: (u64, u64),
+    count: (u64, u64),
+}
+
+/// A round in which the scheduler had nothing to run.
+#[derive(Default)]
+struct Slow {
+    since: Option<u64>,
+    /// Ticks asleep.
+    asleep: u64,
+    /// The turn under way is the one behind it.
+    behind: bool,
+}
+
+/// The last look at timers and events.
+#[derive(Default)]
+struct Checked {
+    began: u64,
+    ended: u64,
+    /// Turns there had been.
+    at: u64,
+    /// It is not in a histogram yet: its round goes on, as far as is known.
+    pending: bool,
+    /// Nothing was looked at since then.
+    alone: bool,
+}
+
+fn turns(me: &Scheduler) -> u64 {
+    me.counters.turns.load(Relaxed)
+}
+
+impl Stopwatch {
+    pub fn new(page: Page) -> Stopwatch {
+        let ticks = ticks();
+        Stopwatch {
+            ticks,
+            page,
+            due: 0,
+            left: 0,
+            chance: ticks.now() as u32 | 1,
+            row: Row::default(),
+            timed: (0, 0),
+            last_row: ticks.now(),
+            began: 0,
+            ended: 0,
+            usual: (0, 0),
+            slow: Slow::default(),
+            checked: Checked::default(),
+        }
+    }
+    pub fn now(&self) -> u64 {
+        self.ticks.now()
+    }
+    /// Nanoseconds from one reading to the next, less what reading takes.
+    fn between(&self, from: u64, to: u64) -> u64 {
+        self.ticks.between(from.wrapping_add(self.ticks.cost()), to)
+    }
+    /// One of so many, each as likely.
+    fn one_of(&mut self, n: u32) -> u64 {
+        self.chance ^= self.chance << 13;
+        self.chance ^= self.chance >> 17;
+        self.chance ^= self.chance << 5;
+        u64::from(self.chance % n)
+    }
+
+    /// Has turns timed where it is time for that.
+    fn perhaps_row(&mut self, l: &Local, now: u64) {
+        let n = turns(l.me);
+        let each = u64::from(BURST);
+        let new = n.saturating_sub(self.timed.1).saturating_sub(self.row.seen.1) >= each;
+        let long_ago = || self.ticks.between(self.last_row, now) >= LONG_AGO_NS;
+        if self.left == 0 && new && (n >= self.due || long_ago()) {
+            self.row(l, n);
+        }
+    }
+    #[cold]
+    fn row(&mut self, l: &Local, n: u64) {
+        self.due = n + u64::from(APART) + self.one_of(APART);
+        let each = u64::from(BURST);
+        let nexts = n.saturating_sub(l.queues.borrow().taken());
+        let r = &mut self.row;
+        let part = |all: u64, seen: &mut u64, timed: bool| {
+            let stands_for = if timed { all.saturating_sub(*seen) / each } else { 0 };
+            *seen += stands_for * each;
+            stands_for
+        };
+        r.number = r.number.wrapping_add(1);
+        let waits = r.number % WAITS == 0;
+        r.rounds = part(n.saturating_sub(self.timed.0), &mut r.seen.0, !waits);
+        r.turns = part(n.saturating_sub(self.timed.1), &mut r.seen.1, !waits);
+        r.nexts = part(nexts, &mut r.seen.2, waits);
+        (r.sum, r.count) = Default::default();
+        self.checked.alone = false;
+        self.left = BURST + WARM + self.one_of(AWAY) as u32;
+        self.last_row = self.now();
+        l.me.meter.watch(true);
+    }
+
+    /// A turn begins that is looked at.
+    #[cold]
+    pub fn begins(&mut self, l: &Local) {
+        let now = self.now();
+        self.settle(turns(l.me));
+        self.round_ends(l, now);
+        self.began = self.now();
+    }
+    /// The turn of one partner has ended then, and that of the other begins now.
+    pub fn switched(&mut self, l: &Local, then: u64) {
+        let now = self.now();
+        self.turn_ends(l.me, then);
+        self.settle(turns(l.me));
+        self.ended = then;
+        self.round_ends(l, now);
+        self.began = self.now();
+    }
+    fn round_ends(&mut self, l: &Local, now: u64) {
+        let in_row = self.left > 0 && self.left <= BURST;
+        match self.slow.since.take() {
+            Some(since) => self.idled(since, now),
+            None if in_row && !self.checked.pending => {
+                let ns = self.between(self.ended, now);
+                if ns < LONG_NS {
+                    self.page.note(Kind::Round, ns, self.row.rounds);
+                    self.row.sum.0 += ns;
+                    self.row.count.0 += 1;
+                } else {
+                    self.page.note(Kind::Round, ns, 1);
+                    self.timed.0 += 1;
+                }
+            }
+            None => (),
+        }
+        let since = l.next_since.replace(0);
+        if since != 0 {
+            self.page.note(Kind::Wait, self.between(since, now), self.row.nexts);
+        }
+        if in_row && self.row.nexts > 0 {
+            l.alone.set(TIMED);
+        }
+    }
+    /// The round is over in which it had nothing to run.
+    fn idled(&mut self, since: u64, now: u64) {
+        let asleep = std::mem::take(&mut self.slow.asleep);
+        let all = self.ticks.between(since, now);
+        if asleep > 0 {
+            self.page.note(Kind::Slept, all, 1);
+            let awake = all.saturating_sub(self.ticks.between(0, asleep));
+            self.page.note(Kind::Awake, awake, 1);
+        } else {
+            self.page.note(Kind::Round, all, 1);
+        }
+        self.timed.0 += 1;
+        self.slow.behind = true;
+    }
+    /// A turn that was looked at has ended.
+    #[cold]
+    pub fn ends(&mut self, me: &Scheduler) {
+        let now = self.now();
+        self.turn_ends(me, now);
+        self.ended = self.now();
+    }
+    fn turn_ends(&mut self, me: &Scheduler, now: u64) {
+        let ns = self.between(self.began, now);
+        if std::mem::take(&mut self.slow.behind) {
+            self.page.note(Kind::Run, ns, 1);
+            self.timed.1 += 1;
+        } else if self.left > 0 {
+            if self.left <= BURST && ns < LONG_NS {
+                self.page.note(Kind::Run, ns, self.row.turns);
+                self.row.sum.1 += ns;
+                self.row.count.1 += 1;
+            } else if ns >= LONG_NS {
+                self.page.note(Kind::Run, ns, 1);
+                self.timed.1 += 1;
+            }
+            self.left -= 1;
+            if self.left == 0 {
+                let (sum, n) = (self.row.sum, self.row.count);
+                if self.row.nexts == 0 {
+                    self.usual = (sum.0 / n.0.max(1), sum.1 / n.1.max(1));
+                }
+            }
+        }
+        if self.left == 0 {
+            me.meter.watch(false);
+        }
+    }
+
+    /// It is about to look at timers and events.
+    pub fn check_begins(&mut self, me: &Scheduler) -> u64 {
+        let now = self.now();
+        let n = turns(me);
+        if self.checked.alone {
+            self.look_back(n - self.checked.at, now);
+        }
+        self.settle(n);
+        now
+    }
+    /// What so many turns have taken that none was timed of.
+    fn look_back(&mut self, n: u64, now: u64) {
+        let all = self.between(self.checked.ended, now);
+        let (round, turn) = self.usual;
+        let (usual, least) = match n {
+            0 => return,
+            1 => (round, 0),
+            _ => (n * (round + turn), LONG_NS),
+        };
+        let more = all.saturating_sub(usual);
+        if more >= least {
+            self.page.note(Kind::Run, more, 1);
+            self.timed.1 += 1;
+        }
+    }
+    pub fn check_ends(&mut self, l: &Local, began: u64) {
+        let me = l.me;
+        let began = if self.checked.pending { self.checked.began } else { began };
+        let (ended, at, alone) = (self.now(), turns(me), self.left == 0);
+        self.checked = Checked { began, ended, at, pending: true, alone };
+        self.page.add(Count::Checks, 1);
+        self.publish(me);
+        self.perhaps_row(l, ended);
+    }
+    /// The round is over in which it looked at events.
+    fn settle(&mut self, n: u64) {
+        let c = &mut self.checked;
+        if c.pending && n > c.at {
+            c.pending = false;
+            let ns = self.ticks.between(c.began, c.ended) + self.usual.0;
+            self.page.note(Kind::Round, ns, 1);
+            self.timed.0 += 1;
+        }
+    }
+
+    /// It has nothing to run. The next turn is looked at.
+    pub fn idles(&mut self, l: &Local) {
+        let now = self.now();
+        self.settle(turns(l.me));
+        self.perhaps_row(l, now);
+        let checked = std::mem::take(&mut self.checked);
+        let since = if checked.pending { checked.began } else { now };
+        self.slow.since.get_or_insert(since);
+        l.me.meter.watch(true);
+        self.publish(l.me);
+    }
+    /// It falls asleep; when that was.
+    pub fn falls_asleep(&self, me: &Scheduler) -> u64 {
+        self.publish(me);
+        self.now()
+    }
+    /// It slept from then on, and is up. Was it woken by another thread?
+    pub fn slept(&mut self, me: &Scheduler, from: u64, woken: bool) {
+        self.slow.asleep += self.now().wrapping_sub(from);
+        self.page.add(Count::Sleeps, 1);
+        self.page.add(Count::Woken, u64::from(woken));
+        self.publish(me);
+    }
+    /// Shows what is counted elsewhere.
+    fn publish(&self, me: &Scheduler) {
+        let c = &me.counters;
+        self.page.set(Count::Switches, c.turns.load(Relaxed));
+        self.page.set(Count::Reductions, c.reductions.load(Relaxed));
+        self.page.set(Count::Given, c.given.load(Relaxed));
+        self.page.set(Count::Slept, c.slept.load(Relaxed));
+        self.page.set(Count::Asleep, c.asleep.load(Relaxed));
+        self.page.set(Count::Started, c.started.load(Relaxed));
+        self.page.set(Count::Queued, c.queued.load(Relaxed) as u64);
+    }
+}

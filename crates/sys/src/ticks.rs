@@ -1,0 +1,153 @@
+//! The processor's counter of ticks, which is read in a third of the time that the system's clock
+//! takes, and what a tick is worth. Where the counter does not run evenly through everything the
+//! processor does, ticks are the clock's nanoseconds.
+
+use std::sync::OnceLock;
+
+use crate::clock::monotonic_nanos;
+
+#[cfg(target_arch = "x86_64")]
+mod counter {
+    use std::arch::x86_64::{__cpuid, _rdtsc};
+
+    /// Does it run at one rate, whatever the processor does, and is it the system's own clock? (Then
+    /// the system has found it to be the same on all processors.)
+    pub fn is_steady() -> bool {
+        let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        let [most, power] = [0x8000_0000, 0x8000_0007];
+        __cpuid(most).eax >= power
+            && __cpuid(power).edx & 1 << 8 != 0
+            && std::fs::read_to_string(path).is_ok_and(|s| s.trim() == "tsc")
+    }
+    #[inline(always)]
+    pub fn read() -> u64 {
+        // SAFETY: no memory is involved.
+        unsafe { _rdtsc() }
+    }
+}
+#[cfg(not(target_arch = "x86_64"))]
+mod counter {
+    pub fn is_steady() -> bool {
+        false
+    }
+    pub fn read() -> u64 {
+        0
+    }
+}
+
+/// Nanoseconds in a tick, in units of 2^-32.
+type Scale = u64;
+const ONE: Scale = 1 << 32;
+/// How far two readings of both have to lie apart to tell what a tick is worth.
+const APART_NS: i64 = 2_000_000;
+
+/// A reading of both at the same time.
+#[derive(Copy, Clone)]
+struct Both {
+    ticks: u64,
+    ns: i64,
+}
+
+impl Both {
+    /// The closest of a few: there may be anything between two readings.
+    fn read() -> Both {
+        let one = || {
+            let before = counter::read();
+            let ns = monotonic_nanos();
+            let took = counter::read().wrapping_sub(before);
+            (took, Both { ticks: before.wrapping_add(took / 2), ns })
+        };
+        let mut best = one();
+        for _ in 0..7 {
+            let next = one();
+            if next.0 < best.0 {
+                best = next;
+            }
+        }
+        best.1
+    }
+}
+
+/// Reads ticks and knows their worth.
+#[derive(Copy, Clone, Debug)]
+pub struct Ticks {
+    scale: Scale,
+    steady: bool,
+    cost: u64,
+}
+
+static BEGIN: OnceLock<Option<Both>> = OnceLock::new();
+static TICKS: OnceLock<Ticks> = OnceLock::new();
+
+/// To be called early: the more time goes by until [`ticks`], the less that one has to wait.
+pub fn begin() {
+    BEGIN.get_or_init(|| counter::is_steady().then(Both::read));
+}
+/// The counter. The first call waits until two milliseconds have gone by since [`begin`].
+pub fn ticks() -> Ticks {
+    begin();
+    *TICKS.get_or_init(|| match BEGIN.get() {
+        Some(Some(b)) => measured(*b),
+        _ => Ticks { scale: ONE, steady: false, cost: 0 }.with_cost(),
+    })
+}
+fn measured(begin: Both) -> Ticks {
+    let mut now = Both::read();
+    while now.ns - begin.ns < APART_NS {
+        std::hint::spin_loop();
+        now = Both::read();
+    }
+    let ns = (now.ns - begin.ns) as u128;
+    let ticks = now.ticks.wrapping_sub(begin.ticks).max(1) as u128;
+    let scale = ((ns << 32) / ticks).clamp(1, u64::MAX as u128) as u64;
+    Ticks { scale, steady: true, cost: 0 }.with_cost()
+}
+
+impl Ticks {
+    #[inline(always)]
+    pub fn now(&self) -> u64 {
+        if self.steady {
+            counter::read()
+        } else {
+            monotonic_nanos() as u64
+        }
+    }
+    /// Nanoseconds between two readings.
+    #[inline]
+    pub fn between(&self, from: u64, to: u64) -> u64 {
+        // A thread that moves to another processor may find its counter some ticks behind.
+        let ticks = (to.wrapping_sub(from) as i64).max(0);
+        ((ticks as u128 * self.scale as u128) >> 32) as u64
+    }
+    /// Ticks that a reading takes by itself, as a rule: what two readings one behind the other lie
+    /// apart.
+    pub fn cost(&self) -> u64 {
+        self.cost
+    }
+    fn with_cost(mut self) -> Ticks {
+        let mut all = [0; 64];
+        for a in &mut all {
+            let from = self.now();
+            *a = self.now().wrapping_sub(from);
+        }
+        all.sort_unstable();
+        self.cost = all[all.len() / 2];
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn ticks_are_worth_what_the_clock_says() {
+        let t = super::ticks();
+        let (from, began) = (t.now(), Instant::now());
+        std::thread::sleep(Duration::from_millis(50));
+        let (ns, clock) = (t.between(from, t.now()) as f64, began.elapsed().as_nanos() as f64);
+        assert!((ns / clock - 1.0).abs() < 0.01, "{ns} for {clock}");
+        assert!(t.between(0, t.cost()) < 2_000, "a reading costs {}", t.cost());
+        assert_eq!(t.between(10, 5), 0);
+    }
+}
