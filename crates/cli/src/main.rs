@@ -1,11 +1,12 @@
 //! `kvik`: takes `erl`'s arguments and stands where `erl` stands. Under its own name it also knows
-//! a few words of its own, such as `kvik erlc` and `kvik bench`.
+//! a few words of its own, such as `kvik erlc`, `kvik bench` and `kvik sched`.
 #![forbid(unsafe_code)]
 
 mod command_line;
 mod env_args;
 mod launch;
 mod otp_root;
+mod sched;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -35,6 +36,7 @@ fn kvik(args: Vec<OsString>) -> i32 {
         Some("bench") => {
             kvik_lab::main(args[1..].iter().map(|a| a.to_string_lossy().into_owned()).collect())
         }
+        Some("sched") => sched::main(&args[1..]),
         Some("shims") => launch::shims(&args[1..]),
         _ => launch::erl(args),
     }

@@ -1,0 +1,193 @@
+//! What a picture looks like: as text, and as a line of JSON.
+
+use std::fmt::Write;
+
+use kvik_proc::sched::board::{Count, Kind, Picture, View};
+use kvik_proc::sched::histogram::Histogram;
+use serde_json::{json, Value};
+
+use super::options::Options;
+
+/// The longest bar.
+const WIDTH: u64 = 50;
+
+/// What happened in the VM with that process id, in so many seconds.
+pub struct Shot {
+    pub pid: u32,
+    pub seconds: f64,
+}
+
+impl Shot {
+    pub fn show(&self, o: &Options, before: &Picture, now: &Picture) -> String {
+        let old = |i: usize| before.schedulers.get(i).cloned().unwrap_or_default();
+        let each: Vec<View> =
+            now.schedulers.iter().enumerate().map(|(i, v)| v.since(&old(i))).collect();
+        let all = now.all().since(&before.all());
+        if o.json {
+            let mut value = self.json(&all, o.idle);
+            if o.each {
+                value["each"] = each.iter().map(|v| self.json(v, o.idle)).collect();
+            }
+            value["schedulers"] = each.len().into();
+            return format!("{value}\n");
+        }
+        let mut text = String::new();
+        let n = each.len();
+        let of = format!("{n} scheduler{}", if n == 1 { "" } else { "s" });
+        if o.each {
+            for (i, v) in each.iter().enumerate() {
+                self.text(&mut text, &format!("scheduler {} of {n}", i + 1), v, o.idle);
+            }
+        } else {
+            self.text(&mut text, &of, &all, o.idle);
+        }
+        text
+    }
+    fn rate(&self, n: u64) -> u64 {
+        (n as f64 / self.seconds.max(1e-9)).round() as u64
+    }
+    fn text(&self, to: &mut String, who: &str, v: &View, idle: bool) {
+        let h = v.schedule(idle);
+        let [run, wait, gc] = [Kind::Run, Kind::Wait, Kind::Gc].map(|k| v.histogram(k));
+        let share = |ns: u64| format!("{:.1}%", 100.0 * ns as f64 / v.time.max(1) as f64);
+        let idle = if idle { "" } else { " without sleep" };
+        let lines = [
+            format!("kvik {}, {who}, {:.2} s", self.pid, self.seconds),
+            format!(
+                "schedule{idle}: {} times, {} on average",
+                digits(h.count()),
+                duration(h.average())
+            ),
+            format!(
+                "switches {}/s, reductions {}/s, given {}, sleeps {} (woken {})",
+                digits(self.rate(v.count(Count::Switches))),
+                digits(self.rate(v.count(Count::Reductions))),
+                digits(v.count(Count::Given)),
+                digits(v.count(Count::Sleeps)),
+                digits(v.count(Count::Woken)),
+            ),
+            format!(
+                "time: {} schedule, {} run, {} asleep",
+                share(v.schedule(false).sum),
+                share(run.sum),
+                share(v.asleep)
+            ),
+            format!(
+                "on average: turn {}, wait {}, collection {} ({})",
+                duration(run.average()),
+                duration(wait.average()),
+                duration(gc.average()),
+                digits(gc.count())
+            ),
+        ];
+        for line in lines {
+            let _ = writeln!(to, "{line}");
+        }
+        bars(to, &h);
+        to.push('\n');
+    }
+    fn json(&self, v: &View, idle: bool) -> Value {
+        let counts = [
+            ("switches", Count::Switches),
+            ("reductions", Count::Reductions),
+            ("given", Count::Given),
+            ("sleeps", Count::Sleeps),
+            ("woken", Count::Woken),
+            ("checks", Count::Checks),
+        ];
+        let mut value = json!({
+            "pid": self.pid,
+            "seconds": self.seconds,
+            "time_ns": v.time,
+            "asleep_ns": v.asleep,
+            "schedule": histogram(&v.schedule(idle)),
+            "run": histogram(&v.histogram(Kind::Run)),
+            "wait": histogram(&v.histogram(Kind::Wait)),
+            "gc": histogram(&v.histogram(Kind::Gc)),
+        });
+        for (name, c) in counts {
+            value[name] = v.count(c).into();
+        }
+        value
+    }
+}
+
+fn histogram(h: &Histogram) -> Value {
+    let rows: Vec<Value> = h
+        .rows()
+        .into_iter()
+        .map(|(from, to, n)| json!({"from": from, "to": to, "count": n}))
+        .collect();
+    json!({"count": h.count(), "sum_ns": h.sum, "average_ns": h.average(), "buckets": rows})
+}
+
+fn bars(to: &mut String, h: &Histogram) {
+    let rows = h.rows();
+    let most = rows.iter().map(|r| r.2).max().unwrap_or(0).max(1);
+    for (from, _, n) in rows {
+        // Few are told from none.
+        let bar = match (n as u128 * WIDTH as u128 / most as u128) as usize {
+            0 if n > 0 => ".".to_string(),
+            long => "#".repeat(long),
+        };
+        let line = format!("{:>9} {:>13} {bar}", duration(from), digits(n));
+        let _ = writeln!(to, "{}", line.trim_end());
+    }
+}
+
+/// With the unit that makes it a short number.
+fn duration(ns: u64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    match units.into_iter().find(|(one, _)| ns >= *one) {
+        None => format!("{ns} ns"),
+        Some((one, unit)) if ns >= 10 * one => format!("{:.0} {unit}", ns as f64 / one as f64),
+        Some((one, unit)) => format!("{:.1} {unit}", ns as f64 / one as f64),
+    }
+}
+/// With commas.
+fn digits(n: u64) -> String {
+    let all = n.to_string();
+    let mut text = String::new();
+    for (i, c) in all.chars().enumerate() {
+        if i > 0 && (all.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(c);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let of = [0, 999, 1_000, 1_048_576, 16_777_216, 2_147_483_648];
+        let text = of.map(duration);
+        assert_eq!(text, ["0 ns", "999 ns", "1.0 us", "1.0 ms", "17 ms", "2.1 s"]);
+        assert_eq!([0, 100, 1_000, 21_036_114].map(digits), ["0", "100", "1,000", "21,036,114"]);
+    }
+    #[test]
+    fn bars_are_as_long_as_what_they_stand_for() {
+        let mut words = [0; 48];
+        (words[6], words[7], words[9]) = (1000, 500, 1);
+        let mut text = String::new();
+        bars(&mut text, &Histogram::of(&words));
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], format!("    16 ns         1,000 {}", "#".repeat(50)));
+        assert_eq!(lines[1], format!("    32 ns           500 {}", "#".repeat(25)));
+        assert_eq!(lines[2], "    64 ns             0");
+        assert_eq!(lines[3], "   128 ns             1 .");
+    }
+    #[test]
+    fn json_is_json() {
+        let o = Options::parse(&["--json".into(), "--each".into()]).unwrap();
+        let p = Picture { schedulers: vec![View::default(), View::default()] };
+        let text = Shot { pid: 7, seconds: 1.0 }.show(&o, &p, &p);
+        let v: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!((&v["pid"], &v["schedulers"]), (&json!(7), &json!(2)));
+        assert_eq!(v["each"].as_array().map(Vec::len), Some(2));
+        assert_eq!(v["schedule"]["buckets"], json!([]));
+    }
+}

@@ -1,0 +1,110 @@
+//! Which programs are VMs, and what their boards say. A VM's board is a file without a name that it
+//! keeps open (`kvik_proc::sched::board`); who may see a program's open files is up to the system: the
+//! same user.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use kvik_proc::sched::board::{Picture, MOST_WORDS, NAME};
+
+pub struct Vm {
+    pub pid: u32,
+    board: File,
+    /// Where that is, and its number.
+    path: PathBuf,
+    inode: u64,
+}
+
+impl Vm {
+    /// What the board says now, and when that is in nanoseconds of the system's monotonic clock.
+    pub fn read(&self) -> Result<(u64, Picture), String> {
+        let fault = || format!("what process {} shows is from another version of kvik", self.pid);
+        let bytes = self.board.metadata().map_or(0, |m| m.len());
+        let words = usize::try_from(bytes / 8).ok().filter(|n| *n <= MOST_WORDS);
+        let mut bytes = vec![0; words.ok_or_else(fault)? * 8];
+        self.board.read_exact_at(&mut bytes, 0).map_err(|e| e.to_string())?;
+        let now = kvik_sys::clock::monotonic_nanos().unsigned_abs();
+        let word = |b: &[u8]| b.try_into().map_or(0, u64::from_le_bytes);
+        let words: Vec<u64> = bytes.chunks_exact(8).map(word).collect();
+        Ok((now, Picture::of(&words, now).ok_or_else(fault)?))
+    }
+    pub fn lives(&self) -> bool {
+        fs::metadata(&self.path).is_ok_and(|m| m.ino() == self.inode)
+    }
+}
+
+fn files_of(pid: u32) -> io::Result<impl Iterator<Item = PathBuf>> {
+    Ok(fs::read_dir(format!("/proc/{pid}/fd"))?.filter_map(|e| Some(e.ok()?.path())))
+}
+fn is_board(path: &Path) -> bool {
+    let at = fs::read_link(path).unwrap_or_default();
+    at.to_str().and_then(|s| s.strip_prefix("/memfd:")?.strip_suffix(" (deleted)")) == Some(NAME)
+}
+/// The VM with that process id.
+pub fn vm(pid: u32) -> Result<Vm, String> {
+    let mut files = files_of(pid).map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => format!("there is no process {pid}"),
+        io::ErrorKind::PermissionDenied => format!("process {pid} is another user's"),
+        _ => format!("process {pid}: {e}"),
+    })?;
+    let path = files.find(|p| is_board(p));
+    let path = path.ok_or_else(|| format!("process {pid} is no kvik"))?;
+    let board = File::open(&path).map_err(|e| format!("process {pid}: {e}"))?;
+    let inode = board.metadata().map_or(0, |m| m.ino());
+    Ok(Vm { pid, board, path, inode })
+}
+/// The only one of this user.
+pub fn only_vm() -> Result<Vm, String> {
+    let entries = fs::read_dir("/proc").map_err(|e| format!("/proc: {e}"))?;
+    let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
+    let mut all: Vec<Vm> = pids.filter_map(|pid| vm(pid).ok()).collect();
+    match (all.pop(), all.len()) {
+        (Some(vm), 0) => Ok(vm),
+        (None, _) => Err("no kvik runs here that is this user's".into()),
+        (Some(last), _) => {
+            let mut pids: Vec<u32> = all.iter().map(|v| v.pid).chain([last.pid]).collect();
+            pids.sort_unstable();
+            let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+            Err(format!("there are several; choose with --pid one of {}", pids.join(", ")))
+        }
+    }
+}
+/// That program, or else one that it has started.
+pub fn among(pid: u32) -> Option<Vm> {
+    fn search(pid: u32, depth: u32) -> Option<Vm> {
+        if let Ok(vm) = vm(pid) {
+            return Some(vm);
+        }
+        let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+        let mut children = children.split_whitespace().filter_map(|c| c.parse().ok());
+        if depth == 0 {
+            return None;
+        }
+        children.find_map(|c| search(c, depth - 1))
+    }
+    search(pid, 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_no_vm_is_told_so() {
+        let of = |pid| vm(pid).err().unwrap_or_default();
+        let me = std::process::id();
+        assert_eq!(of(me), format!("process {me} is no kvik"));
+        assert_eq!(of(u32::MAX), format!("there is no process {}", u32::MAX));
+    }
+    #[test]
+    fn a_board_that_is_none_is_refused() {
+        // Whoever calls a file so.
+        let name = std::ffi::CString::new(NAME).unwrap();
+        let (words, _file) = kvik_sys::shared::words(&name, 512).unwrap();
+        words[1].store(u64::MAX, std::sync::atomic::Ordering::Relaxed);
+        let vm = vm(std::process::id()).unwrap();
+        assert!(vm.lives() && vm.read().is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! `kvik sched`: once a second a picture of what scheduling cost in a VM that runs, like the one
+//! that the published probe printed, from what that VM counts of itself all the time.
+
+mod draw;
+mod find;
+mod options;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use draw::Shot;
+use find::Vm;
+use options::{Options, Whom, HELP};
+
+/// How often to look whether a program that was started is a VM yet, or whether it is gone.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub fn main(args: &[OsString]) -> i32 {
+    let fault = match Options::parse(args) {
+        Ok(o) if o.help => {
+            println!("{HELP}");
+            return 0;
+        }
+        Ok(o) => match watch(&o) {
+            Ok(status) => return status,
+            Err(e) => e,
+        },
+        Err(e) => format!("{e}\n\n{HELP}"),
+    };
+    eprintln!("kvik sched: {fault}");
+    1
+}
+
+fn watch(o: &Options) -> Result<i32, String> {
+    match &o.whom {
+        Whom::Pid(pid) => follow(o, &find::vm(*pid)?, None, &mut io::stdout()),
+        Whom::Any => follow(o, &find::only_vm()?, None, &mut io::stdout()),
+        Whom::Program(words) => {
+            let (name, args) = words.split_first().ok_or("no program")?;
+            let mut child = Command::new(name).args(args).spawn();
+            let child = child.as_mut().map_err(|e| format!("{}: {e}", name.to_string_lossy()))?;
+            match vm_of(child)? {
+                Some(vm) => follow(o, &vm, Some(child), &mut io::stderr()),
+                None => Err("the program ended, and there was no kvik in it".into()),
+            }
+        }
+    }
+}
+/// The VM that a program is or starts; `None` where it ends without.
+fn vm_of(child: &mut Child) -> Result<Option<Vm>, String> {
+    loop {
+        if let Some(vm) = find::among(child.id()) {
+            return Ok(Some(vm));
+        }
+        if child.try_wait().map_err(|e| e.to_string())?.is_some() {
+            return Ok(None);
+        }
+        thread::sleep(LOOK / 10);
+    }
+}
+
+/// Shows a picture every so often, until the VM ends or enough were shown. With a program that was
+/// started its status.
+fn follow(
+    o: &Options,
+    vm: &Vm,
+    mut child: Option<&mut Child>,
+    to: &mut dyn Write,
+) -> Result<i32, String> {
+    let mut before = vm.read()?;
+    let mut shown = 0;
+    while o.count.is_none_or(|n| shown < n) {
+        let next = Instant::now() + o.every;
+        let lasts = wait_until(next, vm, child.as_deref_mut());
+        let now = vm.read()?;
+        let shot = Shot { pid: vm.pid, seconds: now.0.saturating_sub(before.0) as f64 / 1e9 };
+        let text = shot.show(o, &before.1, &now.1);
+        // Whoever reads may have seen enough.
+        if to.write_all(text.as_bytes()).and_then(|()| to.flush()).is_err() || !lasts {
+            break;
+        }
+        before = now;
+        shown += 1;
+    }
+    let Some(child) = child else { return Ok(0) };
+    let status = child.wait().map_err(|e| e.to_string())?;
+    Ok(status.code().unwrap_or(1))
+}
+/// False where it ended before.
+fn wait_until(then: Instant, vm: &Vm, mut child: Option<&mut Child>) -> bool {
+    loop {
+        let left = then.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        let ended = child.as_mut().is_some_and(|c| !matches!(c.try_wait(), Ok(None)));
+        if ended || !vm.lives() {
+            return false;
+        }
+        thread::sleep(left.min(LOOK));
+    }
+}
