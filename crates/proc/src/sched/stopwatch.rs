@@ -27,6 +27,8 @@ const LONG_AGO_NS: u64 = 10_000_000;
 const AWAY: u32 = 64;
 /// What is long.
 const LONG_NS: u64 = 50_000;
+/// Up to this a turn is so short that timing it shows.
+const SHORT_NS: i64 = 512;
 
 pub(super) struct Stopwatch {
     ticks: Ticks,
@@ -48,6 +50,11 @@ pub(super) struct Stopwatch {
     usual: (u64, u64),
     slow: Slow,
     checked: Checked,
+    /// Turns that were not timed, and their time with their rounds, since the last row.
+    plain: (u64, u64),
+    /// How much longer a turn and its round take where they are timed, beyond what the readings take:
+    /// in 1/64 ns.
+    disturbed: i64,
 }
 
 /// What each turn of a row stands for, and what is in rows so far. Timing how long partners wait takes
@@ -110,6 +117,8 @@ impl Stopwatch {
             usual: (0, 0),
             slow: Slow::default(),
             checked: Checked::default(),
+            plain: (0, 0),
+            disturbed: 0,
         }
     }
     pub fn now(&self) -> u64 {
@@ -118,6 +127,24 @@ impl Stopwatch {
     /// Nanoseconds from one reading to the next, less what reading takes.
     fn between(&self, from: u64, to: u64) -> u64 {
         self.ticks.between(from.wrapping_add(self.ticks.cost()), to)
+    }
+    fn undisturbed(&self, from: u64, to: u64) -> u64 {
+        self.between(from, to).saturating_sub(self.disturbed as u64 / 128)
+    }
+    /// From a row what turns and rounds usually take; and from those before that were not timed how
+    /// much longer that is than it should be.
+    fn learn(&mut self) {
+        let (sum, n) = (self.row.sum, self.row.count);
+        let (turns, ns) = std::mem::take(&mut self.plain);
+        if self.row.nexts > 0 || n.0 == 0 || n.1 == 0 {
+            return;
+        }
+        self.usual = (sum.0 / n.0, sum.1 / n.1);
+        if turns >= u64::from(APART) / 4 && ns / turns < SHORT_NS as u64 {
+            let more = (self.usual.0 + self.usual.1) as i64 - (ns / turns) as i64;
+            let known = self.disturbed + more.clamp(-SHORT_NS / 8, SHORT_NS / 8);
+            self.disturbed = known.clamp(0, 64 * SHORT_NS / 8);
+        }
     }
     /// One of so many, each as likely.
     fn one_of(&mut self, n: u32) -> u64 {
@@ -182,7 +209,7 @@ impl Stopwatch {
         match self.slow.since.take() {
             Some(since) => self.idled(since, now),
             None if in_row && !self.checked.pending => {
-                let ns = self.between(self.ended, now);
+                let ns = self.undisturbed(self.ended, now);
                 if ns < LONG_NS {
                     self.page.note(Kind::Round, ns, self.row.rounds);
                     self.row.sum.0 += ns;
@@ -224,7 +251,7 @@ impl Stopwatch {
         self.ended = self.now();
     }
     fn turn_ends(&mut self, me: &Scheduler, now: u64) {
-        let ns = self.between(self.began, now);
+        let ns = self.undisturbed(self.began, now);
         if std::mem::take(&mut self.slow.behind) {
             self.page.note(Kind::Run, ns, 1);
             self.timed.1 += 1;
@@ -239,10 +266,7 @@ impl Stopwatch {
             }
             self.left -= 1;
             if self.left == 0 {
-                let (sum, n) = (self.row.sum, self.row.count);
-                if self.row.nexts == 0 {
-                    self.usual = (sum.0 / n.0.max(1), sum.1 / n.1.max(1));
-                }
+                self.learn();
             }
         }
         if self.left == 0 {
@@ -273,6 +297,8 @@ impl Stopwatch {
         if more >= least {
             self.page.note(Kind::Run, more, 1);
             self.timed.1 += 1;
+        } else {
+            self.plain = (self.plain.0 + n, self.plain.1 + all);
         }
     }
     pub fn check_ends(&mut self, l: &Local, began: u64) {
