@@ -100,7 +100,7 @@ impl Farewell {
             send_down(m.pid, *pid, id, reason.clone());
         } else if let Some((id, m)) = x.monitoring.pop_first() {
             crate::handle::send_demonitor(*pid, id, &m.target);
-        } else if let Some((other, n)) = x.suspending.pop_first() {
+        } else if let Some((other, n)) = x.rare.as_mut().and_then(|r| r.suspending.pop_first()) {
             (0..n).for_each(|_| crate::handle::resume(other, *pid));
         } else {
             return false;

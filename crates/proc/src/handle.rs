@@ -408,7 +408,7 @@ impl Proc {
     }
     /// Suspends itself, until `by` resumes it.
     pub fn suspend_for(&self, by: u32) {
-        self.with_extra(|x| *x.suspended_by.entry(by).or_default() += 1);
+        self.with_rare(|x| *x.suspended_by.entry(by).or_default() += 1);
         self.set_flag(flag::SUSPENDED, true);
     }
     /// Has its heap collected at the next safepoint, or before it is run again.
@@ -424,7 +424,7 @@ impl Proc {
 pub fn resume(pid: u32, by: u32) {
     let f = move |p: Option<&Proc>| {
         let Some(p) = p else { return };
-        p.with_extra(|x| {
+        p.with_rare(|x| {
             let gone = x.suspended_by.get_mut(&by).is_some_and(|n| {
                 *n = n.saturating_sub(1);
                 *n == 0
@@ -433,7 +433,7 @@ pub fn resume(pid: u32, by: u32) {
                 x.suspended_by.remove(&by);
             }
         });
-        let none = p.extra(|x| x.suspended_by.is_empty()).unwrap_or(true);
+        let none = p.rare(|x| x.suspended_by.is_empty()).unwrap_or(true);
         p.set_flag(flag::SUSPENDED, !none);
     };
     deliver(pid, Signal::Run(Box::new(f)));

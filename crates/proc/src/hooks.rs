@@ -26,7 +26,7 @@ pub enum Outcome {
 #[derive(Copy, Clone)]
 pub struct Hooks {
     /// Runs the process on the stage until its turn ends. Then another may stand there, whose turn it
-    /// was by then: see [`crate::sched::to_partner`].
+    /// was by then: see [`crate::sched::to_next`].
     pub run: fn(&Stage, &Regs) -> Outcome,
     /// Where a new process begins: code that calls `x0:x1` with the list of arguments in x2 and
     /// ends the process when that returns.

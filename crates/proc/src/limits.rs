@@ -58,7 +58,7 @@ impl MaxHeap {
         SYSTEM_SET.load(Relaxed).then(MaxHeap::system)
     }
     pub fn of(p: &Proc) -> MaxHeap {
-        p.extra(|x| x.max_heap_size).flatten().unwrap_or(MaxHeap::NONE)
+        p.rare(|x| x.max_heap_size).flatten().unwrap_or(MaxHeap::NONE)
     }
     pub fn map<'h>(self, h: &'h Heap) -> Term<'h> {
         let keys = [am::error_logger, am::kill, am::size].map(Term::atom);
@@ -85,7 +85,7 @@ pub fn next_heap_size(words: usize) -> usize {
 impl Proc {
     /// Tells the heap what the settings say. A `min_heap_size` that was not set leaves it small.
     pub fn apply_limits(&self) {
-        let limits = self.extra(|x| {
+        let limits = self.rare(|x| {
             let max = x.max_heap_size.map_or(0, |m| m.size);
             let min = if x.min_heap_size > MIN_HEAP { x.min_heap_size } else { 0 };
             (min, x.fullsweep_after, max)

@@ -194,21 +194,29 @@ pub struct Proc {
     pub(crate) name: Cell<Option<Atom>>,
 }
 
-/// What few processes have.
+/// What not every process has: relations to others, and [`Rare`].
 #[derive(Default)]
 pub struct Extra(Option<Box<ExtraFields>>);
 
+#[derive(Default)]
 pub struct ExtraFields {
     pub links: Few<u64, Link>,
     pub monitoring: Few<RefId, Monitoring>,
     pub monitored_by: Few<RefId, MonitoredBy>,
     /// Aliases in use, with whether the first reply ends them.
     pub aliases: Few<RefId, bool>,
+    pub exit_reason: Option<OwnedTerm>,
+    /// What came before all that is in its inbox.
+    pub pending: Chain<Signal>,
+    pub rare: Option<Box<Rare>>,
+}
+
+/// What few processes have.
+pub struct Rare {
     /// Who suspended it, how often.
     pub suspended_by: BTreeMap<u32, u32>,
     /// Whom it suspended, how often.
     pub suspending: BTreeMap<u32, u32>,
-    pub exit_reason: Option<OwnedTerm>,
     pub error_handler: Atom,
     pub save_calls: usize,
     pub max_heap_size: Option<crate::limits::MaxHeap>,
@@ -220,8 +228,6 @@ pub struct ExtraFields {
     pub bound: usize,
     pub tasks: Option<Box<crate::tasks::SysTasks>>,
     pub seq: crate::seq::Counters,
-    /// What came before all that is in its inbox.
-    pub pending: Chain<Signal>,
 }
 
 /// To be called when literals were copied.
@@ -234,16 +240,11 @@ pub struct LeavingLiterals {
     pub done: Copied,
 }
 
-impl Default for ExtraFields {
+impl Default for Rare {
     fn default() -> Self {
-        ExtraFields {
-            links: Few::default(),
-            monitoring: Few::default(),
-            monitored_by: Few::default(),
-            aliases: Few::default(),
+        Rare {
             suspended_by: BTreeMap::new(),
             suspending: BTreeMap::new(),
-            exit_reason: None,
             error_handler: am::error_handler,
             save_calls: 0,
             max_heap_size: None,
@@ -254,7 +255,6 @@ impl Default for ExtraFields {
             bound: 0,
             tasks: None,
             seq: crate::seq::Counters::default(),
-            pending: Chain::default(),
         }
     }
 }
@@ -377,7 +377,7 @@ impl Proc {
     /// Copies what it holds of these literals before it is run again, then calls `done` with itself,
     /// or without when it has ended instead.
     pub fn ask_to_copy_literals(&self, which: Arc<Leaving>, done: Copied) {
-        self.with_extra(|x| x.literals = Some(LeavingLiterals { which, done }));
+        self.with_rare(|x| x.literals = Some(LeavingLiterals { which, done }));
         self.set_flag(flag::LITERALS, true);
     }
     pub(crate) fn take_leaving_literals(&self) -> Option<LeavingLiterals> {
@@ -385,7 +385,7 @@ impl Proc {
             return None;
         }
         self.set_flag(flag::LITERALS | flag::LITERALS_LATER, false);
-        self.with_extra(|x| x.literals.take())
+        self.with_rare(|x| x.literals.take())
     }
     /// Have others asked something of it that it can do now?
     #[inline]
@@ -423,15 +423,23 @@ impl Proc {
     /// Which it was before.
     pub fn bind(&self, scheduler: usize) -> usize {
         self.set_flag(flag::BOUND, scheduler != 0);
-        self.with_extra(|x| std::mem::replace(&mut x.bound, scheduler))
+        self.with_rare(|x| std::mem::replace(&mut x.bound, scheduler))
     }
-    /// What few processes have, where it is there.
+    /// What not every process has; it is made where it is not there.
     pub fn with_extra<R>(&self, f: impl FnOnce(&mut ExtraFields) -> R) -> R {
         f(self.extra.borrow_mut().make())
     }
     /// The same without making it.
     pub fn extra<R>(&self, f: impl FnOnce(&ExtraFields) -> R) -> Option<R> {
         self.extra.borrow().get().map(f)
+    }
+    /// What few processes have; it is made where it is not there.
+    pub fn with_rare<R>(&self, f: impl FnOnce(&mut Rare) -> R) -> R {
+        self.with_extra(|x| f(x.rare.get_or_insert_default()))
+    }
+    /// The same without making it.
+    pub fn rare<R>(&self, f: impl FnOnce(&Rare) -> R) -> Option<R> {
+        self.extra(|x| x.rare.as_deref().map(f)).flatten()
     }
 }
 

@@ -152,11 +152,11 @@ impl Proc {
         }
     }
     pub fn seq_counters(&self) -> Counters {
-        self.extra(|x| x.seq).unwrap_or_default()
+        self.rare(|x| x.seq).unwrap_or_default()
     }
     pub fn set_seq_counters(&self, c: Counters) {
         if c != self.seq_counters() {
-            self.with_extra(|x| x.seq = c);
+            self.with_rare(|x| x.seq = c);
         }
     }
     /// From now on tokens are a matter for it.

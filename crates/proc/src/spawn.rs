@@ -144,16 +144,16 @@ fn set_options(p: &Proc, o: &mut SpawnOptions) {
         p.bind(o.scheduler);
     }
     if let Some(n) = o.fullsweep_after {
-        p.with_extra(|x| x.fullsweep_after = n);
+        p.with_rare(|x| x.fullsweep_after = n);
     }
     if let Some(n) = o.min_heap_size {
-        p.with_extra(|x| x.min_heap_size = next_heap_size(n.max(MIN_HEAP)));
+        p.with_rare(|x| x.min_heap_size = next_heap_size(n.max(MIN_HEAP)));
     }
     if let Some(n) = o.min_bin_vheap_size {
-        p.with_extra(|x| x.min_bin_vheap_size = next_heap_size(n.max(MIN_BIN_VHEAP)));
+        p.with_rare(|x| x.min_bin_vheap_size = next_heap_size(n.max(MIN_BIN_VHEAP)));
     }
     if let Some(m) = o.max_heap_size.take().or_else(MaxHeap::preset) {
-        p.with_extra(|x| x.max_heap_size = Some(m));
+        p.with_rare(|x| x.max_heap_size = Some(m));
     }
     p.apply_limits();
 }

@@ -46,7 +46,7 @@ impl SysTasks {
 impl Proc {
     /// Has it done before the process is run again.
     pub fn add_task(&self, p: Priority, t: SysTask) {
-        self.with_extra(|x| x.tasks.get_or_insert_default().add(p, t));
+        self.with_rare(|x| x.tasks.get_or_insert_default().add(p, t));
         self.set_flag(flag::TASKS, true);
     }
     /// May the heap be collected on request? (One with something pinned to it will be, after that.)
@@ -55,12 +55,12 @@ impl Proc {
     }
     /// The next task that can be done now.
     pub(crate) fn next_task(&self) -> Option<SysTask> {
-        let all = || self.with_extra(|x| x.tasks.as_deref_mut().and_then(SysTasks::take));
+        let all = || self.with_rare(|x| x.tasks.as_deref_mut().and_then(SysTasks::take));
         while let Some((p, t)) = all() {
             if !t.collect || self.may_collect() {
                 return Some(t);
             }
-            self.with_extra(|x| x.tasks.get_or_insert_default().later.push((p, t)));
+            self.with_rare(|x| x.tasks.get_or_insert_default().later.push((p, t)));
             self.set_flag(flag::TASKS_LATER, true);
         }
         self.set_flag(flag::TASKS, false);
@@ -72,7 +72,7 @@ impl Proc {
             return;
         }
         self.set_flag(flag::TASKS_LATER, false);
-        let later = self.with_extra(|x| std::mem::take(&mut x.tasks.get_or_insert_default().later));
+        let later = self.with_rare(|x| std::mem::take(&mut x.tasks.get_or_insert_default().later));
         later.into_iter().for_each(|(p, t)| self.add_task(p, t));
     }
     /// The process ends: nothing of it will be done.
@@ -80,7 +80,7 @@ impl Proc {
         if !self.flag(flag::TASKS | flag::TASKS_LATER) {
             return;
         }
-        let Some(mut all) = self.with_extra(|x| x.tasks.take()) else { return };
+        let Some(mut all) = self.with_rare(|x| x.tasks.take()) else { return };
         let later = std::mem::take(&mut all.later);
         let rest = std::iter::from_fn(|| all.take()).chain(later);
         rest.for_each(|(_, t)| (t.run)(None));

@@ -76,7 +76,7 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
         am::async_dist => boolean(p, flag::ASYNC_DIST, v),
         am::error_handler => {
             let new = v.as_atom()?;
-            Some(p.with_extra(|x| std::mem::replace(&mut x.error_handler, new)).into())
+            Some(p.with_rare(|x| std::mem::replace(&mut x.error_handler, new)).into())
         }
         am::priority => {
             let new = Priority::of(v)?;
@@ -100,7 +100,7 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
         }
         am::max_heap_size => {
             let (new, old) = (MaxHeap::read(v)?, MaxHeap::of(p));
-            p.with_extra(|x| x.max_heap_size = Some(new));
+            p.with_rare(|x| x.max_heap_size = Some(new));
             Some(old.map(&p.heap))
         }
         am::message_queue_data => {
@@ -120,9 +120,9 @@ fn boolean<'h>(p: &'h Proc, f: u32, v: Term<'h>) -> Option<Term<'h>> {
 }
 fn size<'h>(
     p: &'h Proc,
-    f: impl FnOnce(&mut kvik_proc::process::ExtraFields) -> usize,
+    f: impl FnOnce(&mut kvik_proc::process::Rare) -> usize,
 ) -> Option<Term<'h>> {
-    Some(p.heap.integer(p.with_extra(f) as i64))
+    Some(p.heap.integer(p.with_rare(f) as i64))
 }
 /// Nodes come and go only where the node is alive; what was asked for is kept for then.
 fn monitor_nodes<'h>(_: &'h Proc, v: Term<'h>) -> Option<Term<'h>> {
@@ -148,8 +148,7 @@ pub(super) fn queue_data_atom(off: bool) -> kvik_term::Atom {
 fn process_flag_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(pid) = super::local(a[0]) else { return Ok(am::badtype.into()) };
     let new = a[2].as_usize().filter(|n| *n <= 10_000 && a[1] == am::save_calls);
-    let change =
-        move |p: &Proc, n: usize| p.with_extra(|x| std::mem::replace(&mut x.save_calls, n));
+    let change = move |p: &Proc, n: usize| p.with_rare(|x| std::mem::replace(&mut x.save_calls, n));
     if pid == p.pid() {
         return Ok(match new {
             Some(n) => p.heap.integer(change(p, n) as i64),

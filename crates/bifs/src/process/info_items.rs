@@ -98,7 +98,7 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
             h.list(&all)
         }
         am::trap_exit => p.flag(flag::TRAP_EXIT).into(),
-        am::error_handler => p.extra(|x| x.error_handler).unwrap_or(am::error_handler).into(),
+        am::error_handler => p.rare(|x| x.error_handler).unwrap_or(am::error_handler).into(),
         am::priority => p.priority().atom().into(),
         am::group_leader => h.copy(p.heap.root(Root::GroupLeader)),
         am::total_heap_size => number(heap_words(p)),
@@ -112,9 +112,9 @@ pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<T
         am::trace => Term::int(0),
         am::sequential_trace_token => h.copy(p.heap.root(Root::SeqToken)),
         am::last_calls => false.into(),
-        am::min_heap_size => number(p.extra(|x| x.min_heap_size).unwrap_or(233)),
-        am::min_bin_vheap_size => number(p.extra(|x| x.min_bin_vheap_size).unwrap_or(46_422)),
-        am::fullsweep_after => number(p.extra(|x| x.fullsweep_after).unwrap_or(65_535)),
+        am::min_heap_size => number(p.rare(|x| x.min_heap_size).unwrap_or(233)),
+        am::min_bin_vheap_size => number(p.rare(|x| x.min_bin_vheap_size).unwrap_or(46_422)),
+        am::fullsweep_after => number(p.rare(|x| x.fullsweep_after).unwrap_or(65_535)),
         am::max_heap_size => MaxHeap::of(p).map(h),
         am::message_queue_data => queue_data_atom(p.flag(flag::OFF_HEAP_QUEUE)).into(),
         am::parent => p.parent_pid().unwrap_or(Term::atom(am::undefined)),
@@ -206,8 +206,7 @@ fn suspending<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let one = |(pid, n): (&u32, &u32)| {
         h.tuple(&[Term::local_pid(*pid), Term::int(*n as i32), Term::int(0)])
     };
-    let all: Vec<Term<'h>> =
-        p.extra(|x| x.suspending.iter().map(one).collect()).unwrap_or_default();
+    let all: Vec<Term<'h>> = p.rare(|x| x.suspending.iter().map(one).collect()).unwrap_or_default();
     h.list(&all)
 }
 /// `{Address, Bytes, Holders}` of each binary outside the heap.

@@ -161,11 +161,11 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             _ => return Ok(am::badopt.into()),
         }
     }
-    let already = p.extra(|x| x.suspending.contains_key(&to)).unwrap_or(false);
+    let already = p.rare(|x| x.suspending.contains_key(&to)).unwrap_or(false);
     if unless && already {
         return Ok(false.into());
     }
-    p.with_extra(|x| *x.suspending.entry(to).or_default() += 1);
+    p.with_rare(|x| *x.suspending.entry(to).or_default() += 1);
     let own = p.pid();
     if asynchronous {
         handle::suspend(to, own, move |there| {
@@ -186,7 +186,7 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let to = super::local(a[0]).ok_or_else(|| p.badarg())?;
-    let had = p.with_extra(|x| {
+    let had = p.with_rare(|x| {
         let n = x.suspending.get_mut(&to)?;
         *n -= 1;
         if *n == 0 {

@@ -311,7 +311,7 @@ pub extern "sysv64" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64
 
 /// The module that a process asks where there is no code.
 pub fn error_handler(p: &Proc) -> kvik_term::Atom {
-    p.extra(|x| x.error_handler).unwrap_or(am::error_handler)
+    p.rare(|x| x.error_handler).unwrap_or(am::error_handler)
 }
 
 /// A function that isn't there: the error handler's, with its arguments in place.

@@ -75,20 +75,20 @@ pub struct Next {
 }
 pub type Wait = unsafe extern "sysv64" fn(*const Proc, &Regs, u64) -> Next;
 
-/// The process waits, and goes on at an address where nothing is live in x registers. Its partner
+/// The process waits, and goes on at an address where nothing is live in x registers. Another
 /// may go on in its place at once.
 ///
 /// # Safety
 /// It is the process that runs.
 pub unsafe extern "sysv64" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> Next {
-    // SAFETY: it runs here until `to_partner`, after which it is not touched.
+    // SAFETY: it runs here until `to_next`, after which it is not touched.
     let p = unsafe { &*p };
     // `wait_timeout` has noted the wait already: bit 48 tells.
     if extra >> 48 == 0 {
         p.wait();
     }
     p.heap.set_ip((extra & ADDRESS) as usize);
-    match kvik_proc::sched::to_partner() {
+    match kvik_proc::sched::to_next() {
         Some(next) => Next {
             p: next.as_ptr(),
             // SAFETY: it is this thread's now, and stopped as native code left it.

@@ -30,6 +30,8 @@ pub(super) struct Local {
     /// Reductions that the turn under way began with.
     pub given: Cell<i64>,
     pub next: Cell<Option<Ticket>>,
+    /// Its turn has begun, but something is to be seen to before it runs.
+    pub picked: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
     pub timers: RefCell<Queue>,
     /// Ends of processes that have not been told to all.
@@ -55,6 +57,7 @@ impl Local {
             watch: RefCell::new(Stopwatch::new(me.page)),
             given: Cell::new(0),
             next: Cell::new(None),
+            picked: Cell::new(None),
             queues: RefCell::new(Queues::new(me.page)),
             timers: RefCell::new(Queue::new()),
             farewells: RefCell::new(VecDeque::new()),

@@ -31,7 +31,7 @@ use local::local;
 pub(crate) use local::say_later;
 pub use local::{current, is_scheduler, used_in_turn};
 pub use run::REDUCTIONS;
-pub use switch::to_partner;
+pub use switch::to_next;
 
 #[derive(Clone, Debug)]
 pub struct Config {

@@ -137,6 +137,9 @@ impl Loop {
         }
     }
     fn pick(&mut self) -> Option<Ticket> {
+        if let Some(t) = self.l.picked.take() {
+            return Some(t);
+        }
         if let Some(t) = self.l.next.take() {
             let mut q = self.l.queues.borrow_mut();
             if self.l.slice.get() >= CRUMBS && !q.has_urgent() {
@@ -181,11 +184,11 @@ impl Loop {
         }
         self.l.stage.put(t);
         let outcome = (hooks().run)(&self.l.stage, &self.regs);
-        // It may be another by now, whose turn it was.
-        let Some(mut t) = self.l.stage.take() else { return };
         if self.me.meter.turns(State::Other) {
             self.l.watch.borrow_mut().ends(self.me);
         }
+        // It may be another by now, whose turn it was; or none, where that one is in `picked`.
+        let Some(mut t) = self.l.stage.take() else { return };
         let p = t.private();
         let heard = trace::on();
         if heard && outcome != Outcome::Exit {
@@ -251,7 +254,7 @@ impl Loop {
     /// in for it.
     fn elsewhere(&self, t: &Ticket) -> Option<usize> {
         let p = t.private();
-        let bound = if p.flag(flag::BOUND) { p.extra(|x| x.bound)? } else { 0 };
+        let bound = if p.flag(flag::BOUND) { p.rare(|x| x.bound)? } else { 0 };
         let to = bound.checked_sub(1)? % online::active();
         (to != self.id).then_some(to)
     }

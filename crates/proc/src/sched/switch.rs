@@ -1,13 +1,14 @@
-//! From a process that waits straight to the one it woke, without leaving native code.
+//! From a process that waits straight to the next, without leaving native code.
 //!
-//! Partners that answer each other's messages switch at every message. Between two of their turns
-//! there is mostly nothing to see to; where there is, the scheduler's loop does the same with care.
+//! Between the turns of two processes there is mostly nothing to see to; where there is, the
+//! scheduler's loop does the same with care.
 
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::local::{local, Local, ALONE};
+use super::local::{local, Local, ALONE, MANY};
 use super::meter;
+use super::run::REDUCTIONS;
 use crate::process::{flag, Ticket};
 use crate::{trace, Proc};
 
@@ -26,59 +27,66 @@ const UNUSUAL: u32 = flag::EXITING
     | flag::LITERALS_LATER
     | flag::TASKS_LATER;
 
-/// The process that runs here waits, and all it has is put aside. Where the one to run next is,
-/// which runs from now on; `None`: the turn has to end first.
+/// The process that runs here waits, and all it has is put aside. Where the next is, which runs from
+/// now on; `None`: the loop has to see to something first.
 #[inline]
-pub fn to_partner() -> Option<NonNull<Proc>> {
+pub fn to_next() -> Option<NonNull<Proc>> {
     let l = local()?;
     match l.me.meter.heard() {
-        0 => l.to_partner(),
-        heard => l.timed_to_partner(heard),
+        0 => l.to_next(),
+        heard => l.timed_to_next(heard),
     }
 }
 
 impl Local {
     #[inline(always)]
-    fn to_partner(&self) -> Option<NonNull<Proc>> {
-        let next = self.next.take()?;
-        if self.may_switch_to(&next) {
-            if let Some(t) = self.stage.take() {
-                if !t.private().flag(UNUSUAL) && self.has_turn_left(t.private()) {
-                    return self.switch(t, next);
-                }
+    fn to_next(&self) -> Option<NonNull<Proc>> {
+        if trace::on() || !self.farewells.borrow().is_empty() {
+            return None;
+        }
+        let t = self.stage.take()?;
+        match self.next_after(t.private()) {
+            Some(next) => self.switch(t, next),
+            None => {
                 self.stage.put(t);
+                None
             }
         }
-        self.next.set(Some(next));
-        None
     }
     /// The same where somebody wants to hear of it.
     #[cold]
     #[inline(never)]
-    fn timed_to_partner(&self, heard: u8) -> Option<NonNull<Proc>> {
+    fn timed_to_next(&self, heard: u8) -> Option<NonNull<Proc>> {
         if heard & meter::ACCOUNT != 0 {
             return None;
         }
         let from = self.watch.borrow().now();
-        let next = self.to_partner();
+        let next = self.to_next();
         if next.is_some() {
             self.watch.borrow_mut().switched(self, from);
         }
         next
     }
+    /// Who comes after this process, if that can be told here: its partner, for as long as the turn
+    /// that they share lasts, or the first in the queue.
     #[inline(always)]
-    fn may_switch_to(&self, next: &Ticket) -> bool {
-        let n = next.private();
-        !n.flag(UNUSUAL | flag::WAITING)
-            && !n.has_signals()
-            && !trace::on()
-            && !self.queues.borrow().has_urgent()
-            && self.farewells.borrow().is_empty()
-    }
-    #[inline(always)]
-    fn has_turn_left(&self, p: &Proc) -> bool {
+    fn next_after(&self, p: &Proc) -> Option<Ticket> {
         let used = self.used(p);
-        self.slice.get() - used > CRUMBS && self.until_check.get() > used + SWITCH_COST
+        if p.flag(UNUSUAL) || self.until_check.get() <= used + SWITCH_COST {
+            return None;
+        }
+        let mut q = self.queues.borrow_mut();
+        if let Some(partner) = self.next.take() {
+            if self.slice.get() - used > CRUMBS && !q.has_urgent() {
+                return Some(partner);
+            }
+            self.next.set(Some(partner));
+            return None;
+        }
+        let first = q.pop()?;
+        // With what the process has used, which is still to be taken off.
+        self.slice.set(REDUCTIONS + used + 1);
+        Some(first)
     }
     #[inline(always)]
     fn switch(&self, t: Ticket, next: Ticket) -> Option<NonNull<Proc>> {
@@ -86,8 +94,18 @@ impl Local {
         if let Some(t) = t.park() {
             self.queues.borrow_mut().push(t);
         }
+        self.alone.set(MANY);
+        let n = next.private();
+        self.begin(n);
+        if n.has_signals() && !n.flag(flag::ENDING) {
+            n.handle_first_signals();
+        }
+        if n.flag(UNUSUAL | flag::WAITING) {
+            self.spend(self.used(n));
+            self.picked.set(Some(next));
+            return None;
+        }
         next.task().set_home(self.id as u16);
-        self.begin(next.private());
         self.alone.set(ALONE);
         self.stage.put(next);
         self.stage.address()
