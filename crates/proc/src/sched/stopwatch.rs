@@ -176,7 +176,7 @@ impl Stopwatch {
             stands_for
         };
         r.number = r.number.wrapping_add(1);
-        let waits = r.number % WAITS == 0;
+        let waits = r.number.is_multiple_of(WAITS);
         r.rounds = part(n.saturating_sub(self.timed.0), &mut r.seen.0, !waits);
         r.turns = part(n.saturating_sub(self.timed.1), &mut r.seen.1, !waits);
         r.nexts = part(nexts, &mut r.seen.2, waits);
