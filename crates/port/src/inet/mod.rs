@@ -358,6 +358,13 @@ fn answer(
 }
 
 impl Driver for Inet {
+    fn start(&mut self, core: &mut Core) -> Flow {
+        // One that was accepted may be active, as the one that listens is.
+        match self.fd {
+            Some(_) => self.watch(core).map_err(Exit::Posix),
+            None => Ok(()),
+        }
+    }
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
         match self.proto {
             Proto::Tcp => self.tcp_send(core, bytes),
