@@ -40,7 +40,9 @@ struct Pipes {
     /// The input needs no telling: an ordinary file.
     always_ready: bool,
     edge: bool,
-    /// The poll set that the input is in, and how often it was written from another scheduler.
+    /// The input is in a poll set.
+    listens: bool,
+    /// Which one that is, and how often it was written from another scheduler.
     home: usize,
     away: u32,
     decoder: Input,
@@ -195,6 +197,7 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         output_polled: false,
         always_ready: false,
         edge: false,
+        listens: false,
         home: 0,
         away: 0,
         decoder: Input::new(o.line, o.packet),
@@ -333,7 +336,7 @@ impl Pipes {
             return self.away = 0;
         };
         self.away += 1;
-        if self.away < AWAY || !self.edge || self.ended {
+        if self.away < AWAY || !self.edge || self.ended || !self.listens {
             return;
         }
         self.away = 0;
@@ -354,8 +357,18 @@ impl Pipes {
         let child = self.child.insert(child.map_err(Exit::Posix)?);
         let i = Interest { read: true, ..Interest::default() };
         poll::add(core.home, child.pidfd.as_raw_fd(), Source::Child, core.id, i)
-            .map(drop)
-            .map_err(Exit::Posix)
+            .map_err(Exit::Posix)?;
+        self.listen(core)
+    }
+    /// Has the poll set tell what comes in: of a program when our copies of its ends are closed, so
+    /// that who hears from it finds its pipes as it has them.
+    fn listen(&mut self, core: &Core) -> Flow {
+        let Some(input) = &self.input else { return Ok(()) };
+        let i = Interest { read: true, write: false, edge: self.edge };
+        (self.home, self.listens) = (core.home, true);
+        self.always_ready = poll::add(self.home, input.as_raw_fd(), Source::Input, core.id, i)
+            .map_err(Exit::Posix)?;
+        Ok(())
     }
 
     fn child_ended(&mut self, core: &mut Core) -> Flow {
@@ -375,17 +388,10 @@ impl Pipes {
 
 impl Driver for Pipes {
     fn start(&mut self, core: &mut Core) -> Flow {
-        if let Some(input) = &self.input {
-            let i = Interest { read: true, write: false, edge: self.edge };
-            self.home = core.home;
-            self.always_ready = poll::add(self.home, input.as_raw_fd(), Source::Input, core.id, i)
-                .map_err(Exit::Posix)?;
-        }
-        if let Some(job) = self.job.take() {
-            self.begun = Some(starter::start(job, core.id, core.home));
-            self.child_begun(core)?;
-        }
-        Ok(())
+        let Some(job) = self.job.take() else { return self.listen(core) };
+        self.home = core.home;
+        self.begun = Some(starter::start(job, core.id, core.home));
+        self.child_begun(core)
     }
 
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
