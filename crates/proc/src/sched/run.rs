@@ -184,11 +184,12 @@ impl Loop {
         }
         self.l.stage.put(t);
         let outcome = (hooks().run)(&self.l.stage, &self.regs);
-        if self.me.meter.turns(State::Other) {
-            self.l.watch.borrow_mut().ends(self.me);
-        }
+        let timed = self.me.meter.turns(State::Other);
         // It may be another by now, whose turn it was; or none, where that one is in `picked`.
         let Some(mut t) = self.l.stage.take() else { return };
+        if timed {
+            self.l.watch.borrow_mut().ends(self.me);
+        }
         let p = t.private();
         let heard = trace::on();
         if heard && outcome != Outcome::Exit {

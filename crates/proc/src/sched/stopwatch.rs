@@ -250,6 +250,11 @@ impl Stopwatch {
         self.turn_ends(me, now);
         self.ended = self.now();
     }
+    /// It has ended then.
+    pub fn ended(&mut self, me: &Scheduler, then: u64) {
+        self.turn_ends(me, then);
+        self.ended = then;
+    }
     fn turn_ends(&mut self, me: &Scheduler, now: u64) {
         let ns = self.undisturbed(self.began, now);
         if std::mem::take(&mut self.slow.behind) {

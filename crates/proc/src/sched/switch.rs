@@ -64,6 +64,13 @@ impl Local {
         let next = self.to_next();
         if next.is_some() {
             self.watch.borrow_mut().switched(self, from);
+        } else {
+            // If a turn has ended here all the same, its round goes on in the loop.
+            let picked = self.picked.take();
+            if picked.is_some() {
+                self.watch.borrow_mut().ended(self.me, from);
+            }
+            self.picked.set(picked);
         }
         next
     }
