@@ -176,9 +176,10 @@ impl Queues {
     pub fn has_urgent(&self) -> bool {
         !self.by_priority[0].is_empty() || !self.by_priority[1].is_empty()
     }
-    /// Is there a process that used up its turn?
-    pub fn has_busy(&self) -> bool {
-        self.busy > 0
+    /// Are there several that used up their turns? One alone loses little by staying: the others of
+    /// its queue are done soon, or wait long, which their age says.
+    pub fn has_many_busy(&self) -> bool {
+        self.busy > 1
     }
     /// How long the process that came first has waited at least. To be asked every so often: those
     /// that came before the last time but one are known to.

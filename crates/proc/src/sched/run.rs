@@ -343,7 +343,7 @@ impl Loop {
         let mut q = self.l.queues.borrow_mut();
         self.me.counters.queued.store(q.len, Relaxed);
         let age = q.age(now);
-        if q.len > 0 && IDLE.load(Relaxed) > 0 && (q.has_busy() || age >= PATIENCE_NS) {
+        if q.len > 0 && IDLE.load(Relaxed) > 0 && (q.has_many_busy() || age >= PATIENCE_NS) {
             drop(q);
             self.give(age >= PATIENCE_NS);
         }
