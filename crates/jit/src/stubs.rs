@@ -91,7 +91,7 @@ pub fn align_continuation(a: &mut Asm) {
 }
 
 /// What native code keeps of the process in registers.
-fn save_own(a: &mut Asm) {
+pub fn save_own(a: &mut Asm) {
     a.mov_mr(P, Heap::HTOP as i32, HTOP);
     a.mov_mr(P, Heap::STOP as i32, STACK);
     a.mov_mr(P, Heap::FCALLS as i32, REDS);
@@ -103,10 +103,13 @@ fn save_state(a: &mut Asm) {
     }
 }
 
-fn load_state(a: &mut Asm) {
+pub fn load_own(a: &mut Asm) {
     a.mov_rm(HTOP, P, Heap::HTOP as i32);
     a.mov_rm(STACK, P, Heap::STOP as i32);
     a.mov_rm(REDS, P, Heap::FCALLS as i32);
+}
+fn load_state(a: &mut Asm) {
+    load_own(a);
     for (i, r) in XREGS.iter().enumerate() {
         a.mov_rm(*r, REGS, (Regs::X + 8 * i) as i32);
     }

@@ -55,13 +55,14 @@ impl Proc {
     /// Is there nothing at all for a `receive` to look at, and nothing that has to be seen to first?
     #[inline]
     pub fn has_no_mail(&self) -> bool {
-        !self.flag(flag::EXITING)
+        self.mailbox.get().is_none_or(|m| m.at_end() && !m.lent)
             && self.heap.message().is_none()
+            && !self.flag(flag::EXITING)
             && !self.heap.gc_due()
-            && self.mailbox.get().is_none_or(|m| !m.lent && m.at_end())
             && !self.has_signals()
     }
     /// The message at the save pointer.
+    #[inline]
     pub fn peek(&self) -> Peek<'_> {
         if self.flag(flag::EXITING) {
             return Peek::Nothing;

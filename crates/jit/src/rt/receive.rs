@@ -19,12 +19,16 @@ pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64
         Err(_) => super::call::badarg_in(p, am::send, &[to, m]),
     }
 }
-/// Is there nothing for a `receive` to look at? Called as it is, without the stub: it needs no state
-/// but the process's, and no x register is live.
-pub extern "sysv64" fn has_no_mail(p: &Proc) -> bool {
-    p.has_no_mail()
+/// Called as it is, without the stub for runtime functions: there are no operands, and no x register
+/// is live.
+pub extern "sysv64" fn peek(p: &Proc, regs: &Regs) -> u64 {
+    match p.has_no_mail() {
+        true => NONE,
+        false => look(p, regs),
+    }
 }
-pub extern "sysv64" fn peek(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+#[inline(never)]
+fn look(p: &Proc, regs: &Regs) -> u64 {
     loop {
         match p.peek() {
             Peek::Message(t) => return t.word(),

@@ -1,7 +1,7 @@
 //! Sending and receiving.
 
 use kvik_beam::{Arg, Op, Opcode};
-use kvik_heap::Heap;
+use kvik_heap::{Heap, Regs};
 use kvik_proc::process::flag;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
@@ -9,7 +9,7 @@ use kvik_term::word::NONE;
 use crate::asm::*;
 use crate::compiler::{Compiler, Done};
 use crate::rt::receive;
-use crate::stubs::{P, REDS, XREGS};
+use crate::stubs::{load_own, save_own, P, REDS, REGS, XREGS};
 
 impl<'m> Compiler<'m> {
     pub(super) fn receive(&mut self, op: &Op) -> Done {
@@ -78,13 +78,14 @@ impl<'m> Compiler<'m> {
         self.store(dst, RAX)?;
         self.later(move |c| {
             c.a.place(mailbox);
+            // No x register is live.
+            save_own(&mut c.a);
             c.a.mov_rr(RDI, P);
-            let no_mail: extern "sysv64" fn(&Proc) -> bool = receive::has_no_mail;
-            c.a.mov_ri(RAX, no_mail as usize as u64);
+            c.a.mov_rr(RSI, REGS);
+            let peek: extern "sysv64" fn(&Proc, &Regs) -> u64 = receive::peek;
+            c.a.mov_ri(RAX, peek as usize as u64);
             c.a.call_r(RAX);
-            c.a.test8_ri(RAX, 1);
-            c.a.jcc(Cc::Ne, f);
-            c.call_rt(receive::peek, &[], 0)?;
+            load_own(&mut c.a);
             c.none_fails(Some(f));
             c.a.alu_ri(Alu::Cmp, RAX, receive::LATER as i32);
             c.a.jcc(Cc::Ne, got);
