@@ -2,7 +2,7 @@
 
 use kvik_ets::order::make_map;
 use kvik_heap::Heap;
-use kvik_proc::sched::board::{self, Count, Kind, View};
+use kvik_proc::sched::board::{self, Kind, View};
 use kvik_proc::sched::histogram::Histogram;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{Atom, Term};
@@ -33,16 +33,8 @@ fn map<'h>(p: &'h Proc, pairs: Vec<Pair<'h>>) -> BifResult<'h> {
     Ok(make_map(&p.heap, &pairs))
 }
 fn view<'h>(p: &'h Proc, v: &View, first: Option<Pair<'h>>) -> BifResult<'h> {
-    let counts = [
-        ("switches", Count::Switches),
-        ("reductions", Count::Reductions),
-        ("given", Count::Given),
-        ("sleeps", Count::Sleeps),
-        ("woken", Count::Woken),
-        ("checks", Count::Checks),
-    ];
     let mut pairs = Vec::from_iter(first);
-    pairs.extend(counts.map(|(k, c)| (k, p.heap.unsigned(v.count(c)))));
+    pairs.extend(v.counts().map(|(k, n)| (k, p.heap.unsigned(n))));
     pairs.push(("time", p.heap.unsigned(v.time)));
     pairs.push(("asleep", p.heap.unsigned(v.asleep)));
     let histograms = [

@@ -87,14 +87,6 @@ impl Shot {
         to.push('\n');
     }
     fn json(&self, v: &View, idle: bool) -> Value {
-        let counts = [
-            ("switches", Count::Switches),
-            ("reductions", Count::Reductions),
-            ("given", Count::Given),
-            ("sleeps", Count::Sleeps),
-            ("woken", Count::Woken),
-            ("checks", Count::Checks),
-        ];
         let mut value = json!({
             "pid": self.pid,
             "seconds": self.seconds,
@@ -105,8 +97,8 @@ impl Shot {
             "wait": histogram(&v.histogram(Kind::Wait)),
             "gc": histogram(&v.histogram(Kind::Gc)),
         });
-        for (name, c) in counts {
-            value[name] = v.count(c).into();
+        for (name, n) in v.counts() {
+            value[name] = n.into();
         }
         value
     }

@@ -52,6 +52,16 @@ pub enum Count {
     Queued = 9,
 }
 
+/// Those that are shown, with their names.
+const SHOWN: [(&str, Count); 6] = [
+    ("switches", Count::Switches),
+    ("reductions", Count::Reductions),
+    ("given", Count::Given),
+    ("sleeps", Count::Sleeps),
+    ("woken", Count::Woken),
+    ("checks", Count::Checks),
+];
+
 /// Histograms of a scheduler. A round is what lies between the turns of two processes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -177,6 +187,10 @@ impl View {
     }
     pub fn count(&self, c: Count) -> u64 {
         self.counts.get(c as usize).copied().unwrap_or(0)
+    }
+    /// The counters that are shown, by name.
+    pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        SHOWN.into_iter().map(|(name, c)| (name, self.count(c)))
     }
     pub fn histogram(&self, k: Kind) -> Histogram {
         self.histograms.get(k as usize).cloned().unwrap_or_default()
