@@ -41,8 +41,7 @@ loop(File, Start, End, Last) ->
                 Who ->
                     io:format("FAIL ~0p: ~0P~n", [Who, Reason, 30]),
                     halt(1)
-            end,
-            loop(File, Start, End, Last);
+            end;
         Odd ->
             io:format("FAIL soak got ~0P~n", [Odd, 30]),
             halt(1)
@@ -50,15 +49,18 @@ loop(File, Start, End, Last) ->
     end,
     Now = now_s(),
     Last =/= Now andalso report(File, Now - Start),
-    [begin
-         io:format("FAIL ~p hangs: ~0p~n", [Kind, process_info(Pid, [current_stacktrace, messages, status])]),
-         halt(1)
-     end || {Pid, {Kind, Slot}} <- get(), is_pid(Pid),
-            {_, Since} <- ets:lookup(soak_rounds, {Kind, Slot}), Now - Since > 120],
+    Last =/= Now andalso look_for_hanging(Now),
     if
         Now >= End -> ok;
         true -> loop(File, Start, End, Now)
     end.
+
+look_for_hanging(Now) ->
+    [begin
+         io:format("FAIL ~p hangs: ~0p~n", [Kind, process_info(Pid, [current_stacktrace, messages, status])]),
+         halt(1)
+     end || {Pid, {Kind, Slot}} <- get(), is_pid(Pid),
+            {_, Since} <- ets:lookup(soak_rounds, {Kind, Slot}), Now - Since > 120].
 
 report(File, Second) ->
     {ok, Status} = file:read_file("/proc/self/status"),
