@@ -30,8 +30,8 @@ pub struct Shared {
     trace: AtomicU32,
 }
 
-/// Words beside a process, for its first block: heap and stack together. With them a process is 640
-/// bytes, a size that allocators have.
+/// Words beside a process, for its first block: heap and stack together. With them a process is a
+/// block of the slabs.
 const ROOM: usize = 31;
 
 pub type Task = kvik_sync::Task<Shared, Proc, Signal, ROOM>;
@@ -460,6 +460,6 @@ pub fn table() -> &'static Table<Task> {
 }
 
 const _: () = assert!(
-    size_of::<Task>() + 2 * size_of::<usize>() <= 640,
+    size_of::<Task>() + 2 * size_of::<usize>() == kvik_sys::slab::BLOCK,
     "a process has its size, see `ROOM`"
 );

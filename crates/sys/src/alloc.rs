@@ -10,6 +10,8 @@ use std::alloc::{GlobalAlloc, Layout};
 
 use libmimalloc_sys as mi;
 
+use crate::slab;
+
 pub struct Allocator;
 
 /// What every block of mimalloc is aligned to.
@@ -46,6 +48,13 @@ pub fn give_back() {
         mi::mi_free(mi::mi_malloc(1));
         mi::mi_collect(true)
     }
+    slab::give_back();
+}
+
+/// Is this memory for a process? Then it is of the slabs.
+#[inline]
+fn is_of_slab(l: Layout) -> bool {
+    l.size() == slab::BLOCK && l.align() <= slab::ALIGN
 }
 
 // SAFETY: mimalloc's blocks are at least as large as asked for, its own until they are freed, and
@@ -53,6 +62,9 @@ pub fn give_back() {
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
+        if is_of_slab(l) {
+            return slab::alloc();
+        }
         // SAFETY: any size will do; `Layout` holds a power of two.
         unsafe {
             match l.align() <= WORD {
@@ -63,6 +75,14 @@ unsafe impl GlobalAlloc for Allocator {
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, l: Layout) -> *mut u8 {
+        if is_of_slab(l) {
+            let p = slab::alloc();
+            if !p.is_null() {
+                // SAFETY: a block of that size.
+                unsafe { p.write_bytes(0, slab::BLOCK) }
+            }
+            return p;
+        }
         // SAFETY: as above.
         unsafe {
             match l.align() <= WORD {
@@ -72,14 +92,28 @@ unsafe impl GlobalAlloc for Allocator {
         }
     }
     #[inline]
-    unsafe fn dealloc(&self, p: *mut u8, _: Layout) {
-        // SAFETY: the caller got it here.
-        unsafe { mi::mi_free(p.cast()) }
+    unsafe fn dealloc(&self, p: *mut u8, l: Layout) {
+        // SAFETY: the caller got it here, with this layout.
+        unsafe {
+            match is_of_slab(l) {
+                true => slab::free(p),
+                false => mi::mi_free(p.cast()),
+            }
+        }
     }
     #[inline]
     unsafe fn realloc(&self, p: *mut u8, l: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller got it here.
+        // SAFETY: the caller got it here; the size is one that it may have.
         unsafe {
+            let to = Layout::from_size_align_unchecked(size, l.align());
+            if is_of_slab(l) || is_of_slab(to) {
+                let new = self.alloc(to);
+                if !new.is_null() {
+                    new.copy_from_nonoverlapping(p, size.min(l.size()));
+                    self.dealloc(p, l);
+                }
+                return new;
+            }
             match l.align() <= WORD {
                 true => mi::mi_realloc(p.cast(), size).cast(),
                 false => mi::mi_realloc_aligned(p.cast(), size, l.align()).cast(),

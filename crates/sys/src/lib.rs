@@ -15,6 +15,7 @@ pub mod pcre_match;
 pub mod poll;
 pub mod shared;
 pub mod signal;
+pub mod slab;
 pub mod socket;
 pub mod spawn;
 pub mod ticks;

@@ -1,6 +1,7 @@
 //! The janitor: a thread that gives memory which nobody uses any more back to the system, so that
 //! no scheduler has to. What was freed stays with the program for a second at least, as it is likely
-//! taken again; and where nothing is done the janitor sleeps.
+//! taken again; and where nothing is done the janitor sleeps. Before all that it has the memory of the
+//! first processes made present.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::OnceLock;
@@ -29,6 +30,7 @@ pub(super) fn call() {
     }
 }
 fn work() {
+    kvik_sys::slab::prepare();
     loop {
         while !CALLED.load(Relaxed) {
             thread::park();
