@@ -25,13 +25,17 @@ start([Dir, MB | Blocks]) ->
 run(Dir, MB, Kilobytes) ->
     File = filename:join(Dir, "file_matrix." ++ os:getpid()),
     try
-        fill(File, MB),
-        [cell(File, Pattern, Handle, KB, MB)
-         || {Pattern, Handles} <- plan(), Handle <- Handles, KB <- Kilobytes],
+        [pattern(File, MB, Kilobytes, Row) || Row <- plan()],
         ok
     after
         file:delete(File)
     end.
+
+%% Each pattern finds the file written the same way, whatever was done before: how it
+%% was written decides what each call costs the kernel.
+pattern(File, MB, Kilobytes, {Pattern, Handles}) ->
+    fill(File, MB),
+    [cell(File, Pattern, Handle, KB, MB) || Handle <- Handles, KB <- Kilobytes].
 
 %% read_ahead helps only who reads on from where they are; delayed_write
 %% gathers what is written one behind the other.
