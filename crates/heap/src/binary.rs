@@ -287,7 +287,9 @@ impl Clone for BinRef {
 
 impl Drop for BinRef {
     fn drop(&mut self) {
-        if self.header().refs.fetch_sub(1, Ordering::Release) == 1 {
+        let refs = &self.header().refs;
+        // Who has the only hold need not say so to others: nobody can get one but from it.
+        if refs.load(Ordering::Acquire) == 1 || refs.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
             let l = layout_of(self.header().cap);
             BINARIES.sub(l.size());

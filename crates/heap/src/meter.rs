@@ -1,12 +1,14 @@
 //! Bytes in use, counted where they are allocated: what `erlang:memory/0` tells.
 //!
-//! Each thread adds to a cell of its own (which it shares with others where there are many threads),
-//! so that counting waits for nobody.
+//! The first threads, which are the schedulers, have a cell each that they alone write, so that
+//! counting waits for nobody and takes no atomic operation; all others share the last.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 
-const CELLS: usize = 32;
+const CELLS: usize = 64;
+/// The cell of all threads that have none of their own.
+const SHARED: usize = CELLS - 1;
 
 /// A cache line.
 #[repr(align(64))]
@@ -27,12 +29,12 @@ fn mine() -> usize {
     // A thread that ends frees things still.
     MINE.try_with(|m| match m.get() {
         usize::MAX => {
-            m.set(THREADS.fetch_add(1, Relaxed) % CELLS);
+            m.set(THREADS.fetch_add(1, Relaxed).min(SHARED));
             m.get()
         }
         n => n,
     })
-    .unwrap_or(0)
+    .unwrap_or(SHARED)
 }
 
 impl Meter {
@@ -41,11 +43,20 @@ impl Meter {
     }
     #[inline]
     pub(crate) fn add(&self, bytes: usize) {
-        self.0[mine()].0.fetch_add(bytes as i64, Relaxed);
+        self.count(bytes as i64);
     }
     #[inline]
     pub(crate) fn sub(&self, bytes: usize) {
-        self.0[mine()].0.fetch_sub(bytes as i64, Relaxed);
+        self.count(-(bytes as i64));
+    }
+    #[inline]
+    fn count(&self, bytes: i64) {
+        let i = mine();
+        let cell = &self.0[i].0;
+        match i {
+            SHARED => drop(cell.fetch_add(bytes, Relaxed)),
+            _ => cell.store(cell.load(Relaxed).wrapping_add(bytes), Relaxed),
+        }
     }
     pub fn bytes(&self) -> usize {
         let sum: i64 = self.0.iter().map(|c| c.0.load(Relaxed)).sum();
@@ -63,5 +74,14 @@ mod tests {
         M.add(100);
         std::thread::spawn(|| M.sub(60)).join().unwrap();
         assert_eq!(M.bytes(), 40);
+    }
+
+    #[test]
+    fn threads_without_a_cell_share_one() {
+        static M: Meter = Meter::new();
+        let count = || (0..1000).for_each(|_| M.add(1));
+        let threads: Vec<_> = (0..CELLS + 8).map(|_| std::thread::spawn(count)).collect();
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        assert_eq!(M.bytes(), (CELLS + 8) * 1000);
     }
 }
