@@ -3,6 +3,13 @@
 -module(meter).
 -export([main/1]).
 
+main(["calls"]) ->
+    calls(),
+    case [C || C = {_, N, {From, To}} <- calls(), N < From orelse N > To] of
+        [] -> io:format("ok~n");
+        Off -> io:format("off: ~p~n", [Off])
+    end,
+    halt();
 main([Case]) ->
     Load = load(Case),
     Load(100),
@@ -88,3 +95,38 @@ pass(Next, Self) ->
         0 -> Self ! done, pass(Next, Self);
         N -> Next ! N - 1, pass(Next, Self)
     end.
+
+%% What is asked of the system is counted by kind, by schedulers and by other threads: how often, and
+%% how often it should have been. The first time all the code is loaded.
+calls() ->
+    Name = "/tmp/kvik-meter-" ++ os:getpid(),
+    {ok, D} = file:open(Name, [raw, binary, read, write]),
+    Times = fun(N, F) -> fun() -> lists:foreach(F, lists:seq(1, N)) end end,
+    All = [
+        {calls, write, Times(100, fun(I) -> ok = file:pwrite(D, I, <<"x">>) end), {100, 110}},
+        {calls, read, Times(100, fun(I) -> {ok, _} = file:pread(D, I, 1) end), {100, 210}},
+        {calls, file, Times(100, fun(_) -> {ok, _} = file:read_file_info("/") end), {100, 110}},
+        {calls, spawn, Times(5, fun(_) -> os:cmd("true") end), {5, 100}},
+        {calls, watch, Times(5, fun(_) -> os:cmd("true") end), {5, 100}},
+        {calls, socket, Times(1, fun(_) -> {ok, L} = gen_tcp:listen(0, []), gen_tcp:close(L) end), {3, 30}},
+        {calls, poll, Times(20, fun(_) -> timer:sleep(1) end), {20, 500}},
+        {bytes, written, Times(1, fun(_) -> ok = file:pwrite(D, 0, binary:copy(<<"x">>, 100000)) end), {100000, 101000}},
+        {bytes, read, Times(1, fun(_) -> {ok, _} = file:pread(D, 0, 100000) end), {100000, 101000}},
+        {bytes, output, fun() -> cat(1000) end, {1000, 1000}},
+        {bytes, input, fun() -> cat(1000) end, {1000, 1000}}],
+    Seen = [{What, counted(Of, What, F), Bounds} || {Of, What, F, Bounds} <- All],
+    ok = file:delete(Name),
+    Seen.
+
+counted(Of, What, Fun) ->
+    #{Of := #{What := N}} = measure(Fun),
+    N.
+
+cat(N) ->
+    P = open_port({spawn, "cat"}, [binary]),
+    port_command(P, binary:copy(<<"x">>, N)),
+    echo(P, N),
+    port_close(P).
+
+echo(_, 0) -> ok;
+echo(P, N) -> receive {P, {data, B}} -> echo(P, N - byte_size(B)) end.

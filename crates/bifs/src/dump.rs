@@ -133,6 +133,18 @@ fn dump(p: &Proc, slogan: &str, file: File, limit: Option<u64>) -> Result<()> {
     out.flush()
 }
 
+/// What `system_info/1` answers as text: parts of a dump.
+pub fn part(name: &str) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    let written = match name {
+        "info" => system::memory(&mut text),
+        "loaded" => system::sizes_of_modules(&mut text),
+        "dist" => system::node(&mut text),
+        _ => return None,
+    };
+    written.ok().map(|()| text)
+}
+
 /// A term as dumps show it.
 fn show(t: Term<'_>) -> String {
     String::from_utf8_lossy(&print::display(t)).into_owned()

@@ -35,6 +35,11 @@ fn map<'h>(p: &'h Proc, pairs: Vec<Pair<'h>>) -> BifResult<'h> {
 fn view<'h>(p: &'h Proc, v: &View, first: Option<Pair<'h>>) -> BifResult<'h> {
     let mut pairs = Vec::from_iter(first);
     pairs.extend(v.counts().map(|(k, n)| (k, p.heap.unsigned(n))));
+    let numbers = |p: &'h Proc, all: Vec<(&'static str, u64)>| {
+        map(p, all.into_iter().map(|(k, n)| (k, p.heap.unsigned(n))).collect())
+    };
+    pairs.push(("calls", numbers(p, v.calls().collect())?));
+    pairs.push(("bytes", numbers(p, v.bytes().collect())?));
     pairs.push(("time", p.heap.unsigned(v.time)));
     pairs.push(("asleep", p.heap.unsigned(v.asleep)));
     let histograms = [

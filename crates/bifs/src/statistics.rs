@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use kvik_ets::order::make_map;
+use kvik_proc::sched::board;
 use kvik_proc::sched::meter::{Meter, State};
 use kvik_proc::{bif, clock, sched, BifEntry, BifResult, Proc};
+use kvik_sys::count::What;
 use kvik_term::{am, Atom, Term};
 
 use crate::blocking;
@@ -72,6 +74,10 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "total_run_queue_lengths" | "total_run_queue_lengths_all" => {
             h.unsigned(queues().iter().sum())
         }
+        "run_queues" => {
+            let all: Vec<_> = with_dirty(queues(), 2).into_iter().map(|n| h.unsigned(n)).collect();
+            h.tuple(&all)
+        }
         "active_tasks" => list(with_dirty(active(), 1)),
         "active_tasks_all" => list(with_dirty(active(), 2)),
         "total_active_tasks" | "total_active_tasks_all" => h.unsigned(active().iter().sum()),
@@ -138,11 +144,12 @@ fn microstates<'h>(p: &'h Proc) -> BifResult<'h> {
     Ok(h.list(&rows))
 }
 
-/// Bytes that came in and went out through ports are not counted yet: both are 0.
+/// Bytes that came in and went out through ports.
 fn io<'h>(p: &'h Proc) -> BifResult<'h> {
-    let row = |name: &str| -> BifResult<'h> {
+    let all = board::picture().all();
+    let row = |name: &str, what: What| -> BifResult<'h> {
         let name = Atom::intern(name).map_err(|_| p.system_limit())?;
-        Ok(p.heap.tuple(&[name.into(), Term::int(0)]))
+        Ok(p.heap.tuple(&[name.into(), p.heap.unsigned(all.asked(what))]))
     };
-    Ok(p.heap.tuple(&[row("input")?, row("output")?]))
+    Ok(p.heap.tuple(&[row("input", What::Input)?, row("output", What::Output)?]))
 }

@@ -22,6 +22,7 @@ pub use internal::set_warning_map;
 pub(crate) use memory::items as memory;
 pub(crate) use seq_trace::set as set_seq_token;
 
+use std::ffi::OsString;
 use std::sync::OnceLock;
 
 use kvik_proc::{BifEntry, Proc};
@@ -73,6 +74,14 @@ impl Default for Config {
             time_warp_mode: "no_time_warp",
         }
     }
+}
+
+/// What OTP's emulator would have been started with.
+static EMU_ARGS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+/// The first call counts.
+pub fn set_emu_args(args: Vec<OsString>) {
+    let _ = EMU_ARGS.set(args);
 }
 
 static CONFIG: OnceLock<Config> = OnceLock::new();

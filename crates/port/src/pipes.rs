@@ -291,6 +291,9 @@ impl Pipes {
                 Err(Errno(5)) if self.begun.is_some() => return self.end_of_input(core),
                 Err(e) => return Err(Exit::Posix(e)),
             };
+            if matches!(self.decoder, Input::Line(..)) {
+                core.count_input(n);
+            }
             self.decoder.feed(&buffer[..n], |p| core.deliver(p));
             if self.always_ready || turn + 1 >= READS {
                 // More may be there, and nobody will tell.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::sched::meter::{self, during};
-use kvik_sys::Errno;
+use kvik_sys::{count, Errno};
 use kvik_term::{am, Atom, Term};
 
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
@@ -120,10 +120,12 @@ impl Core {
         }
     }
 
-    /// Sends `{Port, {data, Data}}`.
+    /// Sends `{Port, {data, Data}}`. Lines are counted as input when they are read, with their ends.
     pub fn deliver(&mut self, piece: Piece<'_>) {
         let (Piece::Data(bytes) | Piece::Eol(bytes) | Piece::NoEol(bytes)) = piece;
-        self.input += bytes.len() as u64;
+        if let Piece::Data(bytes) = piece {
+            self.count_input(bytes.len());
+        }
         let binary = self.binary;
         let words = 8 + if binary { 2 + bytes.len().min(64) / 8 + 6 } else { 2 * bytes.len() };
         self.tell_owner(words, |h| {
@@ -172,8 +174,18 @@ impl Core {
     pub fn fail(&mut self, flow: Flow) {
         self.failed = flow.err().or(self.failed);
     }
+    /// So many bytes go to a process in a message that the driver makes by itself: they are input of
+    /// the VM, as in OTP not of the port.
+    pub fn came(&self, n: usize) {
+        count::add(count::What::Input, n as u64);
+    }
+    pub fn count_input(&mut self, n: usize) {
+        self.input += n as u64;
+        self.came(n);
+    }
     pub fn count_output(&mut self, n: usize) {
         self.output += n as u64;
+        count::add(count::What::Output, n as u64);
     }
 }
 

@@ -160,6 +160,7 @@ impl Driver for RamFile {
             }
         };
         let is_data = head[0] == 2;
+        core.count_input(head.len() + rest.len());
         core.tell_owner(2 * (head.len() + rest.len()) + 16, |h| {
             let d = data(h, binary && is_data, &head, &rest);
             h.tuple(&[am::data.into(), d])

@@ -9,7 +9,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use libc::syscall;
 
-use crate::errno::{check, check_size, retry, Errno, Result};
+use crate::count::{self, call, What};
+use crate::errno::{retry, Errno, Result};
 use crate::file::{seek, Whence};
 
 /// The most slices one `writev` takes.
@@ -19,7 +20,7 @@ const IOV_MAX: usize = 1024;
 pub fn read(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
     let n = retry(|| {
         // SAFETY: the buffer is ours to write, for its length.
-        check_size(unsafe { syscall(libc::SYS_read, fd, buf.as_mut_ptr(), buf.len()) as isize })
+        count::read(unsafe { syscall(libc::SYS_read, fd, buf.as_mut_ptr(), buf.len()) as isize })
     })?;
     // SAFETY: the system wrote `n` bytes.
     Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), n) })
@@ -56,7 +57,7 @@ fn read_some(
     done: usize,
 ) -> Result<usize> {
     let (at, n) = (room.as_mut_ptr(), room.len());
-    check_size(match offset {
+    count::read(match offset {
         // SAFETY: the buffer is ours to write, for its length.
         None => unsafe { syscall(libc::SYS_read, fd, at, n) as isize },
         // SAFETY: the same.
@@ -74,7 +75,7 @@ fn read_flags(
     let io = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
     let at = offset.map_or(Ok(-1), |o| behind(o, done))?;
     // SAFETY: one iovec of memory that is ours to write.
-    check_size(unsafe { libc::preadv2(fd, &io, 1, at, flags) })
+    count::read(unsafe { libc::preadv2(fd, &io, 1, at, flags) })
 }
 
 /// The same if it need not wait. `AGAIN`: not all of it is in memory; the file stands where it
@@ -110,13 +111,13 @@ fn behind(offset: i64, done: usize) -> Result<i64> {
 pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
     let (at, n) = (buf.as_mut_ptr(), buf.len());
     // SAFETY: the buffer is ours to write, for its length.
-    retry(|| check_size(unsafe { syscall(libc::SYS_read, fd, at, n) as isize }))
+    retry(|| count::read(unsafe { syscall(libc::SYS_read, fd, at, n) as isize }))
 }
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
     let (at, n) = (bytes.as_ptr(), bytes.len());
     // SAFETY: the bytes are readable.
-    retry(|| check_size(unsafe { syscall(libc::SYS_write, fd, at, n) as isize }))
+    retry(|| count::write(unsafe { syscall(libc::SYS_write, fd, at, n) as isize }))
 }
 
 /// One `writev`; may write less than all.
@@ -126,7 +127,7 @@ pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
     }
     let n = slices.len().min(IOV_MAX) as i32;
     // SAFETY: an IoSlice is an iovec; its bytes are readable.
-    retry(|| check_size(unsafe { libc::writev(fd, slices.as_ptr().cast(), n) }))
+    retry(|| count::write(unsafe { libc::writev(fd, slices.as_ptr().cast(), n) }))
 }
 
 /// The same at a position, without moving the file's own.
@@ -134,11 +135,11 @@ fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
     let n = slices.len().min(IOV_MAX) as i32;
     retry(|| match slices {
         // SAFETY: the bytes are readable.
-        [one] => check_size(unsafe {
+        [one] => count::write(unsafe {
             syscall(libc::SYS_pwrite64, fd, one.as_ptr(), one.len(), at) as isize
         }),
         // SAFETY: an IoSlice is an iovec; its bytes are readable.
-        _ => check_size(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), n, at) }),
+        _ => count::write(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), n, at) }),
     })
 }
 
@@ -163,7 +164,7 @@ pub fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     let mut fds = [0; 2];
     // SAFETY: room for two descriptors, which are ours afterwards.
     unsafe {
-        check(libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC))?;
+        count::check(What::Spawn, libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC))?;
         Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
     }
 }
@@ -174,7 +175,7 @@ pub fn socket_pair() -> Result<(OwnedFd, OwnedFd)> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
     // SAFETY: room for two descriptors, which are ours afterwards.
     unsafe {
-        check(libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()))?;
+        count::socket(libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()))?;
         Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
     }
 }
@@ -183,10 +184,10 @@ pub fn socket_pair() -> Result<(OwnedFd, OwnedFd)> {
 pub fn set_nonblocking(fd: RawFd, on: bool) -> Result<bool> {
     // SAFETY: fcntl with these commands touches no memory of ours.
     unsafe {
-        let flags = check(libc::fcntl(fd, libc::F_GETFL))?;
+        let flags = count::file(libc::fcntl(fd, libc::F_GETFL))?;
         let was = flags & libc::O_NONBLOCK != 0;
         if was != on {
-            check(libc::fcntl(fd, libc::F_SETFL, flags ^ libc::O_NONBLOCK))?;
+            count::file(libc::fcntl(fd, libc::F_SETFL, flags ^ libc::O_NONBLOCK))?;
         }
         Ok(was)
     }
@@ -194,6 +195,7 @@ pub fn set_nonblocking(fd: RawFd, on: bool) -> Result<bool> {
 
 /// Is this an open descriptor?
 pub fn is_open(fd: RawFd) -> bool {
+    call(What::File);
     // SAFETY: F_GETFD touches no memory of ours.
     unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
 }
@@ -202,7 +204,7 @@ pub fn is_open(fd: RawFd) -> bool {
 pub fn duplicate(fd: RawFd) -> Result<OwnedFd> {
     // SAFETY: the new descriptor is ours.
     unsafe {
-        let n = check(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?;
+        let n = count::file(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?;
         Ok(OwnedFd::from_raw_fd(n))
     }
 }
@@ -221,7 +223,7 @@ pub fn adopt(fd: RawFd) -> Result<OwnedFd> {
 pub fn close(fd: OwnedFd) -> Result<()> {
     use std::os::fd::IntoRawFd;
     // SAFETY: the descriptor is ours and gone afterwards, whatever the answer.
-    check(unsafe { libc::close(fd.into_raw_fd()) }).map(drop)
+    count::file(unsafe { libc::close(fd.into_raw_fd()) }).map(drop)
 }
 
 /// Waits for a descriptor to be readable or writable, at most `timeout_ms` (-1: for ever).
@@ -229,14 +231,14 @@ pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
     let events = if write { libc::POLLOUT } else { libc::POLLIN };
     let mut p = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: one pollfd.
-    retry(|| check(unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
+    retry(|| count::check(What::Poll, unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
 }
 
 /// Bytes that a pipe, terminal or socket has ready.
 pub fn bytes_ready(fd: &OwnedFd) -> usize {
     let mut n: i32 = 0;
     // SAFETY: FIONREAD writes one int.
-    match check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut n) }) {
+    match count::file(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut n) }) {
         Ok(_) => n.max(0) as usize,
         Err(_) => 0,
     }

@@ -4,7 +4,8 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-use crate::errno::{check, retry, Errno, Result};
+use crate::count::{call, file, What};
+use crate::errno::{retry, Errno, Result};
 
 /// How to open.
 #[derive(Copy, Clone, Default, Debug)]
@@ -47,7 +48,7 @@ pub fn open(path: &CStr, mode: Mode) -> Result<OwnedFd> {
     let permissions: libc::c_uint = if mode.directory { 0o777 } else { 0o666 };
     // SAFETY: the path ends in NUL; the descriptor is ours.
     unsafe {
-        let fd = retry(|| check(libc::open(path.as_ptr(), mode.flags(), permissions)))?;
+        let fd = retry(|| file(libc::open(path.as_ptr(), mode.flags(), permissions)))?;
         Ok(OwnedFd::from_raw_fd(fd))
     }
 }
@@ -110,7 +111,7 @@ pub fn stat(path: &CStr, follow: bool) -> Result<Info> {
     let mut s = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path ends in NUL; the call fills the structure where it succeeds.
     unsafe {
-        check(if follow {
+        file(if follow {
             libc::stat(path.as_ptr(), s.as_mut_ptr())
         } else {
             libc::lstat(path.as_ptr(), s.as_mut_ptr())
@@ -122,7 +123,7 @@ pub fn fstat(fd: RawFd) -> Result<Info> {
     let mut s = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the call fills the structure where it succeeds.
     unsafe {
-        check(libc::fstat(fd, s.as_mut_ptr()))?;
+        file(libc::fstat(fd, s.as_mut_ptr()))?;
         Ok(info(s.assume_init()))
     }
 }
@@ -130,12 +131,12 @@ pub fn fstat(fd: RawFd) -> Result<Info> {
 pub fn access(path: &CStr, write: bool) -> bool {
     let mode = if write { libc::W_OK } else { libc::R_OK };
     // SAFETY: the path ends in NUL.
-    unsafe { libc::access(path.as_ptr(), mode) == 0 }
+    file(unsafe { libc::access(path.as_ptr(), mode) }).is_ok()
 }
 /// May it be run (a directory: entered)? The error says why not.
 pub fn may_execute(path: &CStr) -> Result<()> {
     // SAFETY: the path ends in NUL.
-    check(unsafe { libc::access(path.as_ptr(), libc::X_OK) }).map(drop)
+    file(unsafe { libc::access(path.as_ptr(), libc::X_OK) }).map(drop)
 }
 pub fn executable(path: &CStr) -> bool {
     may_execute(path).is_ok()
@@ -159,6 +160,7 @@ pub fn seek(fd: RawFd, whence: Whence, offset: i64) -> Result<u64> {
         Whence::Current => libc::SEEK_CUR,
         Whence::End => libc::SEEK_END,
     };
+    call(What::File);
     // SAFETY: no memory is involved.
     let at = unsafe { libc::lseek(fd, offset, w) };
     u64::try_from(at).map_err(|_| match Errno::last() {
@@ -170,11 +172,11 @@ pub fn seek(fd: RawFd, whence: Whence, offset: i64) -> Result<u64> {
 pub fn truncate_here(fd: RawFd) -> Result<()> {
     let at = seek(fd, Whence::Current, 0)?;
     // SAFETY: no memory is involved.
-    check(unsafe { libc::ftruncate(fd, at as i64) }).map(drop)
+    file(unsafe { libc::ftruncate(fd, at as i64) }).map(drop)
 }
 pub fn sync(fd: RawFd, data_only: bool) -> Result<()> {
     // SAFETY: no memory is involved.
-    check(unsafe {
+    file(unsafe {
         if data_only {
             libc::fdatasync(fd)
         } else {
@@ -204,16 +206,18 @@ pub fn advise(fd: RawFd, offset: i64, length: i64, advice: Advice) {
         Advice::DontNeed => libc::POSIX_FADV_DONTNEED,
         Advice::NoReuse => libc::POSIX_FADV_NOREUSE,
     };
+    call(What::File);
     // SAFETY: no memory is involved.
     unsafe { libc::posix_fadvise(fd, offset, length, a) };
 }
 /// Makes room for a part of the file.
 pub fn allocate(fd: RawFd, offset: i64, length: i64) -> Result<()> {
     // SAFETY: no memory is involved.
-    if retry(|| check(unsafe { libc::fallocate(fd, 0, offset, length) })).is_ok() {
+    if retry(|| file(unsafe { libc::fallocate(fd, 0, offset, length) })).is_ok() {
         return Ok(());
     }
     loop {
+        call(What::File);
         // SAFETY: no memory is involved.
         match unsafe { libc::posix_fallocate(fd, offset, length) } {
             0 => return Ok(()),

@@ -3,6 +3,7 @@
 
 pub mod alloc;
 pub mod clock;
+pub mod count;
 pub mod errno;
 pub mod fd;
 pub mod file;

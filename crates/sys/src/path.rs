@@ -4,7 +4,8 @@ use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use crate::errno::{check, Errno, Result};
+use crate::count::{call, file, What};
+use crate::errno::{Errno, Result};
 use crate::file::stat;
 
 fn as_path(p: &CStr) -> &Path {
@@ -13,6 +14,7 @@ fn as_path(p: &CStr) -> &Path {
 
 /// The names in a directory without `.` and `..`, in the order the system gives them.
 pub fn list_dir(path: &CStr, mut each: impl FnMut(&[u8])) -> Result<()> {
+    call(What::File);
     for e in std::fs::read_dir(as_path(path))? {
         each(e?.file_name().as_bytes());
     }
@@ -20,18 +22,18 @@ pub fn list_dir(path: &CStr, mut each: impl FnMut(&[u8])) -> Result<()> {
 }
 pub fn make_dir(path: &CStr) -> Result<()> {
     // SAFETY: the path ends in NUL.
-    check(unsafe { libc::mkdir(path.as_ptr(), 0o777) }).map(drop)
+    file(unsafe { libc::mkdir(path.as_ptr(), 0o777) }).map(drop)
 }
 pub fn remove_file(path: &CStr) -> Result<()> {
     // SAFETY: the path ends in NUL.
-    match check(unsafe { libc::unlink(path.as_ptr()) }) {
+    match file(unsafe { libc::unlink(path.as_ptr()) }) {
         Err(Errno::ISDIR) => Err(Errno::PERM),
         r => r.map(drop),
     }
 }
 pub fn remove_dir(path: &CStr) -> Result<()> {
     // SAFETY: the path ends in NUL.
-    match check(unsafe { libc::rmdir(path.as_ptr()) }) {
+    match file(unsafe { libc::rmdir(path.as_ptr()) }) {
         Err(Errno::NOTEMPTY | Errno::EXIST) => {
             // What cannot be removed because it is where we are has another error.
             match (stat(path, true), stat(c".", true)) {
@@ -44,7 +46,7 @@ pub fn remove_dir(path: &CStr) -> Result<()> {
 }
 pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
     // SAFETY: both paths end in NUL.
-    match check(unsafe { libc::rename(from.as_ptr(), to.as_ptr()) }) {
+    match file(unsafe { libc::rename(from.as_ptr(), to.as_ptr()) }) {
         Err(Errno::NOTEMPTY) => Err(Errno::EXIST),
         Err(_) if from.to_bytes() == b"/" => Err(Errno::INVAL),
         r => r.map(drop),
@@ -52,37 +54,39 @@ pub fn rename(from: &CStr, to: &CStr) -> Result<()> {
 }
 pub fn hard_link(from: &CStr, to: &CStr) -> Result<()> {
     // SAFETY: both paths end in NUL.
-    check(unsafe { libc::link(from.as_ptr(), to.as_ptr()) }).map(drop)
+    file(unsafe { libc::link(from.as_ptr(), to.as_ptr()) }).map(drop)
 }
 pub fn symlink(target: &CStr, at: &CStr) -> Result<()> {
     // SAFETY: both paths end in NUL.
-    check(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) }).map(drop)
+    file(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) }).map(drop)
 }
 pub fn read_link(path: &CStr) -> Result<Vec<u8>> {
+    call(What::File);
     Ok(std::fs::read_link(as_path(path))?.into_os_string().into_vec())
 }
 pub fn set_permissions(path: &CStr, mode: u32) -> Result<()> {
     let mode = mode & 0o6777;
     // SAFETY: the path ends in NUL.
-    let change = |m| check(unsafe { libc::chmod(path.as_ptr(), m) }).map(drop);
+    let change = |m| file(unsafe { libc::chmod(path.as_ptr(), m) }).map(drop);
     change(mode).or_else(|_| change(mode & 0o777))
 }
 /// `u32::MAX` leaves the user or group as it is.
 pub fn set_owner(path: &CStr, uid: u32, gid: u32) -> Result<()> {
     // SAFETY: the path ends in NUL.
-    check(unsafe { libc::chown(path.as_ptr(), uid, gid) }).map(drop)
+    file(unsafe { libc::chown(path.as_ptr(), uid, gid) }).map(drop)
 }
 pub fn set_times(path: &CStr, accessed: i64, modified: i64) -> Result<()> {
     let t = libc::utimbuf { actime: accessed, modtime: modified };
     // SAFETY: the path ends in NUL, the times are read only.
-    check(unsafe { libc::utime(path.as_ptr(), &t) }).map(drop)
+    file(unsafe { libc::utime(path.as_ptr(), &t) }).map(drop)
 }
 pub fn current_dir() -> Result<Vec<u8>> {
+    call(What::File);
     Ok(std::env::current_dir()?.into_os_string().into_vec())
 }
 pub fn set_current_dir(path: &CStr) -> Result<()> {
     // SAFETY: the path ends in NUL.
-    check(unsafe { libc::chdir(path.as_ptr()) }).map(drop)
+    file(unsafe { libc::chdir(path.as_ptr()) }).map(drop)
 }
 
 /// Where a program of this name is found along `PATH`-like directories.

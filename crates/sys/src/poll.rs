@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
+use crate::count::{self, call, What};
 use crate::errno::{check, Errno, Result};
 
 /// What to wait for.
@@ -103,7 +104,10 @@ impl Poller {
     fn control(&self, op: i32, fd: RawFd, token: u64, i: Interest) -> Result<()> {
         let mut e = libc::epoll_event { events: bits(i), u64: token };
         // SAFETY: the event lives for the call.
-        check(unsafe { libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &mut e) }).map(drop)
+        count::check(What::Watch, unsafe {
+            libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &mut e)
+        })
+        .map(drop)
     }
     /// `EPERM` means that the descriptor is always ready: an ordinary file.
     pub fn add(&self, fd: RawFd, token: u64, i: Interest) -> Result<()> {
@@ -129,6 +133,7 @@ impl Poller {
     /// Ends a wait that is under way, or the next one. From any thread.
     pub fn wake(&self) {
         let one = 1u64;
+        call(What::Wake);
         // SAFETY: eight bytes of our own. An error (a full counter) means it is awake already.
         unsafe { libc::write(self.wake.as_raw_fd(), (&one as *const u64).cast(), 8) };
     }
@@ -136,6 +141,7 @@ impl Poller {
     /// Waits for events: until one comes (`None`) or at most this long.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> Result<usize> {
         events.len = 0;
+        call(What::Poll);
         let at = events.raw.as_mut_ptr().cast();
         let n = match timeout {
             Some(d) if !d.is_zero() => self.wait_precisely(at, d),

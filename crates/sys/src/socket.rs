@@ -5,7 +5,8 @@ use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-use crate::errno::{check, check_size, retry, Errno, Result};
+use crate::count::{self, call, socket, What};
+use crate::errno::{check, retry, Errno, Result};
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Family {
@@ -149,37 +150,39 @@ pub fn open(family: Family, kind: Type) -> Result<OwnedFd> {
     };
     let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: the descriptor is ours.
-    unsafe { Ok(OwnedFd::from_raw_fd(check(libc::socket(family.number(), kind, 0))?)) }
+    unsafe { Ok(OwnedFd::from_raw_fd(socket(libc::socket(family.number(), kind, 0))?)) }
 }
 pub fn bind(fd: RawFd, addr: &Addr) -> Result<()> {
     let (r, n) = addr.to_raw()?;
     // SAFETY: the address lives for the call.
-    check(unsafe { libc::bind(fd, &r.any, n) }).map(drop)
+    socket(unsafe { libc::bind(fd, &r.any, n) }).map(drop)
 }
 /// `Err(EINPROGRESS)` while it goes on.
 pub fn connect(fd: RawFd, addr: &Addr) -> Result<()> {
     let (r, n) = addr.to_raw()?;
     // SAFETY: the address lives for the call.
-    retry(|| check(unsafe { libc::connect(fd, &r.any, n) })).map(drop)
+    retry(|| socket(unsafe { libc::connect(fd, &r.any, n) })).map(drop)
 }
 pub fn listen(fd: RawFd, backlog: i32) -> Result<()> {
     // SAFETY: no memory is involved.
-    check(unsafe { libc::listen(fd, backlog) }).map(drop)
+    socket(unsafe { libc::listen(fd, backlog) }).map(drop)
 }
 pub fn accept(fd: RawFd) -> Result<OwnedFd> {
     let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: no address is asked for; the descriptor is ours.
     unsafe {
         let null = std::ptr::null_mut();
-        let n = retry(|| check(libc::accept4(fd, null, std::ptr::null_mut(), flags)))?;
+        let n = retry(|| socket(libc::accept4(fd, null, std::ptr::null_mut(), flags)))?;
         Ok(OwnedFd::from_raw_fd(n))
     }
 }
 pub fn local_addr(fd: RawFd) -> Result<Addr> {
+    call(What::Socket);
     // SAFETY: `addr_of` gives room for any address.
     addr_of(|p, n| unsafe { libc::getsockname(fd, p, n) })
 }
 pub fn peer_addr(fd: RawFd) -> Result<Addr> {
+    call(What::Socket);
     // SAFETY: as above.
     addr_of(|p, n| unsafe { libc::getpeername(fd, p, n) })
 }
@@ -191,14 +194,14 @@ pub fn shutdown(fd: RawFd, how: u8) -> Result<()> {
         _ => libc::SHUT_RDWR,
     };
     // SAFETY: no memory is involved.
-    check(unsafe { libc::shutdown(fd, how) }).map(drop)
+    socket(unsafe { libc::shutdown(fd, how) }).map(drop)
 }
 pub fn send_to(fd: RawFd, bytes: &[u8], to: Option<&Addr>) -> Result<usize> {
     let flags = libc::MSG_NOSIGNAL;
     let raw = to.map(|a| a.to_raw()).transpose()?;
     retry(|| {
         // SAFETY: bytes and address live for the call.
-        check_size(unsafe {
+        count::write(unsafe {
             match &raw {
                 Some((r, n)) => {
                     libc::sendto(fd, bytes.as_ptr().cast(), bytes.len(), flags, &r.any, *n)
@@ -214,7 +217,9 @@ pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
     let a = addr_of(|p, len| {
         match retry(|| {
             // SAFETY: the buffer is ours to write; `addr_of` gives room for any address.
-            check_size(unsafe { libc::recvfrom(fd, buf.as_mut_ptr().cast(), buf.len(), 0, p, len) })
+            count::read(unsafe {
+                libc::recvfrom(fd, buf.as_mut_ptr().cast(), buf.len(), 0, p, len)
+            })
         }) {
             Ok(k) => {
                 n = k;
@@ -229,13 +234,13 @@ pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
 pub fn set_option(fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<()> {
     let n = value.len() as libc::socklen_t;
     // SAFETY: the value lives for the call.
-    check(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), n) }).map(drop)
+    socket(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), n) }).map(drop)
 }
 pub fn option(fd: RawFd, level: i32, name: i32, size: usize) -> Result<Vec<u8>> {
     let mut v = vec![0u8; size];
     let mut n = size as libc::socklen_t;
     // SAFETY: room for `n` bytes.
-    check(unsafe { libc::getsockopt(fd, level, name, v.as_mut_ptr().cast(), &mut n) })?;
+    socket(unsafe { libc::getsockopt(fd, level, name, v.as_mut_ptr().cast(), &mut n) })?;
     v.truncate(n as usize);
     Ok(v)
 }
@@ -305,7 +310,7 @@ pub fn host_name() -> Result<Vec<u8>> {
 pub fn send_file(to: RawFd, from: RawFd, offset: i64, count: usize) -> Result<usize> {
     let mut at = offset;
     // SAFETY: the offset lives for the call.
-    retry(|| check_size(unsafe { libc::sendfile(to, from, &mut at, count) }))
+    retry(|| count::write(unsafe { libc::sendfile(to, from, &mut at, count) }))
 }
 
 /// An interface's address.

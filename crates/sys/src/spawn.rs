@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
+use crate::count::{self, call, What};
 use crate::errno::{check, retry, Errno, Result};
 use crate::fd;
 
@@ -135,6 +136,7 @@ pub fn spawn(p: &Program<'_>) -> Result<i32> {
     let attributes = Attributes::new()?;
     let (argv, envp) = (pointers(p.args), pointers(p.env));
     let mut pid = 0;
+    call(What::Spawn);
     // SAFETY: the vectors end in null and live, with their strings, for the call.
     code(unsafe {
         libc::posix_spawn(
@@ -168,7 +170,7 @@ fn pidfd(pid: i32) -> Result<OwnedFd> {
     // Nobody but us reaps the child: the number stays its own until `reap`.
     // SAFETY: the descriptor is ours.
     unsafe {
-        let fd = check(libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32)?;
+        let fd = count::check(What::Spawn, libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32)?;
         Ok(OwnedFd::from_raw_fd(fd))
     }
 }
@@ -195,6 +197,7 @@ fn watch(pid: i32) -> Result<OwnedFd> {
 /// runs.
 pub fn reap(pid: i32) -> Option<i32> {
     let mut status = 0;
+    call(What::Spawn);
     // SAFETY: the status is ours to write.
     match unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } {
         0 => None,

@@ -1,8 +1,10 @@
 //! The start: natives by name, preloaded modules, the first process, the schedulers.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use kvik_bifs::system;
 use kvik_heap::Heap;
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{process, sched};
@@ -44,6 +46,7 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     kvik_nif::install();
     let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
     sched::prepare(&config);
+    system::set_emu_args(emu_args(options));
     kvik_bifs::register()?;
     process::init_table(flags.max_processes);
     kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
@@ -52,6 +55,17 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     }
     first_processes(options)?;
     sched::start(&config).map_err(|e| format!("no threads: {e}"))
+}
+
+/// The command line that `erl` gives OTP's emulator for the same.
+fn emu_args(options: &Options) -> Vec<OsString> {
+    let mut all = vec![std::env::current_exe().map_or_else(|_| "kvik".into(), OsString::from)];
+    for (flag, value) in &options.vm_flags {
+        all.push(format!("-{flag}").into());
+        all.extend(value.iter().map(OsString::from));
+    }
+    all.extend(options.init_args.iter().cloned());
+    all
 }
 
 fn preload(dir: &Path, name: &str) -> Result<(), String> {

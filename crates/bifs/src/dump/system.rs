@@ -1,8 +1,11 @@
 //! What a dump says of all but processes.
 
 use std::io::{Result, Write};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use kvik_code::module::{current, loaded, old};
+use kvik_code::Instance;
 use kvik_ets::{registry, Access};
 use kvik_heap::Heap;
 use kvik_port::table as ports;
@@ -58,7 +61,7 @@ pub fn schedulers(out: &mut Out, own: &Proc) -> Result<()> {
     Ok(())
 }
 
-pub fn memory(out: &mut Out) -> Result<()> {
+pub fn memory(out: &mut impl Write) -> Result<()> {
     let items = crate::system::memory();
     writeln!(out, "=memory")?;
     for (name, n) in items {
@@ -119,7 +122,7 @@ pub fn tables(out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-pub fn node(out: &mut Out) -> Result<()> {
+pub fn node(out: &mut impl Write) -> Result<()> {
     writeln!(out, "=node:{}", quoted(node::name()))?;
     if !node::is_alive() {
         writeln!(out, "=no_distribution")?;
@@ -127,15 +130,34 @@ pub fn node(out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-pub fn modules(out: &mut Out) -> Result<()> {
-    use kvik_code::module::{current, loaded, old};
+/// The sizes of all code; the modules there are.
+fn code_sizes(out: &mut impl Write) -> Result<Vec<Atom>> {
     let mut names = loaded();
     names.sort_by_key(|a| a.name());
-    let size = |of: fn(Atom) -> Option<std::sync::Arc<kvik_code::Instance>>| -> usize {
+    let size = |of: fn(Atom) -> Option<Arc<Instance>>| -> usize {
         names.iter().filter_map(|a| of(*a)).map(|i| i.size).sum()
     };
     let (now, before) = (size(current), size(old));
-    writeln!(out, "=loaded_modules\nCurrent code: {now}\nOld code: {before}")?;
+    writeln!(out, "Current code: {now}\nOld code: {before}")?;
+    Ok(names)
+}
+
+/// Each module with the size of its code, and of its old code where there is some.
+pub fn sizes_of_modules(out: &mut impl Write) -> Result<()> {
+    for name in code_sizes(out)? {
+        let Some(i) = current(name) else { continue };
+        write!(out, "{} {}", quoted(name), i.size)?;
+        match old(name) {
+            Some(before) => writeln!(out, " ({} old)", before.size)?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+pub fn modules(out: &mut Out) -> Result<()> {
+    writeln!(out, "=loaded_modules")?;
+    let names = code_sizes(out)?;
     for name in names {
         writeln!(out, "=mod:{}", quoted(name))?;
         for (which, i) in [("Current", current(name)), ("Old", old(name))] {

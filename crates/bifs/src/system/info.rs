@@ -1,5 +1,8 @@
 //! `erlang:system_info/1`.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
 use kvik_proc::limits::MaxHeap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -7,6 +10,7 @@ use kvik_term::{am, Atom, Term};
 use kvik_proc::sched::online::{self, Blocked};
 
 use super::{config, flags, hooks, processors};
+use crate::{dump, filename};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
 
@@ -77,6 +81,8 @@ fn numbers(name: &str) -> Option<i64> {
     let n = match name {
         "schedulers" => super::schedulers(),
         "schedulers_online" => online::online(),
+        "schedulers_total" => super::schedulers(),
+        "schedulers_active" => online::active(),
         "dirty_cpu_schedulers" => c.dirty_cpu,
         "dirty_cpu_schedulers_online" => flags::dirty_cpu_online(),
         "dirty_io_schedulers" => c.dirty_io,
@@ -128,6 +134,9 @@ const ATOMS: &[(&str, &str)] = &[
     ("emu_flavor", "jit"),
     ("debug_compiled", "false"),
     ("lock_checking", "false"),
+    ("lock_counting", "false"),
+    // Choices are made by comparing.
+    ("beam_jump_table", "false"),
     ("constant_pool_support", "true"),
     ("endian", "little"),
     ("ets_always_compress", "false"),
@@ -211,14 +220,31 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         }
         "alloc_util_allocators" | "dist_ctrl" | "snifs" | "allocated_areas" => Term::NIL,
         "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
+        // No C compiler made this.
+        "compile_info" => {
+            let none = |k: &str| Ok(h.tuple(&[atom(p, k)?, Term::NIL]));
+            h.list(&[none("ldflags")?, none("cflags")?, none("config_h")?])
+        }
         "c_compiler_used" => h.tuple(&[am::undefined.into(), am::undefined.into()]),
         "os_monotonic_time_source" => time_source(p, "CLOCK_MONOTONIC", true)?,
         "os_system_time_source" => time_source(p, "CLOCK_REALTIME", false)?,
         "ethread_info" => ethread_info(p),
         "ethread_used_tse" => Term::int(0),
-        "dist" => h.binary(b"=node:'nonode@nohost'\n=no_distribution\n"),
+        "emu_args" => emu_args(p)?,
+        "dist" | "info" | "loaded" => {
+            let text = dump::part(name).ok_or_else(|| p.badarg())?;
+            h.binary(&text)
+        }
         _ => return Err(p.badarg()),
     })
+}
+
+/// What OTP's emulator would have been started with, as `erl` would have asked for it.
+fn emu_args<'h>(p: &'h Proc) -> BifResult<'h> {
+    let all = super::EMU_ARGS.get().map_or(&[][..], |v| v);
+    let one = |a: &OsString| filename::from_native(p, a.as_bytes()).ok_or_else(|| p.badarg());
+    let all = all.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    Ok(p.heap.list(&all))
 }
 
 /// The processes that block multi-scheduling.

@@ -66,6 +66,8 @@ impl Shot {
                 digits(v.count(Count::Sleeps)),
                 digits(v.count(Count::Woken)),
             ),
+            format!("system calls: {}", in_a_second(v.calls(), self.seconds)),
+            format!("bytes: {}", in_a_second(v.bytes(), self.seconds)),
             format!(
                 "time: {} schedule, {} run, {} asleep",
                 share(v.schedule(false).sum),
@@ -97,11 +99,17 @@ impl Shot {
             "wait": histogram(&v.histogram(Kind::Wait)),
             "gc": histogram(&v.histogram(Kind::Gc)),
         });
+        value["calls"] = numbers(v.calls());
+        value["bytes"] = numbers(v.bytes());
         for (name, n) in v.counts() {
             value[name] = n.into();
         }
         value
     }
+}
+
+fn numbers(all: impl Iterator<Item = (&'static str, u64)>) -> Value {
+    all.map(|(name, n)| (name.to_string(), Value::from(n))).collect()
 }
 
 fn histogram(h: &Histogram) -> Value {
@@ -111,6 +119,18 @@ fn histogram(h: &Histogram) -> Value {
         .map(|(from, to, n)| json!({"from": from, "to": to, "count": n}))
         .collect();
     json!({"count": h.count(), "sum_ns": h.sum, "average_ns": h.average(), "buckets": rows})
+}
+
+/// Those that there were any of.
+fn in_a_second(all: impl Iterator<Item = (&'static str, u64)>, seconds: f64) -> String {
+    let rate = |n: u64| digits((n as f64 / seconds.max(1e-9)).round() as u64);
+    let some: Vec<_> =
+        all.filter(|a| a.1 > 0).map(|(name, n)| format!("{name} {}/s", rate(n))).collect();
+    if some.is_empty() {
+        "none".into()
+    } else {
+        some.join(", ")
+    }
 }
 
 fn bars(to: &mut String, h: &Histogram) {
@@ -175,7 +195,8 @@ mod tests {
     #[test]
     fn json_is_json() {
         let o = Options::parse(&["--json".into(), "--each".into()]).unwrap();
-        let p = Picture { schedulers: vec![View::default(), View::default()] };
+        let p =
+            Picture { schedulers: vec![View::default(), View::default()], ..Picture::default() };
         let text = Shot { pid: 7, seconds: 1.0 }.show(&o, &p, &p);
         let v: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&v["pid"], &v["schedulers"]), (&json!(7), &json!(2)));

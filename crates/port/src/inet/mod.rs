@@ -322,6 +322,13 @@ impl Inet {
         let items: Vec<_> = head.iter().map(|b| Term::int(*b as i32)).collect();
         h.list_with_tail(&items, h.binary(rest))
     }
+    /// How much of so many bytes OTP counts as input: not those that make a list before a binary.
+    fn counted(&self, n: usize) -> usize {
+        if self.list || self.header > n {
+            return n;
+        }
+        n - self.header
+    }
     /// Words that [`Inet::data`] needs.
     fn data_words(&self, n: usize) -> usize {
         if self.list {

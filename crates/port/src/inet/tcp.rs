@@ -223,6 +223,7 @@ impl Inet {
             self.start = 0;
         }
         self.stats.received(len);
+        core.came(self.counted(packet::body(self.packet, &bytes).len()));
         let words = self.data_words(len) + 64;
         if self.is_active() {
             self.deliver_active(core, &bytes, words);

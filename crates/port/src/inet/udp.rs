@@ -75,6 +75,7 @@ impl Inet {
     fn deliver_packet(&mut self, core: &Core, bytes: &[u8], from: &Addr) {
         self.stats.received(bytes.len());
         let words = self.data_words(bytes.len()) + 80;
+        core.came(self.counted(bytes.len()));
         if self.is_active() {
             let port = core.term();
             core.send(core.owner(), words, |h| {
@@ -88,8 +89,11 @@ impl Inet {
         let Some(p) = self.pending.pop_front() else {
             return;
         };
+        let head = addr::encode(from);
+        if self.list {
+            core.came(head.len());
+        }
         super::answer(core, &p, words, |h| {
-            let head = addr::encode(from);
             let head: Vec<_> = head.iter().map(|b| Term::int(*b as i32)).collect();
             let all = h.list_with_tail(&head, self.data(h, bytes));
             h.tuple(&[am::ok.into(), all])

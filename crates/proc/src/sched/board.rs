@@ -4,21 +4,27 @@
 //!
 //! | words | |
 //! |---|---|
-//! | 0..64 | the head: [`Head`] |
-//! | for each scheduler 32 | counters: [`Count`] |
+//! | 0..64 | the head: [`Head`]; from 32 on what threads that are no schedulers ask of the system |
+//! | for each scheduler 32 | counters: [`Count`]; the last 16 what it asks of the system |
 //! | then 6 times 48 | histograms: [`Kind`]; the sum, then the buckets |
 
+use std::array::from_fn;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::OnceLock;
 
+use kvik_sys::count::{self, What};
+
 use super::histogram::{self, Histogram};
 
 /// The name that the file is shown under in `/proc/PID/fd`.
-pub const NAME: &str = "kvik-meter-1";
-const MAGIC: u64 = u64::from_le_bytes(*b"kvikmtr1");
+pub const NAME: &str = "kvik-meter-2";
+const MAGIC: u64 = u64::from_le_bytes(*b"kvikmtr2");
 const HEAD: usize = 64;
 const COUNTS: usize = 32;
+/// Where in the counters, and in the head, `kvik_sys::count` has its words.
+const CALLS: usize = 16;
+const OTHERS: usize = 32;
 const PAGE: usize = COUNTS + KINDS.len() * histogram::WORDS;
 /// More words than any board has.
 pub const MOST_WORDS: usize = HEAD + 1024 * PAGE;
@@ -62,6 +68,14 @@ const SHOWN: [(&str, Count); 6] = [
     ("checks", Count::Checks),
 ];
 
+/// Bytes that were read and written, and those that came and went through ports.
+const BYTES: [(&str, What); 4] = [
+    ("read", What::ReadBytes),
+    ("written", What::WrittenBytes),
+    ("input", What::Input),
+    ("output", What::Output),
+];
+
 /// Histograms of a scheduler. A round is what lies between the turns of two processes.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -87,6 +101,10 @@ pub const KINDS: [Kind; 6] =
 pub(super) struct Page(&'static [AtomicU64]);
 
 impl Page {
+    /// This thread is the scheduler: what it asks of the system is counted here.
+    pub fn begin(self) {
+        count::here(calls(self.0, CALLS));
+    }
     #[inline]
     pub fn set(self, c: Count, to: u64) {
         if let Some(w) = self.0.get(c as usize) {
@@ -131,8 +149,13 @@ pub(super) fn put_up(schedulers: usize) {
                 w.store(to, Relaxed);
             }
         }
+        count::others(calls(words, OTHERS));
         Board { words, _file: file }
     });
+}
+/// What `kvik_sys::count` writes to, there.
+fn calls(words: &[AtomicU64], from: usize) -> &[AtomicU64] {
+    words.get(from..from + count::WORDS).unwrap_or(&[])
 }
 /// What that scheduler, from 0, writes to.
 pub(super) fn page(id: usize) -> Page {
@@ -145,6 +168,7 @@ pub(super) fn page(id: usize) -> Page {
 #[derive(Clone, Default, Debug)]
 pub struct View {
     counts: [u64; COUNTS],
+    calls: [u64; count::WORDS],
     histograms: [Histogram; KINDS.len()],
     /// Nanoseconds it has been there, and of these asleep.
     pub time: u64,
@@ -156,6 +180,7 @@ impl View {
     fn of(words: &[u64], now: u64) -> View {
         let mut v = View::default();
         v.counts.iter_mut().zip(words).for_each(|(to, n)| *to = *n);
+        v.calls = calls_of(words, CALLS);
         v.time = match v.count(Count::Started) {
             0 => 0,
             then => now.saturating_sub(then),
@@ -170,6 +195,7 @@ impl View {
     }
     fn with(&self, other: &View, f: fn(u64, u64) -> u64, h: Join) -> View {
         let mut v = self.clone();
+        v.calls = from_fn(|i| f(self.calls[i], other.calls[i]));
         v.counts.iter_mut().zip(other.counts).for_each(|(to, n)| *to = f(*to, n));
         v.histograms.iter_mut().zip(&other.histograms).for_each(|(to, n)| *to = h(to, n));
         (v.time, v.asleep) = (f(self.time, other.time), f(self.asleep, other.asleep));
@@ -192,6 +218,18 @@ impl View {
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         SHOWN.into_iter().map(|(name, c)| (name, self.count(c)))
     }
+    /// What was asked of the system; bytes.
+    pub fn asked(&self, w: What) -> u64 {
+        self.calls.get(w as usize).copied().unwrap_or(0)
+    }
+    /// System calls by kind, with their names.
+    pub fn calls(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        count::CALLS.into_iter().map(|(name, w)| (name, self.asked(w)))
+    }
+    /// Counters of bytes, with their names.
+    pub fn bytes(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        BYTES.into_iter().map(|(name, w)| (name, self.asked(w)))
+    }
     pub fn histogram(&self, k: Kind) -> Histogram {
         self.histograms.get(k as usize).cloned().unwrap_or_default()
     }
@@ -201,12 +239,17 @@ impl View {
         self.histogram(Kind::Round).and(&self.histogram(slept))
     }
 }
+fn calls_of(words: &[u64], from: usize) -> [u64; count::WORDS] {
+    from_fn(|i| words.get(from + i).copied().unwrap_or(0))
+}
 type Join = fn(&Histogram, &Histogram) -> Histogram;
 
 /// What was read of a board.
 #[derive(Clone, Default, Debug)]
 pub struct Picture {
     pub schedulers: Vec<View>,
+    /// What all other threads together have asked of the system; the rest of it is empty.
+    pub others: View,
 }
 
 impl Picture {
@@ -221,11 +264,12 @@ impl Picture {
         }
         let now = now.saturating_sub(head(Head::Began)?);
         let schedulers = pages.chunks_exact(PAGE).take(n).map(|p| View::of(p, now)).collect();
-        Some(Picture { schedulers })
+        let others = View { calls: calls_of(words, OTHERS), ..View::default() };
+        Some(Picture { schedulers, others })
     }
-    /// All schedulers together.
+    /// All schedulers together, and with them what other threads asked of the system.
     pub fn all(&self) -> View {
-        self.schedulers.iter().fold(View::default(), |a, v| a.and(v))
+        self.schedulers.iter().fold(self.others.clone(), |a, v| a.and(v))
     }
 }
 /// The board of this VM.
@@ -253,6 +297,8 @@ mod tests {
         page.note(Kind::Round, 20, 4);
         page.note(Kind::Slept, 1000, 1);
         page.note(Kind::Awake, 30, 1);
+        words[OTHERS].store(5, Relaxed);
+        words[HEAD + PAGE + CALLS].store(7, Relaxed);
         let read: Vec<u64> = words.iter().map(|w| w.load(Relaxed)).collect();
         let p = Picture::of(&read, 60).unwrap();
         let [a, b] = &p.schedulers[..] else { panic!("two schedulers") };
@@ -260,6 +306,8 @@ mod tests {
         assert_eq!((b.asleep, a.asleep, p.all().asleep), (110, 0, 110));
         assert_eq!((b.schedule(true).sum, b.schedule(false).sum), (1080, 110));
         assert_eq!((b.schedule(true).count(), b.schedule(false).count()), (5, 5));
+        let polls = [a, b, &p.all()].map(|v| v.asked(What::Poll));
+        assert_eq!(polls, [0, 7, 12]);
         assert!(Picture::of(&read[..HEAD + PAGE], 0).is_none());
         assert!(Picture::of(&[], 0).is_none() && Picture::of(&[1; 400], 0).is_none());
     }

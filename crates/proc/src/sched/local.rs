@@ -62,6 +62,7 @@ impl Local {
             timers: RefCell::new(Queue::new()),
             farewells: RefCell::new(VecDeque::new()),
         }));
+        me.page.begin();
         LOCAL.set(Some(l));
         l
     }
