@@ -110,9 +110,9 @@ pub fn all() -> Vec<&'static [BifEntry]> {
     tables
 }
 
-/// Binds every function of the tables to its export.
-pub fn register() -> Result<(), String> {
-    for e in all().into_iter().flatten() {
+/// Binds every function of the tables to its export, those of crates above too.
+pub fn register(more: &[&[BifEntry]]) -> Result<(), String> {
+    for e in all().into_iter().chain(more.iter().copied()).flatten() {
         let atom = |name| kvik_term::Atom::intern(name).map_err(|e| format!("{name}: {e:?}"));
         let export = kvik_code::export(atom(e.module)?, atom(e.name)?, e.arity as u32);
         kvik_jit::bind_bif(export, e.f);

@@ -15,7 +15,8 @@ mod timer;
 pub use basic::unique;
 
 pub(crate) use all::info as processes_info;
-pub(crate) use info_items::{items, status_of as status};
+pub(crate) use info_items::items;
+pub use info_items::{item, status_of as status};
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::signal::{deliver, message, Signal};

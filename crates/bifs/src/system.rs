@@ -17,9 +17,9 @@ mod seq_trace;
 pub use flags::{backtrace_depth, logger, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
-pub(crate) use info::system_version;
+pub use info::system_version;
 pub use internal::set_warning_map;
-pub(crate) use memory::items as memory;
+pub use memory::items as memory;
 pub(crate) use seq_trace::set as set_seq_token;
 
 use std::ffi::OsString;

@@ -351,6 +351,15 @@ impl Proc {
     pub fn message_words(&self) -> usize {
         self.mailbox.borrow_mut().iter().map(|m| m.words()).sum()
     }
+    /// About so many, from the first messages alone where there are more than `most`.
+    pub fn message_words_about(&self, most: usize) -> usize {
+        let Some(m) = self.mailbox.get() else { return 0 };
+        let words: usize = m.iter().take(most).map(|m| m.words()).sum();
+        match m.len() {
+            n if n > most => (words as u128 * n as u128 / most.max(1) as u128) as usize,
+            _ => words,
+        }
+    }
     pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
         let m = self.mailbox.borrow_mut();
         let mut f = f;

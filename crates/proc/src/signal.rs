@@ -194,6 +194,19 @@ fn woken(ticket: Ticket) {
     sched::wake(ticket);
 }
 
+/// Has a process run that, without taking it away from the scheduler that runs it: for threads that
+/// only want to know something of it. What is to run is called with nothing where there is no such
+/// process.
+pub fn ask(pid: u32, f: Closure) {
+    let guard = pin();
+    let Some(task) = table().get_any(pid, &guard) else { return f(None) };
+    match task.send(Signal::Run(f)) {
+        Pushed::Queued => (),
+        Pushed::Woken(ticket) => sched::wake_at_home(ticket),
+        Pushed::Closed(s) => undeliverable(pid, s),
+        Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
+    }
+}
 /// As `deliver`, but gives the signal back when there is no such process.
 #[inline]
 pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {

@@ -153,13 +153,19 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
     }
     /// Every number in use, in no particular order.
     pub fn numbers(&self) -> Vec<u32> {
+        self.numbers_in(0, usize::MAX).0
+    }
+    /// The same of a part: those in at most so many places from that one on, and the place behind
+    /// them; 0 where that was the last part.
+    pub fn numbers_in(&self, from: usize, most: usize) -> (Vec<u32>, usize) {
         let _guard = pin();
-        let all = self.slots.iter().map(|s| s.load(Ordering::Acquire));
+        let end = from.saturating_add(most).min(self.slots.len());
+        let part = self.slots.get(from..end).unwrap_or(&[]);
+        let all = part.iter().map(|s| s.load(Ordering::Acquire));
         // SAFETY: as in `get`.
-        all.filter_map(|p| unsafe { p.as_ref() })
-            .filter(|t| t.is_shown())
-            .map(|t| t.number())
-            .collect()
+        let shown = all.filter_map(|p| unsafe { p.as_ref() }).filter(|t| t.is_shown());
+        let numbers = shown.map(|t| t.number()).collect();
+        (numbers, if end == self.slots.len() { 0 } else { end })
     }
     /// The number that is tried next, and a way to set it: for tests.
     pub fn next_number(&self) -> u32 {
@@ -201,6 +207,13 @@ mod tests {
         let mut n = t.numbers();
         n.sort();
         assert_eq!(n, [0, 2, 3, 5]);
+        let (mut some, next) = t.numbers_in(0, 3);
+        assert_eq!((some.len(), next), (3, 3));
+        let (rest, end) = t.numbers_in(next, 3);
+        some.extend(rest);
+        some.sort();
+        assert_eq!((some, end), (n, 0));
+        assert_eq!(t.numbers_in(9, 3), (vec![], 0));
     }
 
     #[test]

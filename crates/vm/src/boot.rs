@@ -47,14 +47,20 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
     sched::prepare(&config);
     system::set_emu_args(emu_args(options));
-    kvik_bifs::register()?;
+    kvik_bifs::register(&[kvik_web::BIFS])?;
     process::init_table(flags.max_processes);
     kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
     for name in PRELOADED {
         preload(&options.preloaded, name)?;
     }
     first_processes(options)?;
-    sched::start(&config).map_err(|e| format!("no threads: {e}"))
+    sched::start(&config).map_err(|e| format!("no threads: {e}"))?;
+    if let Some(at) = flags.web {
+        let address = kvik_web::start(at).map_err(|e| format!("+web {at}: {e}"))?;
+        // Standard output is the program's own.
+        eprintln!("kvik: live page at {address}");
+    }
+    Ok(())
 }
 
 /// The command line that `erl` gives OTP's emulator for the same.

@@ -1,6 +1,8 @@
 //! `+` flags. Those without meaning here were accepted by the command line and are passed over
 //! (docs/COMPATIBILITY.md lists them).
 
+use std::net::SocketAddr;
+
 use kvik_bifs::{convert, filename, system};
 use kvik_proc::sched::online_cpus;
 use kvik_term::am;
@@ -10,11 +12,14 @@ pub struct Flags {
     /// Microseconds of looking for work before a scheduler sleeps.
     pub spin_us: u64,
     pub max_processes: usize,
+    /// Where to serve the live page.
+    pub web: Option<SocketAddr>,
 }
 
 impl Flags {
     pub fn read(flags: &[(String, Option<String>)]) -> Result<Flags, String> {
-        let mut f = Flags { schedulers: online_cpus(), spin_us: 0, max_processes: 262_144 };
+        let mut f =
+            Flags { schedulers: online_cpus(), spin_us: 0, max_processes: 262_144, web: None };
         for (name, value) in flags {
             let value = value.as_deref().unwrap_or_default();
             let bad = || format!("bad value \"{value}\" for +{name}");
@@ -26,6 +31,7 @@ impl Flags {
                 }
                 "P" => f.max_processes = processes(value).ok_or_else(bad)?,
                 "sbwt" => f.spin_us = spin(value).ok_or_else(bad)?,
+                "web" => f.web = Some(value.parse().map_err(|_| bad())?),
                 "pc" => match value {
                     "unicode" => convert::set_printable_unicode(true),
                     "latin1" => convert::set_printable_unicode(false),

@@ -63,7 +63,7 @@ pub(crate) fn items() -> impl Iterator<Item = Atom> {
 }
 
 /// The value of an item, on the heap `h`. `own`: the process asks about itself.
-pub(super) fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>> {
+pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>> {
     let number = |n: usize| h.integer(n as i64);
     let sizes = p.heap.sizes();
     Some(match name {
@@ -146,7 +146,7 @@ fn heap_words(p: &Proc) -> usize {
     s.block + s.old_block + s.fragments + queue
 }
 /// The status of another process.
-pub(crate) fn status_of(p: &Proc) -> Atom {
+pub fn status_of(p: &Proc) -> Atom {
     status(p, false)
 }
 fn status(p: &Proc, own: bool) -> Atom {

@@ -267,7 +267,7 @@ fn flag_pair<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
 }
 
 /// What `erl` says when it starts, with our name in it.
-pub(crate) fn system_version() -> String {
+pub fn system_version() -> String {
     let c = config();
     format!(
         "Erlang/OTP {OTP_RELEASE} [erts-{ERTS_VERSION}] [kvik] [64-bit] [smp:{}:{}] [ds:{}:{}:{}] \

@@ -35,7 +35,7 @@ fn tables() -> usize {
 }
 
 /// Items in the order of `memory/0`.
-pub(crate) fn items() -> [(&'static str, usize); 9] {
+pub fn items() -> [(&'static str, usize); 9] {
     let (atom, processes, binary, ets) = (atoms(), processes(), BINARIES.bytes(), tables());
     let code = kvik_jit::mem::bytes() + kvik_heap::literal::bytes();
     let total = resident().max(processes + atom + binary + code + ets);

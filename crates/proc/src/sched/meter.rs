@@ -87,6 +87,10 @@ impl Meter {
         }
         State::of(was)
     }
+    /// What the thread is at now.
+    pub fn state(&self) -> State {
+        State::of(self.state.load(Relaxed))
+    }
     /// Who wants to hear of changes.
     #[inline(always)]
     pub(super) fn heard(&self) -> u8 {

@@ -160,6 +160,14 @@ pub(crate) fn wake(t: Ticket) {
         hand(Work::Run(t));
     }
 }
+/// The same from a thread that is no scheduler, and where the process ran last.
+pub(crate) fn wake_at_home(t: Ticket) {
+    let home = t.task().home() as usize;
+    match home < all().len() && !is_scheduler() {
+        true => send_work(home, Work::Run(t)),
+        false => wake(t),
+    }
+}
 pub(crate) fn add_timer(at: u64, due: Due) {
     if !local::add_timer(at, due) {
         hand(Work::Timer(at, due));
