@@ -21,6 +21,7 @@ build: deps
 
 test: deps
 	@scripts/setup tools lint
+	@scripts/setup browser
 	@scripts/check
 
 bench: build

@@ -1,8 +1,10 @@
 //! Chores: `cargo xtask tidy` keeps the house, `cargo xtask compat` writes the generated part of
-//! docs/COMPATIBILITY.md.
+//! docs/COMPATIBILITY.md, `cargo xtask page` looks at the live page in a browser.
 #![forbid(unsafe_code)]
 
+mod browser;
 mod compat;
+mod page;
 mod tidy;
 
 use std::process::ExitCode;
@@ -14,7 +16,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::faults(&tidy::root()),
         ["compat"] => compat::write(&tidy::root()).err().into_iter().collect(),
         ["compat", "--check"] => compat::check(&tidy::root()).err().into_iter().collect(),
-        _ => vec!["usage: cargo xtask tidy | compat [--check]".into()],
+        ["page", address, dir] => page::check(address, dir.as_ref()).err().into_iter().collect(),
+        _ => vec!["usage: cargo xtask tidy | compat [--check] | page ADDRESS DIR".into()],
     };
     faults.iter().for_each(|f| eprintln!("{f}"));
     if faults.is_empty() {
