@@ -26,18 +26,19 @@ cpu_ms() ->
     10 * (binary_to_integer(User) + binary_to_integer(System)).
 
 %% So many megabytes through `cat` and back, in lines of each length (the
-%% shortest ones fewer). Some are under way all the time.
+%% shortest ones fewer), not counting what ends them. Some are under way all the
+%% time.
 lines([MB]) ->
     [Megabytes] = numbers([MB]),
     lists:foreach(fun({Length, Part}) -> lines(Length, Megabytes * 1048576 div Part) end,
-                  [{128, 16}, {4096, 2}, {65536, 1}]),
+                  [{1, 1024}, {128, 16}, {4096, 2}, {65536, 1}]),
     halt().
 
 lines(Length, Bytes) ->
     Port = cat([binary, {line, Length}]),
-    Line = [binary:copy(<<"x">>, Length - 1), $\n],
+    Line = [binary:copy(<<"x">>, Length), $\n],
     Count = Bytes div Length,
-    Ahead = min(Count, max(1, 32768 div Length)),
+    Ahead = min(Count, max(1, 32768 div (Length + 1))),
     Micros = timed(fun() ->
                        send(Port, Line, Ahead),
                        pass(Port, Line, Count - Ahead),

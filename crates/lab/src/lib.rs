@@ -2,10 +2,13 @@
 //!
 //! `options` reads the command line, `peers` finds who takes part, `experiments` says what is run
 //! and how its output is read, `run` runs one of them once, `rounds` interleaves them, `stats`
-//! condenses, `summary` puts side by side, `table` and `report` show. The lab knows kvik only as a program to start.
+//! condenses, `summary` and `headline` put side by side, `compare` says what changed, `table` and
+//! `report` show. The lab knows kvik only as a program to start.
 #![forbid(unsafe_code)]
 
+mod compare;
 mod experiments;
+mod headline;
 mod jdk;
 mod machine;
 mod options;
@@ -40,6 +43,12 @@ pub fn main(args: Vec<String>) -> i32 {
 }
 
 fn bench(options: &Options) -> Result<i32, String> {
+    // Before anything is measured, so that a name that leads nowhere takes no time.
+    let old = options.compare.as_deref().map(compare::read).transpose()?;
+    if let (Some(old), Some(new)) = (&old, options.with.as_deref()) {
+        print!("{}", compare::Comparison::of(old, &compare::read(new)?).text());
+        return Ok(0);
+    }
     let mut line_up = peers::find(options)?;
     let jobs = experiments::chosen(options)?;
     let programs = programs::prepare(&mut line_up)?;
@@ -59,6 +68,10 @@ fn bench(options: &Options) -> Result<i32, String> {
         summary: &summary,
         results: &results,
     };
-    println!("\nreport: {}", report.write()?.display());
+    let changes = old.map(|old| compare::Comparison::of(&old, &report.data()));
+    if let Some(changes) = &changes {
+        print!("\nwhat changed\n{}", changes.text());
+    }
+    println!("\nreport: {}", report.write(changes.as_ref())?.display());
     Ok(i32::from(summary.kvik_failed()))
 }

@@ -8,10 +8,13 @@ usage: kvik bench [EXPERIMENT...] [options]
   --quick        fewer peers, messages and sizes, and as many rounds as fit the time
   --rounds N     rounds of everything (default 7; quick: 5)
   --budget S     stop after S seconds, but not before three rounds (default 1260; quick: 150)
+  --limit S      a run that takes longer has failed (default: 120 to 400, by experiment)
   --out DIR      where the report goes (default: report)
   --json         print the JSON too
   --vm PATH      the kvik to measure (default: this one)
-  --erl PATH     the erl to measure beside it (default: the one found)
+  --erl PATH     the erl to measure beside it (default: the one found); once for each version
+  --compare OLD  say what changed since OLD, a report.json, in the rows that both have
+  --with NEW     ... up to NEW, another report.json: nothing is measured
   --peers LIST   of kvik1,otp1,kvik,otp,go1,go,tokio1,tokio,jvirtual,jthreads,c
                  (default: all that are found; quick: without go1, tokio1, jthreads)
 
@@ -20,7 +23,9 @@ Files are written in $TMPDIR. The programs are built into $XDG_CACHE_HOME/kvik-b
 
 experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes oneport
              portlines portopen manyports files readfile lines compile scheduling start
-Named, 'files' is 100 MB by blocks of each size, with +K true +A 32 as well, and 'lines' 1,000,000.";
+             work programs
+Named, 'files' is 100 MB by blocks of each size, with +K true +A 32 as well, 'lines' 1,000,000, and
+the words that 'programs' counts are of 100 MB.";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
@@ -29,9 +34,12 @@ pub struct Options {
     pub json: bool,
     pub rounds: usize,
     pub budget: Option<u64>,
+    pub limit: Option<u64>,
     pub out: PathBuf,
     pub vm: Option<PathBuf>,
-    pub erl: Option<PathBuf>,
+    pub erl: Vec<PathBuf>,
+    pub compare: Option<PathBuf>,
+    pub with: Option<PathBuf>,
     pub peers: Vec<String>,
     pub experiments: Vec<String>,
 }
@@ -44,9 +52,12 @@ impl Default for Options {
             json: false,
             rounds: 7,
             budget: None,
+            limit: None,
             out: PathBuf::from("report"),
             vm: None,
-            erl: None,
+            erl: Vec::new(),
+            compare: None,
+            with: None,
             peers: Vec::new(),
             experiments: Vec::new(),
         }
@@ -66,13 +77,19 @@ impl Options {
                 "--json" => options.json = true,
                 "--rounds" => rounds = Some(number(&value()?)?),
                 "--budget" => options.budget = Some(number(&value()?)? as u64),
+                "--limit" => options.limit = Some(number(&value()?)? as u64),
                 "--out" => options.out = PathBuf::from(value()?),
                 "--vm" => options.vm = Some(PathBuf::from(value()?)),
-                "--erl" => options.erl = Some(PathBuf::from(value()?)),
+                "--erl" => options.erl.push(PathBuf::from(value()?)),
+                "--compare" => options.compare = Some(PathBuf::from(value()?)),
+                "--with" => options.with = Some(PathBuf::from(value()?)),
                 "--peers" => options.peers = value()?.split(',').map(str::to_owned).collect(),
                 name if !name.starts_with('-') => options.experiments.push(name.to_owned()),
                 other => return Err(format!("unknown option {other}")),
             }
+        }
+        if options.with.is_some() && options.compare.is_none() {
+            return Err("--with needs --compare".to_owned());
         }
         let (usual, budget) = if options.quick { (5, 150) } else { (options.rounds, 1260) };
         options.rounds = rounds.unwrap_or(usual);
@@ -120,5 +137,7 @@ mod tests {
         assert!(parse("--fast").is_err());
         assert!(parse("--rounds").is_err());
         assert!(parse("--rounds none").is_err());
+        assert!(parse("--with new.json").is_err());
+        assert!(parse("--with new.json --compare old.json").is_ok());
     }
 }

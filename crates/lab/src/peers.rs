@@ -44,8 +44,8 @@ impl Kind {
 
 #[derive(Debug, Clone)]
 pub struct Peer {
-    pub id: &'static str,
-    pub label: &'static str,
+    pub id: String,
+    pub label: String,
     pub kind: Kind,
     /// On one scheduler: compared with kvik on one scheduler.
     pub single: bool,
@@ -158,7 +158,8 @@ pub fn find(options: &Options) -> Result<LineUp, String> {
         let found: Option<Found> = match row.kind {
             Kind::Kvik => plain(Some(kvik.clone())),
             Kind::Otp => {
-                plain(options.erl.clone().or_else(|| on_path("erl"))).or_else(|| unpacked(&kvik))
+                let named = options.erl.first().cloned();
+                plain(named.or_else(|| on_path("erl"))).or_else(|| unpacked(&kvik))
             }
             Kind::C => plain(on_path("cc")),
             Kind::Go => plain(on_path("go").or_else(|| existing("/usr/local/go/bin/go"))),
@@ -169,7 +170,12 @@ pub fn find(options: &Options) -> Result<LineUp, String> {
             }
         };
         match found {
-            Some(found) => line_up.peers.push(peer(row, found)),
+            Some(found) => {
+                line_up.peers.push(peer(row, found));
+                if row.kind == Kind::Otp {
+                    line_up.peers.extend(others(row, &options.erl));
+                }
+            }
             None => line_up.missing.push(format!("{} ({})", row.label, row.kind.package())),
         }
     }
@@ -179,11 +185,20 @@ pub fn find(options: &Options) -> Result<LineUp, String> {
     Ok(line_up)
 }
 
+/// Further versions of OTP that were named, each a peer of its own. `programs` finds out which.
+fn others<'a>(row: &'a Row, erls: &'a [PathBuf]) -> impl Iterator<Item = Peer> + 'a {
+    erls.iter().enumerate().skip(1).map(move |(i, erl)| {
+        let first = peer(row, (erl.clone(), Vec::new()));
+        let label = row.label.replacen("OTP", &format!("OTP ({})", i + 1), 1);
+        Peer { id: format!("{}-{}", row.id, i + 1), label, ..first }
+    })
+}
+
 fn peer(row: &Row, (tool, mut env): Found) -> Peer {
     env.extend(row.env.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())));
     Peer {
-        id: row.id,
-        label: row.label,
+        id: row.id.to_owned(),
+        label: row.label.to_owned(),
         kind: row.kind,
         single: row.single,
         program: tool.clone(),
@@ -232,16 +247,22 @@ fn unpacked(kvik: &Path) -> Option<Found> {
 mod tests {
     use super::*;
 
-    fn ids(line: &str) -> Vec<&'static str> {
+    fn ids(line: &str) -> Vec<String> {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let options = Options::parse(&args).unwrap();
-        find(&options).unwrap().peers.iter().map(|p| p.id).collect()
+        find(&options).unwrap().peers.iter().map(|p| p.id.clone()).collect()
     }
 
     #[test]
     fn named_peers_take_part_and_no_others() {
         assert_eq!(ids("--peers kvik,kvik1"), ["kvik1", "kvik"]);
         assert_eq!(ids("--quick --peers kvik1"), ["kvik1"]);
+    }
+
+    #[test]
+    fn several_versions_of_otp_stand_side_by_side() {
+        let line = "--peers otp,otp1 --erl /bin/a --erl /bin/b";
+        assert_eq!(ids(line), ["otp1", "otp1-2", "otp", "otp-2"]);
     }
 
     #[test]

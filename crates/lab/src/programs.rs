@@ -24,6 +24,17 @@ const ERLANG: Sources = &[
     ("ports.erl", include_str!("../../../lab/erlang/ports.erl")),
     ("readfile.erl", include_str!("../../../lab/erlang/readfile.erl")),
     ("lines.erl", include_str!("../../../lab/erlang/lines.erl")),
+    ("work.erl", include_str!("../../../lab/erlang/work.erl")),
+    ("work_numbers.erl", include_str!("../../../lab/erlang/work_numbers.erl")),
+    ("work_lists.erl", include_str!("../../../lab/erlang/work_lists.erl")),
+    ("work_binaries.erl", include_str!("../../../lab/erlang/work_binaries.erl")),
+    ("work_data.erl", include_str!("../../../lab/erlang/work_data.erl")),
+    ("work_control.erl", include_str!("../../../lab/erlang/work_control.erl")),
+    ("programs.erl", include_str!("../../../lab/erlang/programs.erl")),
+    ("programs_math.erl", include_str!("../../../lab/erlang/programs_math.erl")),
+    ("programs_search.erl", include_str!("../../../lab/erlang/programs_search.erl")),
+    ("programs_text.erl", include_str!("../../../lab/erlang/programs_text.erl")),
+    ("lab_json.erl", include_str!("../../../lab/erlang/lab_json.erl")),
     ("compiles.erl", include_str!("../../../lab/erlang/compiles.erl")),
 ];
 

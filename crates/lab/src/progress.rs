@@ -2,59 +2,100 @@
 
 use crate::rounds::Step;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 pub struct Progress {
     steps: Vec<Step>,
     rounds: usize,
+    /// When no other round begins; see `rounds`.
+    budget: Option<Duration>,
     begin: Instant,
     /// How long the last run of a job by a peer took.
     known: BTreeMap<(usize, usize), Duration>,
+    /// A bar is for people; a file gets a line for each round.
+    drawn: bool,
 }
 
 impl Progress {
-    pub fn new(steps: &[Step], rounds: usize) -> Progress {
-        Progress { steps: steps.to_vec(), rounds, begin: Instant::now(), known: BTreeMap::new() }
+    pub fn new(steps: &[Step], rounds: usize, budget: Option<u64>) -> Progress {
+        Progress {
+            steps: steps.to_vec(),
+            rounds,
+            budget: budget.map(Duration::from_secs),
+            begin: Instant::now(),
+            known: BTreeMap::new(),
+            drawn: std::io::stderr().is_terminal(),
+        }
     }
 
     pub fn took(&mut self, step: &Step, time: Duration) {
         self.known.insert((step.job, step.peer), time);
     }
 
-    /// What a round will take.
-    pub fn takes(&self, round: usize) -> Duration {
-        let steps = self.steps.iter().filter(|s| s.round == round);
-        steps.filter_map(|s| self.known.get(&(s.job, s.peer))).sum()
+    /// What a step will take: as long as last time, or as long as others do.
+    fn of(&self, step: &Step) -> Duration {
+        let number = u32::try_from(self.known.len()).unwrap_or(u32::MAX).max(1);
+        let usual = || self.known.values().sum::<Duration>() / number;
+        self.known.get(&(step.job, step.peer)).copied().unwrap_or_else(usual)
     }
 
-    /// What the steps from `index` on will take: as long as last time, or as long as others do.
-    fn left(&self, index: usize) -> Option<Duration> {
-        let sum: Duration = self.known.values().sum();
-        let usual = sum / u32::try_from(self.known.len()).ok().filter(|n| *n > 0)?;
-        let of = |s: &Step| self.known.get(&(s.job, s.peer)).copied().unwrap_or(usual);
-        Some(self.steps[index.min(self.steps.len())..].iter().map(of).sum())
+    /// What a round will take.
+    pub fn takes(&self, round: usize) -> Duration {
+        self.steps.iter().filter(|s| s.round == round).map(|s| self.of(s)).sum()
+    }
+
+    /// What the steps from `index` on will take, with the rounds that the time allows.
+    fn left(&self, index: usize, spent: Duration) -> Option<Duration> {
+        if self.known.is_empty() {
+            return None;
+        }
+        let steps = self.steps.get(index..).unwrap_or_default();
+        let now = steps.first().map_or(0, |s| s.round);
+        let this = steps.iter().filter(|s| s.round == now).map(|s| self.of(s)).sum();
+        let mut left: Duration = this;
+        for round in now + 1..self.rounds {
+            left += self.takes(round);
+            if self.budget.is_some_and(|b| one_too_many(round, spent + left, b)) {
+                return Some(left - self.takes(round));
+            }
+        }
+        Some(left)
     }
 
     pub fn show(&self, index: usize, job: &str, peer: &str) {
         let Some(step) = self.steps.get(index) else { return };
-        let (left, spent) = (self.left(index), self.begin.elapsed());
-        let done = match left {
-            Some(left) => spent.as_secs_f64() / (spent + left).as_secs_f64().max(0.001),
-            None => 0.0,
-        };
+        let round = format!("round {}/{}", step.round + 1, self.rounds);
+        if !self.drawn {
+            if index == 0 || self.steps[index - 1].round != step.round {
+                eprintln!("{round}");
+            }
+            return;
+        }
+        let spent = self.begin.elapsed();
+        let left = self.left(index, spent);
+        let done =
+            left.map_or(0.0, |left| spent.as_secs_f64() / (spent + left).as_secs_f64().max(0.001));
         let left = left.map_or(String::new(), |left| format!("  {} left", clock(left)));
-        let round = step.round + 1;
-        let bar = bar(done);
-        eprint!("\r\x1b[K{bar} round {round}/{}  {job} on {peer}{left}", self.rounds);
+        eprint!("\r\x1b[K{} {round}  {job} on {peer}{left}", bar(done));
         // A terminal that is gone does not concern the measurement.
         let _ = std::io::stderr().flush();
     }
 
     pub fn clear(&self) {
-        eprint!("\r\x1b[K");
+        if self.drawn {
+            eprint!("\r\x1b[K");
+        }
     }
 }
+
+/// Whether a round that comes after that many, and would end at that time, is not begun.
+pub fn one_too_many(done: usize, end: Duration, budget: Duration) -> bool {
+    done >= ALWAYS && end >= budget
+}
+
+/// So many rounds are made whatever they take.
+const ALWAYS: usize = 3;
 
 fn bar(done: f64) -> String {
     const WIDTH: usize = 20;
@@ -79,10 +120,20 @@ mod tests {
 
     #[test]
     fn what_is_known_tells_what_is_left() {
-        let mut progress = Progress::new(&[], 1);
-        assert_eq!(progress.left(0), None);
-        progress.known.insert((0, 0), Duration::from_secs(2));
-        assert_eq!(progress.left(0), Some(Duration::ZERO));
-        assert_eq!(progress.takes(0), Duration::ZERO);
+        let seconds = Duration::from_secs;
+        let steps: Vec<Step> = (0..20).map(|i| Step::new(i / 2, 0, i % 2)).collect();
+        let left = |known: &[u64], budget, index| {
+            let mut progress = Progress::new(&steps, 10, budget);
+            for (peer, time) in known.iter().enumerate() {
+                progress.took(&steps[peer], seconds(*time));
+            }
+            progress.left(index, seconds(0))
+        };
+        assert_eq!(left(&[], None, 0), None);
+        assert_eq!(left(&[2, 4], None, 0), Some(seconds(60)));
+        assert_eq!(left(&[2, 4], None, 19), Some(seconds(4)));
+        assert_eq!(left(&[2], None, 18), Some(seconds(4)), "as long as others do");
+        assert_eq!(left(&[2, 4], Some(33), 0), Some(seconds(30)), "whole rounds only");
+        assert_eq!(left(&[2, 4], Some(1), 0), Some(seconds(18)), "three are made whatever");
     }
 }

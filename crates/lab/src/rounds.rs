@@ -5,8 +5,8 @@ use crate::experiments::{Ask, Job};
 use crate::options::Options;
 use crate::peers::{LineUp, Peer};
 use crate::programs::Programs;
-use crate::progress::Progress;
-use crate::run::{interrupted, run, Outcome};
+use crate::progress::{one_too_many, Progress};
+use crate::run::{interrupted, run, tail, Outcome};
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -56,6 +56,13 @@ pub struct Step {
     pub peer: usize,
 }
 
+#[cfg(test)]
+impl Step {
+    pub fn new(round: usize, job: usize, peer: usize) -> Step {
+        Step { round, time: round, job, peer }
+    }
+}
+
 /// All runs in their order.
 fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<Step> {
     let mut steps = Vec::new();
@@ -77,18 +84,20 @@ pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Op
     let begin = Instant::now();
     let mut results = Results::default();
     let steps = plan(line_up, jobs, options.rounds);
-    let mut progress = Progress::new(&steps, options.rounds);
+    let mut progress = Progress::new(&steps, options.rounds, options.budget);
     for (index, step) in steps.iter().enumerate() {
         if index > 0 && steps[index - 1].round != step.round {
             results.rounds = step.round;
-            if out_of_time(options, step.round, begin.elapsed() + progress.takes(step.round)) {
+            let end = begin.elapsed() + progress.takes(step.round);
+            let budget = options.budget.map(Duration::from_secs);
+            if budget.is_some_and(|budget| one_too_many(step.round, end, budget)) {
                 break;
             }
         }
         let (job, peer) = (&jobs[step.job], &line_up.peers[step.peer]);
-        progress.show(index, &job.name(), peer.label);
+        progress.show(index, &job.name(), &peer.label);
         let wall = Instant::now();
-        one(&mut results, step, job, peer, programs, begin);
+        one(&mut results, step, job, peer, programs, options.limit, begin);
         progress.took(step, wall.elapsed());
         if interrupted() {
             results.interrupted = true;
@@ -101,11 +110,6 @@ pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Op
     progress.clear();
     results.seconds = begin.elapsed().as_secs_f64();
     results
-}
-
-/// Whether another round, which would end at that time, is one too many.
-fn out_of_time(options: &Options, done: usize, end: Duration) -> bool {
-    options.budget.is_some_and(|budget| done >= 3 && end.as_secs() >= budget)
 }
 
 /// A shell that sets the limit (to the highest there is, where it may not be so high) and becomes
@@ -147,6 +151,7 @@ fn one(
     job: &Job,
     peer: &Peer,
     programs: &Programs,
+    limit: Option<u64>,
     begin: Instant,
 ) {
     let key = (job.name(), step.peer);
@@ -154,7 +159,7 @@ fn one(
     let Some(ask) = job.ask(peer).filter(|_| !tired) else { return };
     let once = || {
         let mut command = command(job, peer, &ask, programs);
-        let limit = Duration::from_secs(job.limit_seconds);
+        let limit = Duration::from_secs(limit.unwrap_or(job.limit_seconds));
         let outcome = run(&mut command, programs.work.path(), limit)?;
         rows(job, &ask, &outcome).map(|rows| (outcome, rows))
     };
@@ -214,7 +219,8 @@ fn rows(job: &Job, ask: &Ask, outcome: &Outcome) -> Result<Rows, String> {
     }
     let rows = (ask.read)(job, ask.count, &outcome.output);
     if rows.is_empty() || rows.iter().any(|(_, v)| !v.is_finite() || *v <= 0.0) {
-        return Err(format!("printed something else: {}", outcome.output.trim()));
+        let output = tail(&outcome.output, "");
+        return Err(format!("printed something else than was asked for: {output}"));
     }
     Ok(rows)
 }

@@ -70,14 +70,16 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outc
     let ended = until_end(&child, begin, limit);
     let wall = begin.elapsed();
     let orphans = end_group(&child);
-    let (status, usage) = ended?;
     let text = |pipe: Option<Receiver<String>>| {
         pipe.and_then(|p| p.recv_timeout(Duration::from_millis(500)).ok()).unwrap_or_default()
     };
     let output = text(stdout);
-    if !status.success() {
-        return Err(format!("{status}: {}", tail(&output, &text(stderr))));
-    }
+    let failed = |why: String| format!("{why}: {}", tail(&output, &text(stderr)));
+    let usage = match ended {
+        Ok((status, usage)) if status.success() => usage,
+        Ok((status, _)) => return Err(failed(status.to_string())),
+        Err(why) => return Err(failed(why)),
+    };
     let ticks = busy_ticks().zip(before).map_or(0, |(after, before)| after.saturating_sub(before));
     let usage = usage.and(orphans);
     let others = (ticks as f64 / 100.0 - usage.cpu_seconds).max(0.0);
@@ -109,7 +111,7 @@ fn until_end(
             return Ok((status, usage));
         }
         if begin.elapsed() > limit {
-            return Err(format!("took more than {} s", limit.as_secs()));
+            return Err(format!("did not end within {} s and was ended", limit.as_secs()));
         }
         if interrupted() {
             return Err("interrupted".to_owned());
@@ -139,8 +141,8 @@ fn end_group(child: &Child) -> Usage {
     sum
 }
 
-/// The last words of a run that failed, on one line.
-fn tail(output: &str, errors: &str) -> String {
+/// The last words of a run, on one line.
+pub fn tail(output: &str, errors: &str) -> String {
     let text = format!("{} {}", output.trim(), errors.trim());
     let flat: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
     let from = flat.len().saturating_sub(200);
@@ -186,7 +188,8 @@ mod tests {
     #[test]
     fn a_hang_is_ended_with_all_it_started() {
         let begin = Instant::now();
-        assert!(sh("sleep 20 & sleep 20", 200).is_err());
+        let fault = sh("echo begun; sleep 20 & sleep 20", 200).err().unwrap();
+        assert!(fault.contains("did not end") && fault.contains("begun"), "{fault}");
         assert!(begin.elapsed() < Duration::from_secs(10));
     }
 

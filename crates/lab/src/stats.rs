@@ -37,40 +37,81 @@ pub struct Ratio {
 
 impl Ratio {
     pub fn of(ours: &[Option<f64>], theirs: &[Option<f64>], better: Better) -> Option<Ratio> {
-        let pairs: Vec<f64> = ours
-            .iter()
-            .zip(theirs)
-            .filter_map(|(a, b)| {
-                let (a, b) = ((*a)?, (*b)?);
-                Some(if better == Better::More { a / b } else { b / a })
-            })
-            .collect();
-        let spread = Spread::of(&pairs)?;
-        let (low, high) = bootstrap(&pairs);
-        Some(Ratio { median: spread.median, low, high })
+        interval(&pairs(ours, theirs, better))
     }
 }
 
-/// The middle 95% of the medians of resampled pairs. The draw is fixed: the same data give the
-/// same interval.
-fn bootstrap(pairs: &[f64]) -> (f64, f64) {
-    const DRAWS: usize = 2000;
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = |below: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % below as u64) as usize
+/// Run by run, where both have one.
+pub fn pairs(ours: &[Option<f64>], theirs: &[Option<f64>], better: Better) -> Vec<f64> {
+    let pair = |(a, b): (&Option<f64>, &Option<f64>)| {
+        let (a, b) = ((*a)?, (*b)?);
+        Some(if better == Better::More { a / b } else { b / a })
     };
-    let mut medians: Vec<f64> = (0..DRAWS)
-        .map(|_| {
-            let mut draw: Vec<f64> = pairs.iter().map(|_| pairs[next(pairs.len())]).collect();
-            draw.sort_by(f64::total_cmp);
-            median(&draw)
-        })
+    ours.iter().zip(theirs).filter_map(pair).collect()
+}
+
+/// The geometric mean of the medians of several rows, each a list of pairs.
+pub fn geometric_mean(rows: &[Vec<f64>]) -> Option<Ratio> {
+    let all: Option<Vec<Spread>> = rows.iter().map(|row| Spread::of(row)).collect();
+    let medians: Vec<f64> = all?.iter().map(|s| s.median).collect();
+    let mean =
+        |values: &[f64]| (values.iter().map(|v| v.ln()).sum::<f64>() / values.len() as f64).exp();
+    match rows {
+        [] => return None,
+        [row] => return interval(row),
+        _ => {}
+    }
+    let mut draw = Draw::default();
+    let mut means: Vec<f64> = (0..DRAWS)
+        .map(|_| mean(&rows.iter().map(|row| draw.median(row)).collect::<Vec<_>>()))
         .collect();
-    medians.sort_by(f64::total_cmp);
-    (medians[DRAWS / 40], medians[DRAWS - 1 - DRAWS / 40])
+    let (low, high) = middle(&mut means);
+    Some(Ratio { median: mean(&medians), low, high })
+}
+
+/// A median with the interval it may lie in.
+pub fn interval(values: &[f64]) -> Option<Ratio> {
+    let spread = Spread::of(values)?;
+    let (low, high) = bootstrap(values);
+    Some(Ratio { median: spread.median, low, high })
+}
+
+const DRAWS: usize = 2000;
+
+/// Draws of runs. They are fixed: the same data give the same interval.
+struct Draw(u64);
+
+impl Default for Draw {
+    fn default() -> Draw {
+        Draw(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+impl Draw {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % end as u64) as usize
+    }
+    /// The median of as many as there are, drawn with replacement.
+    fn median(&mut self, values: &[f64]) -> f64 {
+        let mut drawn: Vec<f64> = values.iter().map(|_| values[self.below(values.len())]).collect();
+        drawn.sort_by(f64::total_cmp);
+        median(&drawn)
+    }
+}
+
+/// The middle 95% of the medians of resampled values.
+fn bootstrap(values: &[f64]) -> (f64, f64) {
+    let mut draw = Draw::default();
+    let mut medians: Vec<f64> = (0..DRAWS).map(|_| draw.median(values)).collect();
+    middle(&mut medians)
+}
+
+fn middle(values: &mut [f64]) -> (f64, f64) {
+    values.sort_by(f64::total_cmp);
+    (values[DRAWS / 40], values[DRAWS - 1 - DRAWS / 40])
 }
 
 #[cfg(test)]
@@ -93,6 +134,16 @@ mod tests {
         assert_eq!(less.median, 3.0);
         assert!(less.low <= less.median && less.median <= less.high);
         assert_eq!(Ratio::of(&[], &theirs, Better::More), None);
+    }
+
+    #[test]
+    fn means_are_geometric() {
+        let mean = geometric_mean(&[vec![2.0, 2.0, 2.0], vec![8.0, 8.0, 8.0]]).unwrap();
+        assert!((mean.median - 4.0).abs() < 1e-9 && (mean.low - 4.0).abs() < 1e-9);
+        let wide = geometric_mean(&[vec![1.0, 2.0, 4.0], vec![2.0, 2.0, 2.0]]).unwrap();
+        assert!(wide.low < wide.median && wide.median < wide.high);
+        assert_eq!(geometric_mean(&[]), None);
+        assert_eq!(geometric_mean(&[vec![1.0], vec![]]), None);
     }
 
     #[test]

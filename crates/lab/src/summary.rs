@@ -2,9 +2,10 @@
 //! itself.
 
 use crate::experiments::{self, Better, Job, Subject};
+use crate::headline;
 use crate::peers::{Kind, LineUp};
 use crate::rounds::Results;
-use crate::stats::{Ratio, Spread};
+use crate::stats::{self, interval, Ratio, Spread};
 use std::collections::BTreeMap;
 
 /// One line of the report.
@@ -26,6 +27,7 @@ pub enum Cell {
 }
 
 /// Whom kvik is compared with: of several ways to run the same thing with the better one.
+#[derive(PartialEq)]
 pub struct Column {
     pub label: &'static str,
     kind: Kind,
@@ -55,8 +57,10 @@ pub struct Itself {
 }
 
 pub struct Summary {
-    pub peers: Vec<(&'static str, &'static str, Kind)>,
+    /// Id, label and kind.
+    pub peers: Vec<(String, String, Kind)>,
     pub columns: Vec<&'static Column>,
+    pub headline: Vec<headline::Line>,
     pub rows: Vec<Row>,
     pub itself: Vec<Itself>,
     pub rounds: usize,
@@ -64,6 +68,14 @@ pub struct Summary {
     /// Runs that counted although others disturbed them, and all runs.
     pub disturbed: (usize, usize),
     pub interrupted: bool,
+    pub faults: Vec<Fault>,
+}
+
+/// What a peer failed at.
+pub struct Fault {
+    pub name: String,
+    pub why: String,
+    kind: Kind,
 }
 
 impl Summary {
@@ -83,28 +95,45 @@ impl Summary {
         for row in &mut rows {
             row.ratios = used.iter().map(|column| row.ratios[*column]).collect();
         }
+        let columns: Vec<&Column> = used.iter().map(|column| &COLUMNS[*column]).collect();
         let runs = || results.runs.values().flatten();
         Summary {
-            peers: line_up.peers.iter().map(|p| (p.id, p.label, p.kind)).collect(),
-            columns: used.iter().map(|column| &COLUMNS[*column]).collect(),
+            peers: line_up.peers.iter().map(|p| (p.id.clone(), p.label.clone(), p.kind)).collect(),
+            headline: headline::of(line_up, results, &rows, &columns),
+            columns,
             itself: itself(line_up, results, &rows),
             rows,
             rounds: results.rounds,
             seconds: results.seconds,
             disturbed: (runs().filter(|r| r.disturbed).count(), runs().count()),
             interrupted: results.interrupted,
+            faults: results
+                .faults
+                .iter()
+                .map(|(key, why)| fault(line_up, results, key, why))
+                .collect(),
         }
     }
     pub fn kvik_failed(&self) -> bool {
-        self.rows.iter().any(|row| {
-            let mut cells = row.cells.iter().zip(&self.peers);
-            cells.any(|(c, p)| p.2 == Kind::Kvik && matches!(c, Cell::Failed(_)))
-        })
+        self.faults.iter().any(|f| f.kind == Kind::Kvik)
     }
     /// The peers who have something in any of these rows.
     pub fn present(&self, rows: &[&Row]) -> Vec<usize> {
         let some = |peer: &usize| rows.iter().any(|r| r.cells[*peer] != Cell::NotRun);
         (0..self.peers.len()).filter(some).collect()
+    }
+}
+
+/// Also where other rounds went well: who fails now and then has failed.
+fn fault(line_up: &LineUp, results: &Results, key: &(String, usize), why: &[String]) -> Fault {
+    let peer = &line_up.peers[key.1];
+    let good = results.runs.get(key).map_or(0, Vec::len);
+    let (bad, all) = (why.len(), why.len() + good);
+    let times = if good > 0 { format!(", {bad} of {all} runs") } else { String::new() };
+    Fault {
+        name: format!("{} on {}{times}", key.0, peer.label),
+        why: why.first().cloned().unwrap_or_default(),
+        kind: peer.kind,
     }
 }
 
@@ -122,7 +151,7 @@ fn order(id: &str) -> (usize, Vec<(String, u64)>) {
     (place, id.split('/').map(part).collect())
 }
 
-type Values = BTreeMap<usize, Vec<Option<f64>>>;
+pub type Values = BTreeMap<usize, Vec<Option<f64>>>;
 
 fn row(
     line_up: &LineUp,
@@ -148,6 +177,16 @@ fn row(
 
 /// kvik's ratio to the best of a column's peers.
 fn to_column(line_up: &LineUp, values: &Values, column: &Column, better: Better) -> Option<Ratio> {
+    interval(&pairs(line_up, values, column, better)?)
+}
+
+/// Run by run kvik's ratio to the best of a column's peers.
+pub fn pairs(
+    line_up: &LineUp,
+    values: &Values,
+    column: &Column,
+    better: Better,
+) -> Option<Vec<f64>> {
     let ours = match column.single {
         Some(single) => line_up.position(Kind::Kvik, single)?,
         None => {
@@ -157,8 +196,12 @@ fn to_column(line_up: &LineUp, values: &Values, column: &Column, better: Better)
     let theirs = line_up.peers.iter().enumerate().filter(|(_, p)| {
         p.kind == column.kind && column.single.is_none_or(|single| p.single == single)
     });
-    let ratios = theirs.filter_map(|(index, _)| ratio(values, ours, index, better));
-    ratios.min_by(|a, b| a.median.total_cmp(&b.median))
+    let with = |(theirs, _): (usize, &_)| {
+        let pairs = stats::pairs(values.get(&ours)?, values.get(&theirs)?, better);
+        Some((Spread::of(&pairs)?.median, pairs))
+    };
+    let best = theirs.filter_map(with).min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, pairs)| pairs)
 }
 
 /// How many times better the one peer is than the other in a row.
@@ -226,10 +269,12 @@ pub fn fills(job: &Job, row: &str) -> bool {
     let experiment = match first {
         "spawn" => "ring",
         "portcpu" => "pipes",
+        "histogram" => "scheduling",
         _ => first,
     };
     let part = |detail: &str| match experiment {
         "files" => rest.contains(detail),
+        "work" => rest.split('/').next() == Some(detail),
         _ => rest == detail,
     };
     experiment == job.experiment && (job.detail.is_empty() || part(&job.detail))
@@ -249,15 +294,15 @@ fn add_failed(rows: &mut Vec<Row>, line_up: &LineUp, jobs: &[Job], results: &Res
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use crate::options::Options;
     use crate::peers::Peer;
 
-    fn line_up(peers: &[(Kind, bool)]) -> LineUp {
+    pub fn line_up(peers: &[(Kind, bool)]) -> LineUp {
         let peer = |&(kind, single): &(Kind, bool)| Peer {
-            id: "x",
-            label: "x",
+            id: "x".to_owned(),
+            label: "x".to_owned(),
             kind,
             single,
             tool: "".into(),
@@ -269,7 +314,7 @@ mod tests {
         LineUp { peers: peers.iter().map(peer).collect(), missing: Vec::new() }
     }
 
-    fn results(rows: &[(&str, &[f64])]) -> Results {
+    pub fn results(rows: &[(&str, &[f64])]) -> Results {
         let mut results = Results { rounds: 1, ..Results::default() };
         for (row, values) in rows {
             let cells = values.iter().enumerate().map(|(peer, v)| (peer, vec![Some(*v)]));

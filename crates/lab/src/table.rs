@@ -29,6 +29,7 @@ pub fn text(summary: &Summary) -> String {
     };
     part("kvik's speed as a multiple of", ratios(summary, &all(summary), Detail::Median));
     part("a peer's speed as a multiple of its own", itself(summary, Detail::Median));
+    part("in short, kvik's speed as a multiple of", headline(summary, Detail::Median));
     out.push_str(&format!(
         "{} rounds in {:.0} s. Medians; ratios are computed run by run; beside a peer that was run \
          in two ways kvik stands beside the better.\n",
@@ -37,8 +38,8 @@ pub fn text(summary: &Summary) -> String {
     if let Some(note) = disturbed(summary) {
         out.push_str(&format!("{note}\n"));
     }
-    for (name, fault) in faults(summary) {
-        out.push_str(&format!("failed: {name}: {fault}\n"));
+    for fault in &summary.faults {
+        out.push_str(&format!("failed: {}: {}\n", fault.name, fault.why));
     }
     out
 }
@@ -97,6 +98,17 @@ pub fn ratios(summary: &Summary, rows: &[&Row], detail: Detail) -> Table {
         std::iter::once(row.label.clone()).chain(ratios).collect()
     };
     Table(std::iter::once(heading).chain(known.map(line)).collect())
+}
+
+/// What is to be looked at first.
+pub fn headline(summary: &Summary, detail: Detail) -> Table {
+    let mut heading = vec![String::new()];
+    heading.extend(summary.columns.iter().map(|c| c.label.to_owned()));
+    let line = |line: &crate::headline::Line| {
+        let ratios = line.ratios.iter().map(|r| ratio(*r, detail));
+        std::iter::once(line.label.clone()).chain(ratios).collect()
+    };
+    Table(std::iter::once(heading).chain(summary.headline.iter().map(line)).collect())
 }
 
 /// Each peer beside itself.
@@ -176,21 +188,9 @@ pub fn number(value: f64) -> String {
     }
 }
 
-pub fn faults(summary: &Summary) -> Vec<(String, String)> {
-    let mut faults = Vec::new();
-    for row in &summary.rows {
-        for (cell, peer) in row.cells.iter().zip(&summary.peers) {
-            if let Cell::Failed(why) = cell {
-                faults.push((format!("{} on {}", row.label, peer.1), why.clone()));
-            }
-        }
-    }
-    faults
-}
-
 impl Table {
     /// The first columns to the left, figures to the right.
-    fn aligned(&self, left: usize) -> String {
+    pub fn aligned(&self, left: usize) -> String {
         let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
         let width =
             |c: usize| self.0.iter().filter_map(|l| l.get(c)).map(|s| s.chars().count()).max();

@@ -1,7 +1,10 @@
 //! What is started. A `Job` is one start of one program; it may fill several rows.
 
+use super::read::Reader;
 use super::read::{read_bandwidths, read_files, read_nothing, read_number, read_opens, read_pipes};
-use super::read::{read_rates, read_switches, read_tuned_files, read_waiting, read_zog, Reader};
+use super::read::{
+    read_rates, read_switches, read_times, read_tuned_files, read_waiting, read_zog,
+};
 use super::subject;
 use crate::options::Options;
 use crate::peers::{Kind, Peer};
@@ -23,8 +26,8 @@ pub struct Job {
     pub times: usize,
     /// In how many rounds at most: fewer where it takes long and differs little.
     pub rounds: usize,
-    /// On two schedulers: not for peers held to one.
-    two_schedulers: bool,
+    /// Not for peers held to one scheduler.
+    unbound: bool,
     /// Descriptors it may have open (`ulimit -n`); 0 for as many as the lab may.
     pub descriptors: u64,
     /// The result is how long the program runs.
@@ -61,16 +64,20 @@ impl Job {
             format!("{} {}", self.experiment, self.detail)
         }
     }
+    /// What the Erlang machines are started with, in one line; where the files are does not matter.
+    pub fn work(&self) -> String {
+        self.args.join(" ").replace(&std::env::temp_dir().display().to_string(), "TMPDIR")
+    }
     /// How that peer does this job, if it does.
     pub fn ask(&self, peer: &Peer) -> Option<Ask> {
         if peer.kind.is_erlang() {
             let args = self.args.clone();
-            let able = !(self.two_schedulers && peer.single);
+            let able = !(self.unbound && peer.single);
             return able.then_some(Ask { args, read: self.read, count: self.count });
         }
         match (&self.task, peer.kind) {
             (Task::InC(args), Kind::C) => {
-                Some(Ask { args: args.clone(), read: self.read, count: 0 })
+                Some(Ask { args: args.clone(), read: self.read, count: self.count })
             }
             (Task::Talk { size }, Kind::Go | Kind::Tokio | Kind::JavaVirtual) => {
                 Some(self.talk(*size, self.count))
@@ -88,12 +95,13 @@ impl Job {
         }
     }
     fn talk(&self, size: Option<u64>, count: u64) -> Ask {
-        let what = if self.experiment == "memory" { "waiting" } else { self.experiment };
-        let numbers = size.into_iter().chain((count > 0).then_some(count));
+        let waiting = self.experiment == "memory";
+        let what = if waiting { "waiting" } else { self.experiment };
+        let numbers = size.into_iter().chain((!waiting).then_some(count));
         let args = [what.to_owned()].into_iter().chain(numbers.map(|n| n.to_string())).collect();
         let read =
             if matches!(self.experiment, "ring" | "memory") { self.read } else { read_rates };
-        Ask { args, read, count }
+        Ask { args, read, count: size.filter(|_| waiting).unwrap_or(count) }
     }
 }
 
@@ -120,6 +128,11 @@ struct Sizes {
     /// The files with other flags as well.
     tuned: bool,
     switching_ms: u64,
+    /// How often each small program of the other work does its work.
+    work: u64,
+    programs: &'static [(&'static str, u64)],
+    /// The text whose words are counted, in megabytes.
+    words_mb: u64,
 }
 
 /// What else ports are asked for.
@@ -148,6 +161,16 @@ const QUICK: Sizes = Sizes {
     text_lines: 50_000,
     tuned: false,
     switching_ms: 500,
+    work: 10,
+    programs: &[
+        ("nbody", 50_000),
+        ("spectral_norm", 300),
+        ("mandelbrot", 300),
+        ("binary_trees", 14),
+        ("sudoku", 2),
+        ("json", 1_000),
+    ],
+    words_mb: 2,
 };
 
 const WHOLE: Sizes = Sizes {
@@ -168,10 +191,25 @@ const WHOLE: Sizes = Sizes {
     text_lines: 200_000,
     tuned: false,
     switching_ms: 1_000,
+    work: 50,
+    programs: PROGRAMS,
+    words_mb: 20,
 };
 
+/// Whole programs with their sizes.
+const PROGRAMS: &[(&str, u64)] = &[
+    ("nbody", 500_000),
+    ("spectral_norm", 1_000),
+    ("mandelbrot", 1_000),
+    ("binary_trees", 17),
+    ("sudoku", 20),
+    ("json", 10_000),
+    ("compile_stdlib", 1),
+];
+
 /// Of experiments that are named, all there is.
-const NAMED: Sizes = Sizes { files: &["100"], text_lines: 1_000_000, tuned: true, ..WHOLE };
+const NAMED: Sizes =
+    Sizes { files: &["100"], text_lines: 1_000_000, tuned: true, words_mb: 100, ..WHOLE };
 
 pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
     for name in &options.experiments {
@@ -216,6 +254,7 @@ fn all(sizes: &Sizes) -> Vec<Job> {
     jobs.extend(sizes.ring.iter().map(|&n| ring(n, sizes.ring_messages)));
     jobs.push(Job {
         task: Task::Talk { size: Some(sizes.waiting) },
+        count: sizes.waiting,
         rounds: 3,
         ..start("memory", &["waiting", "start", &sizes.waiting.to_string()], read_waiting)
     });
@@ -237,6 +276,9 @@ fn all(sizes: &Sizes) -> Vec<Job> {
     jobs.push(start("scheduling", &["switches", "start", &ms], read_switches));
     jobs.extend(whole_files(sizes));
     jobs.push(Job { read: read_nothing, whole: true, ..eval("start", "halt().") });
+    jobs.extend(FAMILIES.iter().map(|family| work(family, sizes.work)));
+    let words = [("words", sizes.words_mb)];
+    jobs.extend(sizes.programs.iter().chain(&words).map(|&(name, size)| program(name, size)));
     jobs
 }
 
@@ -255,7 +297,7 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         limit_seconds: 120,
         times: 1,
         rounds: usize::MAX,
-        two_schedulers: false,
+        unbound: false,
         descriptors: 0,
         whole: false,
     }
@@ -282,15 +324,16 @@ fn crowd(sizes: &Sizes) -> [Job; 2] {
         let job = start(which, &what, read_rates);
         let args = [words(&["+S", "2:2"]), job.args].concat();
         let count = if which == "senders" { 8 * count } else { 0 };
-        Job { args, count, two_schedulers: true, ..job }
+        Job { args, count, unbound: true, ..job }
     })
 }
 
 fn pipes(experiment: &'static str, size: [u64; 3]) -> Job {
+    let [_, lines, rings] = size;
     let size = size.map(|n| n.to_string());
     let size: Vec<&str> = size.iter().map(String::as_str).collect();
     let job = start(experiment, &[&["ports", "ring"], &size[..]].concat(), read_pipes);
-    Job { task: Task::InC(words(&[&["pipes"], &size[..]].concat())), ..job }
+    Job { task: Task::InC(words(&[&["pipes"], &size[..]].concat())), count: lines * rings, ..job }
 }
 
 /// As many descriptors as a system may allow: what the lab may have, if that is less.
@@ -328,6 +371,21 @@ fn tuned(job: Job) -> Job {
     Job { args, detail: "+A 32".to_owned(), read: read_tuned_files, task: Task::None, ..job }
 }
 
+/// Of the small programs: those of a family run one after the other.
+const FAMILIES: &[&str] = &["numbers", "lists", "binaries", "data", "control"];
+
+fn work(family: &str, times: u64) -> Job {
+    let job = start("work", &["work", "start", family, &times.to_string()], read_rates);
+    Job { detail: family.to_owned(), count: times, unbound: true, ..job }
+}
+
+fn program(name: &str, size: u64) -> Job {
+    let job = start("programs", &["programs", "start", name, &size.to_string()], read_times);
+    // It takes the longest and differs little.
+    let rounds = if name == "compile_stdlib" { 3 } else { usize::MAX };
+    Job { detail: name.to_owned(), count: size, unbound: true, rounds, ..job }
+}
+
 fn whole_files(sizes: &Sizes) -> [Job; 3] {
     let [kb, mb, large] = sizes.read_files;
     let lines = sizes.text_lines.to_string();
@@ -350,8 +408,8 @@ mod tests {
 
     fn peer(kind: Kind, single: bool) -> Peer {
         Peer {
-            id: "x",
-            label: "x",
+            id: "x".to_owned(),
+            label: "x".to_owned(),
             kind,
             single,
             tool: PathBuf::new(),

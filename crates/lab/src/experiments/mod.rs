@@ -26,10 +26,14 @@ pub struct Subject {
 pub enum Chart {
     /// A bar for each peer and row.
     Bars,
-    /// A line for each peer over the number in the row's detail.
-    Lines,
+    /// A line for each peer over the number in the row's detail, which counts these.
+    Lines(&'static str),
     /// Four charts, one for each pattern, by block size.
     Files,
+    /// How often a time of each length was counted, by kvik alone.
+    Histogram,
+    /// A dot for each row: kvik beside OTP.
+    Ratios,
 }
 
 pub const SUBJECTS: &[Subject] = &[
@@ -55,7 +59,7 @@ pub const SUBJECTS: &[Subject] = &[
         question: "Does a message cost the same however many processes there are?",
         unit: "µs/message",
         better: Better::Less,
-        chart: Chart::Lines,
+        chart: Chart::Lines("processes"),
     },
     Subject {
         id: "spawn",
@@ -63,7 +67,7 @@ pub const SUBJECTS: &[Subject] = &[
         question: "Does a process cost the same to start however many there are?",
         unit: "µs/spawn",
         better: Better::Less,
-        chart: Chart::Lines,
+        chart: Chart::Lines("processes"),
     },
     Subject {
         id: "memory",
@@ -138,7 +142,7 @@ pub const SUBJECTS: &[Subject] = &[
         question: "How much passes through one program and back, in lines of each length?",
         unit: "MB/s",
         better: Better::More,
-        chart: Chart::Bars,
+        chart: Chart::Lines("bytes in a line"),
     },
     Subject {
         id: "portopen",
@@ -199,6 +203,15 @@ pub const SUBJECTS: &[Subject] = &[
         chart: Chart::Bars,
     },
     Subject {
+        id: "histogram",
+        title: "What lies between two turns",
+        question: "How long is it from the end of one process's turn to the next one's, and how \
+                   often?",
+        unit: "times/s",
+        better: Better::More,
+        chart: Chart::Histogram,
+    },
+    Subject {
         id: "start",
         title: "Start and halt",
         question: "How long until a machine has booted OTP and ended again?",
@@ -206,6 +219,47 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
+    Subject {
+        id: "work",
+        title: "Other work: small programs",
+        question: "Are ordinary things as fast as on OTP, when messages are not what they do?",
+        unit: "times/s",
+        better: Better::More,
+        chart: Chart::Ratios,
+    },
+    Subject {
+        id: "programs",
+        title: "Other work: whole programs",
+        question: "And programs that somebody might want the result of?",
+        unit: "ms",
+        better: Better::Less,
+        chart: Chart::Ratios,
+    },
+];
+
+/// What was published of an experiment as one figure: subject, whose, and the figure in the
+/// subject's unit.
+pub const PUBLISHED_ONCE: &[(&str, &str, f64)] = &[
+    ("oneway", "Pentium 4, 2006", 3.4e6),
+    ("pingpong", "Pentium 4, 2006", 1.4e6),
+    ("pingpong", "R13B, no SMP", 2_801_110.0),
+    ("pingpong", "R13B, 2 cores", 709_320.0),
+    ("pingpong", "R15B, 16 cores", 832_296.0),
+    ("memory", "Erlang in 1998", 1024.0),
+    ("memory", "Java in 1998", 8192.0),
+    ("pipes", "published", 34_546.0),
+    ("scheduling", "published", 500.0),
+    ("histogram", "published: 0.5 µs", 500.0),
+    ("histogram", "under its probe: 3 µs", 3000.0),
+];
+
+/// C's speed with stdio as a percentage of a handle's, as published: pattern, ordinary files, raw
+/// files.
+pub const PUBLISHED_FILES: &[(&str, f64, f64)] = &[
+    ("sequential_read", 5076.0, 191.0),
+    ("sequential_write", 92.0, 194.0),
+    ("random_read", 2556.0, 125.0),
+    ("random_write", 128.0, 62.0),
 ];
 
 /// What was published of these experiments in 1998, for FreeBSD: subject, label, and microseconds
@@ -263,8 +317,22 @@ pub fn label(row: &str) -> String {
         ["portopen", n] => format!("open and close, ulimit -n {}", grouped(n)),
         ["manyports"] => "1,000 ports at once".to_owned(),
         ["scheduling"] => "a switch".to_owned(),
+        ["histogram", ns] => format!("{} ns and more", grouped(ns)),
+        ["work", family] => format!("other work: {family}"),
+        ["work", _, name] => name.replace('_', " "),
+        ["programs", name] => program_label(name),
         ["start"] => "start and halt".to_owned(),
         _ => row.to_owned(),
+    }
+}
+
+fn program_label(name: &str) -> String {
+    match name {
+        "nbody" => "N-body".to_owned(),
+        "json" => "JSON there and back".to_owned(),
+        "words" => "counting words".to_owned(),
+        "compile_stdlib" => "compile stdlib".to_owned(),
+        other => other.replace('_', " "),
     }
 }
 
@@ -288,5 +356,11 @@ mod tests {
     fn groups_digits() {
         assert_eq!(grouped("1000000"), "1,000,000");
         assert_eq!(grouped("100"), "100");
+    }
+
+    #[test]
+    fn what_was_published_is_of_subjects_there_are() {
+        let names = PUBLISHED_ONCE.iter().map(|p| p.0).chain(PUBLISHED.iter().map(|p| p.0));
+        assert!(names.into_iter().all(|id| subject(id).is_some()));
     }
 }

@@ -22,6 +22,12 @@ pub fn read_rates(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     rows.unwrap_or_default()
 }
 
+/// The same, as milliseconds for all of it.
+pub fn read_times(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
+    let ms = |(row, rate): (String, f64)| (row, count as f64 * 1000.0 / rate);
+    read_rates(job, count, text).into_iter().map(ms).collect()
+}
+
 fn read_rate(line: &str, count: u64) -> Option<(String, f64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, passed, "in", seconds, "s"] = words.as_slice() else { return None };
@@ -55,26 +61,32 @@ pub fn read_zog(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     rows
 }
 
-pub fn read_waiting(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+pub fn read_waiting(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
     let bytes = number_before(text, "waiting ", " bytes");
+    let processes = number_before(text, "waiting ", " processes");
+    let bytes = bytes.filter(|_| processes == Some(count as f64));
     bytes.map(|v| ("memory".to_owned(), v)).into_iter().collect()
 }
 
 /// Lines a second, and of eighty ports what a line costs the machine itself.
-pub fn read_pipes(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+pub fn read_pipes(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
+    if passed(text) != Some(count) {
+        return Vec::new();
+    }
     let rate = number_before(text, "(total run", "/s)");
     let rate = rate.map(|v| (job.experiment.to_owned(), v));
-    rate.into_iter().chain(read_cost(job, text)).collect()
+    let ms = number_before(text, "cpu ", " ms").filter(|_| job.experiment == "pipes");
+    let cost = ms.map(|ms| ("portcpu".to_owned(), ms * 1000.0 / count as f64));
+    rate.into_iter().chain(cost).collect()
 }
 
-fn read_cost(job: &Job, text: &str) -> Option<(String, f64)> {
+/// How many lines all rings together passed on.
+fn passed(text: &str) -> Option<u64> {
     let run = text.lines().find_map(|l| l.strip_prefix("(total run (N:"))?;
     let (_, rest) = run.split_once("K:")?;
-    let (passed, rest) = rest.split_once(" Par:")?;
+    let (lines, rest) = rest.split_once(" Par:")?;
     let (rings, _) = rest.split_once(')')?;
-    let lines = passed.parse::<f64>().ok()? * rings.parse::<f64>().ok()?;
-    let ms = number_before(text, "cpu ", " ms")?;
-    (job.experiment == "pipes").then(|| ("portcpu".to_owned(), ms * 1000.0 / lines))
+    Some(lines.parse::<u64>().ok()? * rings.parse::<u64>().ok()?)
 }
 
 /// `COUNT in SECONDS s`: so many a second.
@@ -96,10 +108,18 @@ pub fn read_bandwidths(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     text.lines().filter_map(row).collect()
 }
 
+/// What a switch takes, and where the machine says it how often the time between two turns was that
+/// long (`histogram NS RATE /s`).
 pub fn read_switches(_: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
     let line = text.lines().find(|l| l.starts_with("switches "));
     let value = line.and_then(|l| l.rsplit(' ').next()?.parse().ok());
-    value.map(|v| ("scheduling".to_owned(), v)).into_iter().collect()
+    let bucket = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["histogram", shortest, rate, "/s"] = words.as_slice() else { return None };
+        Some((format!("histogram/{shortest}"), rate.parse().ok()?))
+    };
+    let rows = value.map(|v| ("scheduling".to_owned(), v)).into_iter();
+    rows.chain(text.lines().filter_map(bucket)).collect()
 }
 
 /// `(sequential_read raw 64KB: 19 ms 5249 MB/s)`
@@ -149,11 +169,11 @@ mod tests {
         let small = "Setup : 8.0e-6 s (8.0e-1 us per spawn) (1 spawns)\n";
         assert_eq!(number_before(small, "Setup :", " us per spawn"), Some(0.8));
         let pipes = "(total run (N:10 K:10000 Par:8) 873ms 91583/s)\n";
-        assert_eq!(read_pipes(&job("pipes"), 0, pipes), row("pipes", 91583.0));
+        assert_eq!(read_pipes(&job("pipes"), 80_000, pipes), row("pipes", 91583.0));
         let costs = format!("{pipes}cpu 400 ms\n");
         let rows = [row("pipes", 91583.0), row("portcpu", 5.0)].concat();
-        assert_eq!(read_pipes(&job("pipes"), 0, &costs), rows);
-        assert_eq!(read_pipes(&job("oneport"), 0, &costs), row("oneport", 91583.0));
+        assert_eq!(read_pipes(&job("pipes"), 80_000, &costs), rows);
+        assert_eq!(read_pipes(&job("oneport"), 80_000, &costs), row("oneport", 91583.0));
         assert_eq!(
             read_opens(&job("portopen most"), 0, "30 in 2.0 s\n"),
             row("portopen/most", 15.0)
@@ -165,8 +185,11 @@ mod tests {
         assert_eq!(read_file_cell(cell), Some(("files/random_write/raw/1".to_owned(), 97.0)));
         let switches = "switches 4.0e6 /s reductions 9.1e7 /s ns 240.5\n";
         assert_eq!(read_switches(&job("scheduling"), 0, switches), row("scheduling", 240.5));
+        let picture = format!("{switches}histogram 8 5.0e5 /s\nhistogram 16 12 /s\n");
+        let buckets = [row("histogram/8", 5e5), row("histogram/16", 12.0)].concat();
+        assert_eq!(read_switches(&job("scheduling"), 0, &picture)[1..], buckets);
         let waiting = "waiting 540.672 bytes 1000000 processes\n";
-        assert_eq!(read_waiting(&job("memory"), 0, waiting), row("memory", 540.672));
+        assert_eq!(read_waiting(&job("memory"), 1_000_000, waiting), row("memory", 540.672));
         assert_eq!(read_number(&job("oneway"), 5, "1234.5\n"), row("oneway", 1234.5));
     }
 
@@ -176,12 +199,19 @@ mod tests {
         let rows = [row("calls/0", 600_000.0), row("calls/100000", 500_000.0)].concat();
         assert_eq!(read_rates(&job("calls"), 300_000, calls), rows);
         assert_eq!(read_rates(&job("calls"), 0, calls), rows);
+        let program = "programs/json 300 in 0.25 s\n";
+        assert_eq!(read_times(&job("programs json"), 300, program), row("programs/json", 250.0));
+        assert!(read_times(&job("programs json"), 301, program).is_empty());
     }
 
     #[test]
     fn a_wrong_count_is_no_result() {
         assert!(read_zog(&job("ring 1000"), 999_999, ZOG).is_empty());
         assert!(read_zog(&job("ring 100"), 1_000_000, ZOG).is_empty());
+        let pipes = "(total run (N:10 K:10000 Par:8) 873ms 91583/s)\n";
+        assert!(read_pipes(&job("pipes"), 80_001, pipes).is_empty());
+        let waiting = "waiting 540.672 bytes 1000 processes\n";
+        assert!(read_waiting(&job("memory"), 1_000_000, waiting).is_empty());
         assert!(read_rates(&job("pingpong"), 10, "pingpong 9 in 1.0 s\n").is_empty());
         assert!(read_rates(&job("pingpong"), 10, "pingpong 10 in 1.0 s\nerror\n").is_empty());
     }

@@ -1,12 +1,15 @@
 //! The page: for each experiment its question, what came out, a chart and a table.
 
+use super::dots;
 use super::svg::{bars, lines, Bar, Line};
 use super::Report;
-use crate::experiments::{grouped, Better, Chart, Subject, PUBLISHED, SUBJECTS};
+use crate::compare::Comparison;
+use crate::experiments::{grouped, Better, Chart, Subject, SUBJECTS};
+use crate::experiments::{PUBLISHED, PUBLISHED_FILES, PUBLISHED_ONCE};
 use crate::peers::{Kind, LineUp, Peer};
 use crate::stats::{Ratio, Spread};
 use crate::summary::{Cell, Row, Summary};
-use crate::table::{self, faults, number, Table};
+use crate::table::{self, number, Table};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
@@ -15,7 +18,7 @@ pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;")
 }
 
-pub fn page(report: &Report) -> String {
+pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
     let summary = report.summary;
     let mut out = String::from(
         "<!doctype html><html lang='en'><meta charset='utf-8'>\
@@ -25,6 +28,7 @@ pub fn page(report: &Report) -> String {
     let _ = write!(out, "<style>{STYLE}</style><main><h1>kvik <span>beside others</span></h1>");
     let _ = write!(out, "<p class='lead'>{}</p>", escape(&super::lead(report)));
     headline(&mut out, summary);
+    changed(&mut out, changes);
     within(&mut out, summary);
     for subject in SUBJECTS {
         let rows: Vec<&Row> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
@@ -40,8 +44,7 @@ pub fn page(report: &Report) -> String {
 
 /// The one table to look at: ratios only.
 fn headline(out: &mut String, summary: &Summary) {
-    let rows: Vec<&Row> = summary.rows.iter().filter(|r| super::in_headline(r)).collect();
-    if rows.is_empty() {
+    if summary.headline.is_empty() {
         return;
     }
     out.push_str(
@@ -49,11 +52,24 @@ fn headline(out: &mut String, summary: &Summary) {
     );
     summary.columns.iter().for_each(|c| out.push_str(&format!("<th>{}", c.label)));
     out.push_str("</thead><tbody>");
-    for row in rows {
-        let _ = write!(out, "<tr><th>{}", escape(&row.label));
-        row.ratios.iter().for_each(|r| out.push_str(&format!("<td>{}", ratio(*r))));
+    for line in &summary.headline {
+        let _ = write!(out, "<tr><th>{}", escape(&line.label));
+        line.ratios.iter().for_each(|r| out.push_str(&format!("<td>{}", ratio(*r))));
     }
     out.push_str("</tbody></table></div>");
+}
+
+fn changed(out: &mut String, changes: Option<&Comparison>) {
+    let Some(changes) = changes else { return };
+    let _ = write!(
+        out,
+        "<section id='changes'><h2>What changed</h2><p>{}</p>",
+        escape(&changes.sentence())
+    );
+    plain(out, &changes.table());
+    out.push_str("<ul>");
+    changes.notes.iter().for_each(|note| out.push_str(&format!("<li>{}", escape(note))));
+    out.push_str("</ul></section>");
 }
 
 /// What each peer makes of more processes, messages, schedulers.
@@ -67,7 +83,7 @@ fn within(out: &mut String, summary: &Summary) {
         "<h2>Each beside itself</h2><p class='question'>What becomes of a speed when there is more \
          of something?</p><div class='wide'><table><thead><tr><th>",
     );
-    peers.iter().for_each(|p| out.push_str(&format!("<th>{}", escape(summary.peers[*p].1))));
+    peers.iter().for_each(|p| out.push_str(&format!("<th>{}", escape(&summary.peers[*p].1))));
     out.push_str("</thead><tbody>");
     for itself in &summary.itself {
         let _ = write!(out, "<tr><th>{}", escape(&itself.label));
@@ -86,19 +102,13 @@ fn within(out: &mut String, summary: &Summary) {
 fn ratio(ratio: Option<Ratio>) -> String {
     match ratio {
         None => "<span class='none'>–</span>".to_owned(),
-        Some(r) => {
-            let class = if r.low > 1.0 {
-                "better"
-            } else if r.high < 1.0 {
-                "worse"
-            } else {
-                "even"
-            };
-            format!(
-                "<b class='{class}'>{:.2}</b> <small>{:.2}–{:.2}</small>",
-                r.median, r.low, r.high
-            )
-        }
+        Some(r) => format!(
+            "<b class='{}'>{:.2}</b> <small>{:.2}–{:.2}</small>",
+            dots::judged(&r),
+            r.median,
+            r.low,
+            r.high
+        ),
     }
 }
 
@@ -113,15 +123,23 @@ fn section(out: &mut String, report: &Report, subject: &Subject, rows: &[&Row]) 
         escape(&came_out(summary, subject, rows))
     );
     match subject.chart {
-        Chart::Bars => rows.iter().for_each(|row| {
-            if rows.len() > 1 {
-                let _ = write!(out, "<p class='caption'>{}</p>", escape(&row.label));
+        Chart::Bars => {
+            for row in rows {
+                if rows.len() > 1 {
+                    let _ = write!(out, "<p class='caption'>{}</p>", escape(&row.label));
+                }
+                out.push_str(&bar_chart(summary, subject, row));
             }
-            out.push_str(&bar_chart(summary, subject, row));
-        }),
-        Chart::Lines => {
-            out.push_str(&line_chart(summary, subject, rows));
-            by_peer(out, summary, rows);
+            figures(out, summary, rows);
+        }
+        Chart::Lines(what) => {
+            out.push_str(&line_chart(summary, subject, rows, what));
+            by_peer(out, summary, rows, what);
+        }
+        Chart::Histogram => out.push_str(&histogram(summary, subject, rows)),
+        Chart::Ratios => {
+            out.push_str(&beside_otp(summary, subject, rows));
+            figures(out, summary, rows);
         }
         Chart::Files => {
             file_charts(out, report.line_up, summary, rows);
@@ -153,6 +171,9 @@ fn plain(out: &mut String, table: &Table) {
 
 /// What is said of each, computed: never more than the intervals carry.
 fn came_out(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+    if subject.chart == Chart::Histogram {
+        return counted(summary, rows);
+    }
     let said: Vec<String> = summary
         .columns
         .iter()
@@ -168,6 +189,28 @@ fn came_out(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
     }
 }
 
+/// What the histogram says, of each kvik.
+fn counted(summary: &Summary, rows: &[&Row]) -> String {
+    let of = |peer: usize| {
+        let buckets = points(summary, rows, peer);
+        let all: f64 = buckets.iter().map(|b| b.1.median).sum();
+        let mut sum = 0.0;
+        let half = buckets.iter().find(|b| {
+            sum += b.1.median;
+            sum >= all / 2.0
+        });
+        let shortest = half?.0;
+        let times = number(all);
+        let label = &summary.peers[peer].1;
+        Some(format!(
+            "{label}: {times} times a second, half of them in less than {} ns",
+            shortest * 2.0
+        ))
+    };
+    let said: Vec<String> = summary.present(rows).into_iter().filter_map(of).collect();
+    format!("{}. No other machine tells.", said.join("; "))
+}
+
 fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
     let medians: Vec<f64> = ratios.iter().map(|r| r.median).collect();
     let spread = Spread::of(&medians)?;
@@ -175,7 +218,14 @@ fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
     Some(match ratios {
         [one] if one.low > 1.0 || one.high < 1.0 => format!("{:.2} {what}", one.median),
         [_] => "no difference beyond the spread of the rounds".to_owned(),
-        all => format!("{:.2} to {:.2} {what}{}", spread.min, spread.max, verdict(all)),
+        all => {
+            let mean = medians.iter().map(|m| m.ln()).sum::<f64>() / all.len() as f64;
+            let mean = match all.len() {
+                n if n > 3 => format!(" (in the mean {:.2})", mean.exp()),
+                _ => String::new(),
+            };
+            format!("{:.2} to {:.2} {what}{mean}{}", spread.min, spread.max, verdict(all))
+        }
     })
 }
 
@@ -203,16 +253,48 @@ fn values<'a>(summary: &'a Summary, row: &'a Row) -> impl Iterator<Item = (usize
 
 fn bar_chart(summary: &Summary, subject: &Subject, row: &Row) -> String {
     let shown: Vec<Bar> = values(summary, row)
-        .map(|(i, spread)| Bar { peer: summary.peers[i].0, label: summary.peers[i].1, spread })
+        .map(|(i, spread)| Bar { peer: &summary.peers[i].0, label: &summary.peers[i].1, spread })
         .collect();
-    bars(subject.title, subject.unit, &shown)
+    bars(subject.title, subject.unit, &shown, &once(subject))
+}
+
+/// What was published as one figure.
+fn once(subject: &Subject) -> Vec<(&'static str, f64)> {
+    let of = PUBLISHED_ONCE.iter().filter(|p| p.0 == subject.id);
+    of.map(|(_, label, value)| (*label, *value)).collect()
+}
+
+/// Of kvik by default, or on one scheduler where it only ran so.
+fn histogram(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+    let ours = |id: &str| summary.peers.iter().position(|p| p.0 == id);
+    let known = |peer: usize| (peer, points(summary, rows, peer));
+    let shown = ["kvik", "kvik1"].into_iter().filter_map(ours).map(known);
+    let Some((peer, buckets)) = shown.into_iter().find(|(_, b)| !b.is_empty()) else {
+        return String::new();
+    };
+    let title = format!("{}, {}", subject.title, summary.peers[peer].1);
+    dots::histogram(&title, subject.unit, &summary.peers[peer].0, &buckets, &once(subject))
+}
+
+/// Each row beside OTP.
+fn beside_otp(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+    let Some(column) = summary.columns.iter().position(|c| c.label == "OTP") else {
+        return String::new();
+    };
+    let of = |row: &&'_ &Row| Some((row.label.clone(), row.ratios[column]?));
+    let all: Vec<(String, Ratio)> = rows.iter().filter_map(|row| of(&row)).collect();
+    let shown: Vec<(&str, Ratio)> = all.iter().map(|(label, r)| (label.as_str(), *r)).collect();
+    format!(
+        "<p class='caption'>kvik beside OTP: right of 1 is better</p>{}",
+        dots::ratios(subject.title, &shown)
+    )
 }
 
 fn number_of(id: &str) -> Option<f64> {
     id.rsplit('/').next()?.parse().ok()
 }
 
-fn line_chart(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+fn line_chart(summary: &Summary, subject: &Subject, rows: &[&Row], what: &str) -> String {
     let mut series: Vec<Line> = summary
         .peers
         .iter()
@@ -225,7 +307,7 @@ fn line_chart(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
         .filter(|l| !l.points.is_empty())
         .collect();
     series.extend(then(subject, rows));
-    lines(subject.title, "processes", subject.unit, &series)
+    lines(subject.title, what, subject.unit, &series)
 }
 
 /// The figures published long ago, as far as the chart reaches.
@@ -280,6 +362,7 @@ fn file_charts(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&R
                 }
             }
         }
+        labels.extend(files_then(line_up, summary, rows, pattern));
         let series: Vec<Line> = labels
             .iter()
             .map(|(class, label, points)| Line {
@@ -294,17 +377,40 @@ fn file_charts(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&R
     out.push_str("</div>");
 }
 
-/// A line for each peer, a column for each number of processes.
-fn by_peer(out: &mut String, summary: &Summary, rows: &[&Row]) {
+/// As far from C's speed here, with stdio, as handles were from C's when that was published.
+fn files_then(
+    line_up: &LineUp,
+    summary: &Summary,
+    rows: &[&Row],
+    pattern: &str,
+) -> Vec<(String, String, Vec<(f64, Spread)>)> {
+    let prefix = format!("files/{pattern}/ordinary/");
+    let stdio: Vec<&Row> = rows.iter().filter(|r| r.id.starts_with(&prefix)).copied().collect();
+    let c = line_up.position(Kind::C, false).map(|c| points(summary, &stdio, c));
+    let (Some(c), Some(published)) = (c, PUBLISHED_FILES.iter().find(|p| p.0 == pattern)) else {
+        return Vec::new();
+    };
+    let line = |(name, percent): (&str, f64)| {
+        let median = |s: Spread| s.median * 100.0 / percent;
+        let spread = |v| Spread { median: v, min: v, max: v, count: 1 };
+        let points: Vec<_> = c.iter().map(|(x, s)| (*x, spread(median(*s)))).collect();
+        (format!("p-then h-{name}"), format!("{name}, published"), points)
+    };
+    let lines = [("ordinary", published.1), ("raw", published.2)].map(line);
+    lines.into_iter().filter(|l| !l.2.is_empty()).collect()
+}
+
+/// A line for each peer, a column for each number.
+fn by_peer(out: &mut String, summary: &Summary, rows: &[&Row], what: &str) {
     out.push_str("<div class='wide'><table><thead><tr><th>");
     out.push_str(rows.first().map_or("", |r| r.subject.unit));
     for row in rows {
         let number = row.id.rsplit('/').next().unwrap_or_default();
-        let _ = write!(out, "<th>N = {}", grouped(number));
+        let _ = write!(out, "<th>{} {what}", grouped(number));
     }
     out.push_str("</thead><tbody>");
     for peer in summary.present(rows) {
-        let _ = write!(out, "<tr><th>{}", escape(summary.peers[peer].1));
+        let _ = write!(out, "<tr><th>{}", escape(&summary.peers[peer].1));
         rows.iter().for_each(|row| out.push_str(&table_cell(&row.cells[peer])));
     }
     out.push_str("</tbody></table></div>");
@@ -318,7 +424,7 @@ fn figures(out: &mut String, summary: &Summary, rows: &[&Row]) {
     out.push_str("<details><summary>All figures</summary><div class='wide'><table><thead><tr><th>");
     out.push_str(rows.first().map_or("", |r| r.subject.unit));
     for peer in &peers {
-        let _ = write!(out, "<th>{}", escape(summary.peers[*peer].1));
+        let _ = write!(out, "<th>{}", escape(&summary.peers[*peer].1));
     }
     for column in &columns {
         let _ = write!(out, "<th>× {}", summary.columns[*column].label);
@@ -345,13 +451,12 @@ fn table_cell(cell: &Cell) -> String {
 }
 
 fn failures(out: &mut String, summary: &Summary) {
-    let faults = faults(summary);
-    if faults.is_empty() {
+    if summary.faults.is_empty() {
         return;
     }
     out.push_str("<section><h2>What failed</h2><ul>");
-    for (name, why) in faults {
-        let _ = write!(out, "<li>{}: <code>{}</code>", escape(&name), escape(&why));
+    for fault in &summary.faults {
+        let _ = write!(out, "<li>{}: <code>{}</code>", escape(&fault.name), escape(&fault.why));
     }
     out.push_str("</ul></section>");
 }
@@ -367,7 +472,7 @@ fn colophon(out: &mut String, report: &Report) {
         let _ = write!(
             out,
             "<li class='{class}'>{}: <code>{}</code>, {}",
-            escape(peer.label),
+            escape(&peer.label),
             escape(&peer.line()),
             escape(&peer.version)
         );
@@ -383,7 +488,7 @@ fn colophon(out: &mut String, report: &Report) {
         report.summary.rounds
     );
     for ((job, peer), command) in &report.results.commands {
-        let label = report.line_up.peers[*peer].label;
+        let label = &report.line_up.peers[*peer].label;
         let _ = write!(out, "<li>{job} on {}: <code>{}</code>", escape(label), escape(command));
     }
     out.push_str("</ul></details></section>");

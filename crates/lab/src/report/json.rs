@@ -1,10 +1,12 @@
 //! The measurements as JSON: every round's value, so that others can compute their own figures.
 
 use super::Report;
+use crate::compare::FORMAT;
+use crate::experiments::Job;
 use crate::peers::Kind;
 use crate::rounds::Run;
 use crate::stats::Ratio;
-use crate::summary::{self, Cell, Row};
+use crate::summary::{self, fills, Cell, Row};
 use serde_json::{json, Map, Value};
 
 pub fn data(report: &Report) -> Value {
@@ -31,19 +33,33 @@ pub fn data(report: &Report) -> Value {
             })
         })
         .collect();
+    let faults: Vec<Value> =
+        summary.faults.iter().map(|f| json!({"what": f.name, "why": f.why})).collect();
     json!({
-        "quick": options.quick, "rounds": summary.rounds, "seconds": summary.seconds,
+        "format": FORMAT, "quick": options.quick, "rounds": summary.rounds, "seconds": summary.seconds,
         "interrupted": summary.interrupted,
         "machine": {
             "cores": machine.cores, "model": machine.model, "kernel": machine.kernel,
             "memory_mb": machine.memory_mb, "load_before": machine.load,
         },
-        "peers": peers, "missing": line_up.missing, "rows": rows, "itself": itself, "runs": runs,
+        "headline": headline(report), "peers": peers, "missing": line_up.missing, "rows": rows, "failed": faults, "itself": itself, "runs": runs,
     })
+}
+
+fn headline(report: &Report) -> Vec<Value> {
+    let columns = || report.summary.columns.iter().map(|c| c.label.to_owned());
+    let line = |line: &crate::headline::Line| {
+        let beside: Map<String, Value> =
+            columns().zip(line.ratios.iter().map(|r| ratio(*r))).collect();
+        json!({"label": line.label, "rows": line.rows, "beside": beside})
+    };
+    report.summary.headline.iter().map(line).collect()
 }
 
 fn row_data(report: &Report, row: &Row) -> Value {
     let rounds = report.results.values.get(&row.id);
+    // What the Erlang machines do for it: only rows with the same work can be compared.
+    let work = report.jobs.iter().find(|job| fills(job, &row.id)).map(Job::work);
     let cells: Map<String, Value> = row
         .cells
         .iter()
@@ -57,7 +73,7 @@ fn row_data(report: &Report, row: &Row) -> Value {
     let beside: Map<String, Value> =
         columns.map(|(column, r)| (column.label.to_owned(), ratio(*r))).collect();
     json!({
-        "id": row.id, "label": row.label, "unit": row.subject.unit, "peers": cells,
+        "id": row.id, "label": row.label, "unit": row.subject.unit, "work": work, "peers": cells,
         "beside": beside, "ratios": ratios(report, row),
     })
 }

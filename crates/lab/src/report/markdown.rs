@@ -1,27 +1,29 @@
 //! The report as Markdown: the same tables, to be put where a page cannot be.
 
 use super::Report;
+use crate::compare::Comparison;
 use crate::experiments::SUBJECTS;
 use crate::peers::Kind;
 use crate::summary::Row;
 use crate::table::{self, Detail, Table};
 use std::fmt::Write;
 
-pub fn page(report: &Report) -> String {
+pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
     let summary = report.summary;
     let mut out = String::from("# kvik bench\n\n");
     let _ = writeln!(out, "{}\n", super::lead(report));
-    let headline: Vec<&Row> = summary.rows.iter().filter(|r| super::in_headline(r)).collect();
-    part(
-        &mut out,
-        "kvik's speed as a multiple of others'",
-        &table::ratios(summary, &headline, Detail::Spread),
-    );
+    let headline = table::headline(summary, Detail::Spread);
+    part(&mut out, "kvik's speed as a multiple of others'", &headline);
     part(
         &mut out,
         "A peer's speed as a multiple of its own",
         &table::itself(summary, Detail::Spread),
     );
+    if let Some(changes) = changes {
+        part(&mut out, "What changed", &changes.table());
+        let notes: String = changes.notes.iter().map(|note| format!("- {note}\n")).collect();
+        let _ = writeln!(out, "{}\n\n{notes}", changes.sentence());
+    }
     for subject in SUBJECTS {
         let rows: Vec<&Row> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
         if rows.is_empty() {
@@ -29,9 +31,8 @@ pub fn page(report: &Report) -> String {
         }
         let _ = writeln!(out, "## {}\n\n{}\n", subject.title, subject.question);
         let _ = writeln!(out, "{}", table::figures(summary, &rows, Detail::Spread).markdown());
-        if subject.id == "files" {
-            let _ = writeln!(out, "{}", table::ratios(summary, &rows, Detail::Spread).markdown());
-        }
+        let ratios = table::ratios(summary, &rows, Detail::Spread);
+        part(&mut out, "kvik's speed as a multiple of others'", &ratios);
         let jobs = report.jobs_of(subject.id);
         part(&mut out, "What the runs used", &table::usage(report.line_up, &jobs, report.results));
     }
@@ -59,13 +60,13 @@ fn part(out: &mut String, title: &str, table: &Table) {
 }
 
 fn failures(out: &mut String, report: &Report) {
-    let faults = table::faults(report.summary);
+    let faults = &report.summary.faults;
     if faults.is_empty() {
         return;
     }
     out.push_str("## What failed\n\n");
-    for (name, why) in faults {
-        let _ = writeln!(out, "- {name}: `{}`", why.replace('`', "'"));
+    for fault in faults {
+        let _ = writeln!(out, "- {}: `{}`", fault.name, fault.why.replace('`', "'"));
     }
     out.push('\n');
 }

@@ -1,17 +1,20 @@
 //! The report: one HTML page that needs nothing else, and the same as Markdown and JSON.
 
+mod dots;
 mod html;
 mod json;
 mod markdown;
 mod svg;
 
-use crate::experiments::{Chart, Job};
+use crate::compare::Comparison;
+use crate::experiments::Job;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::peers::LineUp;
 use crate::rounds::Results;
 use crate::summary::Summary;
 use crate::table;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Everything a report is made of.
@@ -30,14 +33,19 @@ impl Report<'_> {
         self.jobs.iter().filter(|job| job.experiment == subject).collect()
     }
 
-    pub fn write(&self) -> Result<PathBuf, String> {
+    /// As JSON.
+    pub fn data(&self) -> Value {
+        json::data(self)
+    }
+
+    pub fn write(&self, changes: Option<&Comparison>) -> Result<PathBuf, String> {
         let out = &self.options.out;
         let fault = |e: std::io::Error| format!("{}: {e}", out.display());
         std::fs::create_dir_all(out).map_err(fault)?;
         let page = out.join("index.html");
-        std::fs::write(&page, html::page(self)).map_err(fault)?;
-        std::fs::write(out.join("report.md"), markdown::page(self)).map_err(fault)?;
-        let text = serde_json::to_string_pretty(&json::data(self)).map_err(|e| e.to_string())?;
+        std::fs::write(&page, html::page(self, changes)).map_err(fault)?;
+        std::fs::write(out.join("report.md"), markdown::page(self, changes)).map_err(fault)?;
+        let text = serde_json::to_string_pretty(&self.data()).map_err(|e| e.to_string())?;
         std::fs::write(out.join("report.json"), &text).map_err(fault)?;
         if self.options.json {
             println!("{text}");
@@ -96,9 +104,4 @@ fn machine(report: &Report) -> String {
         text.push_str(&note);
     }
     text
-}
-
-/// Whether the headline has that row: those of the files are too many.
-fn in_headline(row: &crate::summary::Row) -> bool {
-    row.subject.chart != Chart::Files && row.ratios.iter().any(Option::is_some)
 }

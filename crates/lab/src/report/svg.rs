@@ -13,17 +13,21 @@ pub struct Bar<'a> {
     pub spread: Spread,
 }
 
-const WIDTH: f64 = 640.0;
+pub const WIDTH: f64 = 640.0;
 
 /// A bar for each peer, from zero; the thin line is the span from the lowest to the highest round.
-pub fn bars(title: &str, unit: &str, bars: &[Bar]) -> String {
+/// Below them what was published, as faint lines.
+pub fn bars(title: &str, unit: &str, bars: &[Bar], then: &[(&str, f64)]) -> String {
     const LEFT: f64 = 112.0;
     const RIGHT: f64 = 172.0;
     const STEP: f64 = 26.0;
     const TOP: f64 = 20.0;
-    let most = bars.iter().map(|b| b.spread.max).fold(f64::MIN_POSITIVE, f64::max);
+    const STEP_THEN: f64 = 19.0;
+    let all = bars.iter().map(|b| b.spread.max).chain(then.iter().map(|t| t.1));
+    let most = all.fold(f64::MIN_POSITIVE, f64::max);
     let scale = (WIDTH - LEFT - RIGHT) / most;
-    let height = TOP + STEP * bars.len() as f64 + 4.0;
+    let below = TOP + STEP * bars.len() as f64;
+    let height = below + STEP_THEN * then.len() as f64 + 4.0;
     let mut out = open(title, height);
     let _ = write!(out, "<text class='unit' x='{LEFT}' y='13'>{}</text>", escape(unit));
     for (i, bar) in bars.iter().enumerate() {
@@ -48,6 +52,22 @@ pub fn bars(title: &str, unit: &str, bars: &[Bar]) -> String {
             span(&bar.spread),
         );
     }
+    for (i, (label, value)) in then.iter().enumerate() {
+        let middle = below + STEP_THEN * (i as f64 + 0.5);
+        let end = LEFT + (value * scale).max(1.0);
+        let _ = write!(
+            out,
+            "<text class='then' x='{:.0}' y='{:.1}' text-anchor='end'>{}</text>\
+             <path class='line p-then' d='M{LEFT} {middle:.1}H{end:.1}'/>\
+             <text class='then' x='{:.1}' y='{:.1}'>{}</text>",
+            LEFT - 10.0,
+            middle + 4.0,
+            escape(label),
+            end + 8.0,
+            middle + 4.0,
+            number(*value),
+        );
+    }
     out.push_str("</svg>");
     out
 }
@@ -67,18 +87,18 @@ pub struct Line<'a> {
     pub points: Vec<(f64, Spread)>,
 }
 
-struct Frame {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    x: (f64, f64),
-    y: (f64, f64),
+pub struct Frame {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+    pub x: (f64, f64),
+    pub y: (f64, f64),
 }
 
 impl Frame {
     /// Both axes are logarithmic: costs and sizes span powers of ten.
-    fn at(&self, x: f64, y: f64) -> (f64, f64) {
+    pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         let part = |v: f64, (low, high): (f64, f64)| {
             if high > low {
                 (v.ln() - low.ln()) / (high.ln() - low.ln())
@@ -118,7 +138,7 @@ fn frame(series: &[Line]) -> Option<Frame> {
     Some(Frame { left: 56.0, right: WIDTH - 150.0, top: 26.0, bottom: 254.0, x, y })
 }
 
-fn ticks_between(low: f64, high: f64) -> Vec<f64> {
+pub fn ticks_between(low: f64, high: f64) -> Vec<f64> {
     let mut ticks = Vec::new();
     let mut power = 10f64.powf(low.log10().floor());
     while power <= high * 1.0001 {
@@ -132,17 +152,17 @@ fn ticks_between(low: f64, high: f64) -> Vec<f64> {
     ticks
 }
 
-fn round_down(value: f64) -> f64 {
+pub fn round_down(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     [5.0, 2.0].iter().map(|m| m * power).find(|v| *v <= value).unwrap_or(power)
 }
 
-fn round_up(value: f64) -> f64 {
+pub fn round_up(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     [1.0, 2.0, 5.0].iter().map(|m| m * power).find(|v| *v >= value).unwrap_or(power * 10.0)
 }
 
-fn y_grid(out: &mut String, frame: &Frame) {
+pub fn y_grid(out: &mut String, frame: &Frame) {
     for tick in ticks_between(frame.y.0, frame.y.1) {
         let (_, y) = frame.at(frame.x.0, tick);
         let _ = write!(
@@ -228,7 +248,7 @@ fn end_labels(out: &mut String, frame: &Frame, series: &[Line]) {
     }
 }
 
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     match value {
         v if v >= 1e6 => format!("{} M", trim(v / 1e6)),
         v if v >= 1e4 => format!("{} k", trim(v / 1e3)),
@@ -241,7 +261,7 @@ fn trim(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn open(title: &str, height: f64) -> String {
+pub fn open(title: &str, height: f64) -> String {
     format!(
         "<svg viewBox='0 0 {WIDTH} {height}' role='img' aria-label='{0}'><title>{0}</title>",
         escape(title)
