@@ -1,11 +1,14 @@
 //! Chores: `cargo xtask tidy` keeps the house, `cargo xtask compat` writes the generated part of
-//! docs/COMPATIBILITY.md, `cargo xtask page` looks at the live page in a browser.
+//! docs/COMPATIBILITY.md, `cargo xtask headline` that of the README, `cargo xtask page` looks at the
+//! live page in a browser.
 #![forbid(unsafe_code)]
 
 mod browser;
 mod compat;
+mod headline;
 mod page;
 mod tidy;
+mod view;
 
 use std::process::ExitCode;
 
@@ -17,7 +20,13 @@ fn main() -> ExitCode {
         ["compat"] => compat::write(&tidy::root()).err().into_iter().collect(),
         ["compat", "--check"] => compat::check(&tidy::root()).err().into_iter().collect(),
         ["page", address, dir] => page::check(address, dir.as_ref()).err().into_iter().collect(),
-        _ => vec!["usage: cargo xtask tidy | compat [--check] | page ADDRESS DIR".into()],
+        ["headline", report] => {
+            headline::write(&tidy::root(), report.as_ref()).err().into_iter().collect()
+        }
+        _ => vec![
+            "usage: cargo xtask tidy | compat [--check] | page ADDRESS DIR | headline REPORT_DIR"
+                .into(),
+        ],
     };
     faults.iter().for_each(|f| eprintln!("{f}"));
     if faults.is_empty() {

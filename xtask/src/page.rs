@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{json, Value};
 
 use crate::browser::{Browser, Result};
+use crate::view::base64;
 
 /// The ways to look at it: the picture's name, width, colours.
 const VIEWS: [(&str, u32, &str); 4] = [
@@ -180,26 +181,4 @@ fn picture(b: &mut Browser, dir: &Path, name: &str) -> Result<()> {
     let bytes = base64(shown["data"].as_str().unwrap_or_default());
     let file = dir.join(format!("{name}.png"));
     fs::write(&file, bytes).map_err(|e| format!("{}: {e}", file.display()))
-}
-fn base64(text: &str) -> Vec<u8> {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits = text.bytes().filter_map(|c| DIGITS.iter().position(|d| *d == c));
-    let (mut out, mut bits, mut n) = (Vec::new(), 0u32, 0);
-    for d in digits {
-        (bits, n) = (bits << 6 | d as u32, n + 6);
-        if n >= 8 {
-            n -= 8;
-            out.push((bits >> n) as u8);
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn base64() {
-        let texts = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="].map(super::base64);
-        assert_eq!(texts, ["", "f", "fo", "foo", "foob"].map(|s| s.as_bytes().to_vec()));
-    }
 }

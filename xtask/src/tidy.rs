@@ -33,6 +33,7 @@ pub fn faults(root: &Path) -> Vec<String> {
         lengths(root, &dir, &mut out);
     }
     documents(root, &mut out);
+    out.extend(crate::headline::check(root).err());
     out
 }
 

@@ -22,6 +22,7 @@ mod stats;
 mod summary;
 mod table;
 
+pub use compare::FORMAT;
 use options::Options;
 
 /// `kvik bench ARGS…`: the exit status.

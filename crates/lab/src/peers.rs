@@ -133,6 +133,13 @@ impl Peer {
     }
 }
 
+/// All there may be, as if all were installed.
+#[cfg(test)]
+pub fn everybody() -> LineUp {
+    let found = |row: &Row| peer(row, (PathBuf::from("/opt").join(row.id), Vec::new()));
+    LineUp { peers: TABLE.iter().map(found).collect(), missing: vec!["nobody".to_owned()] }
+}
+
 /// What a peer is run with: its tool and the environment that needs.
 type Found = (PathBuf, Vec<(String, String)>);
 

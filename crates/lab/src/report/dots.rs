@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// A line for each row: a dot at its ratio, and the interval it may lie in. Right of the line at 1
 /// is better.
 pub fn ratios(title: &str, rows: &[(&str, Ratio)]) -> String {
-    const LEFT: f64 = 172.0;
+    const LEFT: f64 = 186.0;
     const RIGHT: f64 = 132.0;
     const STEP: f64 = 21.0;
     const TOP: f64 = 30.0;
@@ -103,7 +103,7 @@ pub fn histogram(
         y: (round_down(least) / 2.0, round_up(most)),
     };
     let mut out = open(title, 300.0);
-    let _ = write!(out, "<text class='unit' x='4' y='14'>{}</text>", escape(unit));
+    let _ = write!(out, "<text class='unit' x='4' y='17'>{}</text>", escape(unit));
     super::svg::y_grid(&mut out, &frame);
     for (shortest, spread) in buckets {
         let (left, top) = frame.at(*shortest, spread.median);

@@ -1,12 +1,9 @@
 //! The page: for each experiment its question, what came out, a chart and a table.
 
-use super::dots;
-use super::svg::{bars, lines, Bar, Line};
-use super::Report;
+use super::{charts, dots, Report};
 use crate::compare::Comparison;
 use crate::experiments::{grouped, Better, Chart, Subject, SUBJECTS};
-use crate::experiments::{PUBLISHED, PUBLISHED_FILES, PUBLISHED_ONCE};
-use crate::peers::{Kind, LineUp, Peer};
+use crate::peers::Kind;
 use crate::stats::{Ratio, Spread};
 use crate::summary::{Cell, Row, Summary};
 use crate::table::{self, number, Table};
@@ -50,7 +47,7 @@ fn headline(out: &mut String, summary: &Summary) {
     out.push_str(
         "<div class='wide'><table class='headline'><thead><tr><th>kvik's speed as a multiple of",
     );
-    summary.columns.iter().for_each(|c| out.push_str(&format!("<th>{}", c.label)));
+    summary.columns.iter().for_each(|c| out.push_str(&format!("<th>{}", whole(c.label))));
     out.push_str("</thead><tbody>");
     for line in &summary.headline {
         let _ = write!(out, "<tr><th>{}", escape(&line.label));
@@ -72,6 +69,11 @@ fn changed(out: &mut String, changes: Option<&Comparison>) {
     out.push_str("</ul></section>");
 }
 
+/// A peer's name in a heading: its flag is not torn apart.
+fn whole(label: &str) -> String {
+    escape(label).replace("+S 1", "+S\u{a0}1")
+}
+
 /// What each peer makes of more processes, messages, schedulers.
 fn within(out: &mut String, summary: &Summary) {
     let some = |peer: &usize| summary.itself.iter().any(|i| i.cells[*peer].is_some());
@@ -83,7 +85,7 @@ fn within(out: &mut String, summary: &Summary) {
         "<h2>Each beside itself</h2><p class='question'>What becomes of a speed when there is more \
          of something?</p><div class='wide'><table><thead><tr><th>",
     );
-    peers.iter().for_each(|p| out.push_str(&format!("<th>{}", escape(&summary.peers[*p].1))));
+    peers.iter().for_each(|p| out.push_str(&format!("<th>{}", whole(&summary.peers[*p].1))));
     out.push_str("</thead><tbody>");
     for itself in &summary.itself {
         let _ = write!(out, "<tr><th>{}", escape(&itself.label));
@@ -128,22 +130,26 @@ fn section(out: &mut String, report: &Report, subject: &Subject, rows: &[&Row]) 
                 if rows.len() > 1 {
                     let _ = write!(out, "<p class='caption'>{}</p>", escape(&row.label));
                 }
-                out.push_str(&bar_chart(summary, subject, row));
+                out.push_str(&charts::bar(summary, subject, row));
             }
-            figures(out, summary, rows);
+            figures(out, summary, rows, "kvik's speed as a multiple of others'", &[]);
         }
         Chart::Lines(what) => {
-            out.push_str(&line_chart(summary, subject, rows, what));
+            out.push_str(&charts::line(summary, subject, rows, what));
             by_peer(out, summary, rows, what);
         }
-        Chart::Histogram => out.push_str(&histogram(summary, subject, rows)),
+        Chart::Histogram => out.push_str(&charts::histogram(summary, subject, rows)),
         Chart::Ratios => {
-            out.push_str(&beside_otp(summary, subject, rows));
-            figures(out, summary, rows);
+            out.push_str(&charts::beside_otp(summary, subject, rows));
+            figures(out, summary, rows, "All figures", &summary.present(rows));
         }
         Chart::Files => {
-            file_charts(out, report.line_up, summary, rows);
-            figures(out, summary, rows);
+            charts::files(out, report.line_up, summary, rows);
+            out.push_str(
+                "<p class='note'>Raw files dashed, raw with read_ahead or delayed_write (in C \
+                 stdio) dotted. \u{201c}Then\u{201d} is as far from C's stdio here as was published.</p>",
+            );
+            figures(out, summary, rows, "All figures", &summary.present(rows));
         }
     }
     let used = table::usage(report.line_up, &report.jobs_of(subject.id), report.results);
@@ -192,7 +198,7 @@ fn came_out(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
 /// What the histogram says, of each kvik.
 fn counted(summary: &Summary, rows: &[&Row]) -> String {
     let of = |peer: usize| {
-        let buckets = points(summary, rows, peer);
+        let buckets = charts::points(summary, rows, peer);
         let all: f64 = buckets.iter().map(|b| b.1.median).sum();
         let mut sum = 0.0;
         let half = buckets.iter().find(|b| {
@@ -243,170 +249,13 @@ fn verdict(ratios: &[Ratio]) -> String {
     }
 }
 
-fn values<'a>(summary: &'a Summary, row: &'a Row) -> impl Iterator<Item = (usize, Spread)> + 'a {
-    let known = row.cells.iter().enumerate().take(summary.peers.len());
-    known.filter_map(|(i, c)| match c {
-        Cell::Value(spread) => Some((i, *spread)),
-        _ => None,
-    })
-}
-
-fn bar_chart(summary: &Summary, subject: &Subject, row: &Row) -> String {
-    let shown: Vec<Bar> = values(summary, row)
-        .map(|(i, spread)| Bar { peer: &summary.peers[i].0, label: &summary.peers[i].1, spread })
-        .collect();
-    bars(subject.title, subject.unit, &shown, &once(subject))
-}
-
-/// What was published as one figure.
-fn once(subject: &Subject) -> Vec<(&'static str, f64)> {
-    let of = PUBLISHED_ONCE.iter().filter(|p| p.0 == subject.id);
-    of.map(|(_, label, value)| (*label, *value)).collect()
-}
-
-/// Of kvik by default, or on one scheduler where it only ran so.
-fn histogram(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
-    let ours = |id: &str| summary.peers.iter().position(|p| p.0 == id);
-    let known = |peer: usize| (peer, points(summary, rows, peer));
-    let shown = ["kvik", "kvik1"].into_iter().filter_map(ours).map(known);
-    let Some((peer, buckets)) = shown.into_iter().find(|(_, b)| !b.is_empty()) else {
-        return String::new();
-    };
-    let title = format!("{}, {}", subject.title, summary.peers[peer].1);
-    dots::histogram(&title, subject.unit, &summary.peers[peer].0, &buckets, &once(subject))
-}
-
-/// Each row beside OTP.
-fn beside_otp(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
-    let Some(column) = summary.columns.iter().position(|c| c.label == "OTP") else {
-        return String::new();
-    };
-    let of = |row: &&'_ &Row| Some((row.label.clone(), row.ratios[column]?));
-    let all: Vec<(String, Ratio)> = rows.iter().filter_map(|row| of(&row)).collect();
-    let shown: Vec<(&str, Ratio)> = all.iter().map(|(label, r)| (label.as_str(), *r)).collect();
-    format!(
-        "<p class='caption'>kvik beside OTP: right of 1 is better</p>{}",
-        dots::ratios(subject.title, &shown)
-    )
-}
-
-fn number_of(id: &str) -> Option<f64> {
-    id.rsplit('/').next()?.parse().ok()
-}
-
-fn line_chart(summary: &Summary, subject: &Subject, rows: &[&Row], what: &str) -> String {
-    let mut series: Vec<Line> = summary
-        .peers
-        .iter()
-        .enumerate()
-        .map(|(peer, (id, label, _))| Line {
-            class: format!("p-{id}"),
-            label,
-            points: points(summary, rows, peer),
-        })
-        .filter(|l| !l.points.is_empty())
-        .collect();
-    series.extend(then(subject, rows));
-    lines(subject.title, what, subject.unit, &series)
-}
-
-/// The figures published long ago, as far as the chart reaches.
-fn then<'a>(subject: &Subject, rows: &[&Row]) -> Vec<Line<'a>> {
-    let numbers = || rows.iter().filter_map(|row| number_of(&row.id));
-    let (low, high) = (numbers().fold(f64::MAX, f64::min), numbers().fold(0.0, f64::max));
-    let of = |(id, label, values): &(&str, &'a str, &[(f64, f64)])| {
-        let shown = values.iter().filter(|(n, _)| (low..=high).contains(n));
-        let spread = |v| Spread { median: v, min: v, max: v, count: 1 };
-        let points: Vec<_> = shown.map(|&(n, v)| (n, spread(v))).collect();
-        (*id == subject.id && points.len() > 1).then(|| Line {
-            class: "p-then".to_owned(),
-            label,
-            points,
-        })
-    };
-    PUBLISHED.iter().filter_map(of).collect()
-}
-
-fn points(summary: &Summary, rows: &[&Row], peer: usize) -> Vec<(f64, Spread)> {
-    rows.iter()
-        .filter_map(|row| {
-            let x = number_of(&row.id)?;
-            values(summary, row).find(|(i, _)| *i == peer).map(|(_, s)| (x, s))
-        })
-        .collect()
-}
-
-const PATTERNS: &[(&str, &str)] = &[
-    ("sequential_read", "Sequential read"),
-    ("sequential_write", "Sequential write"),
-    ("random_read", "Random read"),
-    ("random_write", "Random write"),
-];
-
-/// The lines of a file chart: a colour for the peer, a pattern for the handle.
-fn file_charts(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&Row]) {
-    out.push_str("<div class='four'>");
-    for (pattern, title) in PATTERNS {
-        let mut labels = Vec::new();
-        // Four handles for each: those on one scheduler stand in the table.
-        let many = line_up.peers.iter().enumerate().filter(|(_, p)| !p.single);
-        for (peer, Peer { id, label, .. }) in many {
-            for handle in ["ordinary", "raw", "read_ahead", "delayed_write"] {
-                let prefix = format!("files/{pattern}/{handle}/");
-                let some: Vec<&Row> =
-                    rows.iter().filter(|r| r.id.starts_with(&prefix)).copied().collect();
-                let points = points(summary, &some, peer);
-                if !points.is_empty() {
-                    let name = format!("{label} {}", handle.replace('_', " "));
-                    labels.push((format!("p-{id} h-{handle}"), name, points));
-                }
-            }
-        }
-        labels.extend(files_then(line_up, summary, rows, pattern));
-        let series: Vec<Line> = labels
-            .iter()
-            .map(|(class, label, points)| Line {
-                class: class.clone(),
-                label,
-                points: points.clone(),
-            })
-            .collect();
-        let chart = lines(title, "block, KB", "MB/s", &series);
-        let _ = write!(out, "<figure><figcaption>{title}</figcaption>{chart}</figure>");
-    }
-    out.push_str("</div>");
-}
-
-/// As far from C's speed here, with stdio, as handles were from C's when that was published.
-fn files_then(
-    line_up: &LineUp,
-    summary: &Summary,
-    rows: &[&Row],
-    pattern: &str,
-) -> Vec<(String, String, Vec<(f64, Spread)>)> {
-    let prefix = format!("files/{pattern}/ordinary/");
-    let stdio: Vec<&Row> = rows.iter().filter(|r| r.id.starts_with(&prefix)).copied().collect();
-    let c = line_up.position(Kind::C, false).map(|c| points(summary, &stdio, c));
-    let (Some(c), Some(published)) = (c, PUBLISHED_FILES.iter().find(|p| p.0 == pattern)) else {
-        return Vec::new();
-    };
-    let line = |(name, percent): (&str, f64)| {
-        let median = |s: Spread| s.median * 100.0 / percent;
-        let spread = |v| Spread { median: v, min: v, max: v, count: 1 };
-        let points: Vec<_> = c.iter().map(|(x, s)| (*x, spread(median(*s)))).collect();
-        (format!("p-then h-{name}"), format!("{name}, published"), points)
-    };
-    let lines = [("ordinary", published.1), ("raw", published.2)].map(line);
-    lines.into_iter().filter(|l| !l.2.is_empty()).collect()
-}
-
 /// A line for each peer, a column for each number.
 fn by_peer(out: &mut String, summary: &Summary, rows: &[&Row], what: &str) {
     out.push_str("<div class='wide'><table><thead><tr><th>");
-    out.push_str(rows.first().map_or("", |r| r.subject.unit));
+    let _ = write!(out, "{}, by {what}", rows.first().map_or("", |r| r.subject.unit));
     for row in rows {
         let number = row.id.rsplit('/').next().unwrap_or_default();
-        let _ = write!(out, "<th>{} {what}", grouped(number));
+        let _ = write!(out, "<th>{}", grouped(number));
     }
     out.push_str("</thead><tbody>");
     for peer in summary.present(rows) {
@@ -416,14 +265,21 @@ fn by_peer(out: &mut String, summary: &Summary, rows: &[&Row], what: &str) {
     out.push_str("</tbody></table></div>");
 }
 
-/// A line for each row, a column for each peer and each it is compared with.
-fn figures(out: &mut String, summary: &Summary, rows: &[&Row]) {
-    let peers = summary.present(rows);
+/// A line for each row, a column for each of these peers and for each that kvik is compared with.
+fn figures(out: &mut String, summary: &Summary, rows: &[&Row], title: &str, peers: &[usize]) {
     let compared = |c: &usize| rows.iter().any(|row| row.ratios[*c].is_some());
     let columns: Vec<usize> = (0..summary.columns.len()).filter(compared).collect();
-    out.push_str("<details><summary>All figures</summary><div class='wide'><table><thead><tr><th>");
-    out.push_str(rows.first().map_or("", |r| r.subject.unit));
-    for peer in &peers {
+    if peers.is_empty() && columns.is_empty() {
+        return;
+    }
+    let unit = rows.first().map_or("", |r| r.subject.unit);
+    let corner = if peers.is_empty() { "" } else { unit };
+    let _ = write!(
+        out,
+        "<details><summary>{}</summary><div class='wide'><table><thead><tr><th>{corner}",
+        escape(title)
+    );
+    for peer in peers {
         let _ = write!(out, "<th>{}", escape(&summary.peers[*peer].1));
     }
     for column in &columns {

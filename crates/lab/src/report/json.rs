@@ -33,16 +33,17 @@ pub fn data(report: &Report) -> Value {
             })
         })
         .collect();
+    let columns: Vec<&str> = summary.columns.iter().map(|c| c.label).collect();
     let faults: Vec<Value> =
         summary.faults.iter().map(|f| json!({"what": f.name, "why": f.why})).collect();
     json!({
         "format": FORMAT, "quick": options.quick, "rounds": summary.rounds, "seconds": summary.seconds,
-        "interrupted": summary.interrupted,
+        "interrupted": summary.interrupted, "day": machine.day,
         "machine": {
             "cores": machine.cores, "model": machine.model, "kernel": machine.kernel,
             "memory_mb": machine.memory_mb, "load_before": machine.load,
         },
-        "headline": headline(report), "peers": peers, "missing": line_up.missing, "rows": rows, "failed": faults, "itself": itself, "runs": runs,
+        "columns": columns, "headline": headline(report), "peers": peers, "missing": line_up.missing, "rows": rows, "failed": faults, "itself": itself, "runs": runs,
     })
 }
 

@@ -1,5 +1,8 @@
 //! The report: one HTML page that needs nothing else, and the same as Markdown and JSON.
 
+#[cfg(test)]
+mod browser;
+mod charts;
 mod dots;
 mod html;
 mod json;
@@ -83,8 +86,9 @@ fn machine(report: &Report) -> String {
     let (machine, summary) = (report.machine, report.summary);
     let mut text = format!(
         "{} ({} cores, {:.1} GB), Linux {}, load {} before; {} rounds in {:.0} s, {:.0} s of them \
-         for repeating runs that others disturbed. One program at a time, nothing pinned. No \
-         warm-up, but in Java: a tenth of the messages goes first, untimed.",
+         for repeating runs that others disturbed. One program at a time, nothing pinned. Before \
+         the clock starts a tenth of the work is done in Java, in the small programs, and where \
+         calls, crowds, short lives and opened ports are measured; elsewhere nothing is warm.",
         machine.model,
         machine.cores,
         machine.memory_mb as f64 / 1024.0,

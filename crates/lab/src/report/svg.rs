@@ -18,10 +18,10 @@ pub const WIDTH: f64 = 640.0;
 /// A bar for each peer, from zero; the thin line is the span from the lowest to the highest round.
 /// Below them what was published, as faint lines.
 pub fn bars(title: &str, unit: &str, bars: &[Bar], then: &[(&str, f64)]) -> String {
-    const LEFT: f64 = 112.0;
+    const LEFT: f64 = 146.0;
     const RIGHT: f64 = 172.0;
     const STEP: f64 = 26.0;
-    const TOP: f64 = 20.0;
+    const TOP: f64 = 26.0;
     const STEP_THEN: f64 = 19.0;
     let all = bars.iter().map(|b| b.spread.max).chain(then.iter().map(|t| t.1));
     let most = all.fold(f64::MIN_POSITIVE, f64::max);
@@ -29,7 +29,7 @@ pub fn bars(title: &str, unit: &str, bars: &[Bar], then: &[(&str, f64)]) -> Stri
     let below = TOP + STEP * bars.len() as f64;
     let height = below + STEP_THEN * then.len() as f64 + 4.0;
     let mut out = open(title, height);
-    let _ = write!(out, "<text class='unit' x='{LEFT}' y='13'>{}</text>", escape(unit));
+    let _ = write!(out, "<text class='unit' x='{LEFT}' y='17'>{}</text>", escape(unit));
     for (i, bar) in bars.iter().enumerate() {
         let middle = TOP + STEP * i as f64 + STEP / 2.0;
         let end = LEFT + bar.spread.median * scale;
@@ -58,7 +58,7 @@ pub fn bars(title: &str, unit: &str, bars: &[Bar], then: &[(&str, f64)]) -> Stri
         let _ = write!(
             out,
             "<text class='then' x='{:.0}' y='{:.1}' text-anchor='end'>{}</text>\
-             <path class='line p-then' d='M{LEFT} {middle:.1}H{end:.1}'/>\
+             <path class='line p-then then-bar' d='M{LEFT} {middle:.1}H{end:.1}'/>\
              <text class='then' x='{:.1}' y='{:.1}'>{}</text>",
             LEFT - 10.0,
             middle + 4.0,
@@ -80,10 +80,10 @@ fn span(spread: &Spread) -> String {
     }
 }
 
-pub struct Line<'a> {
+pub struct Line {
     /// CSS classes of its colour and pattern.
     pub class: String,
-    pub label: &'a str,
+    pub label: String,
     pub points: Vec<(f64, Spread)>,
 }
 
@@ -116,7 +116,7 @@ impl Frame {
 pub fn lines(title: &str, x_unit: &str, y_unit: &str, series: &[Line]) -> String {
     let Some(frame) = frame(series) else { return String::new() };
     let mut out = open(title, 300.0);
-    let _ = write!(out, "<text class='unit' x='4' y='14'>{}</text>", escape(y_unit));
+    let _ = write!(out, "<text class='unit' x='4' y='17'>{}</text>", escape(y_unit));
     y_grid(&mut out, &frame);
     x_axis(&mut out, &frame, series, x_unit);
     for line in series {
@@ -218,7 +218,7 @@ fn draw(out: &mut String, frame: &Frame, line: &Line) {
             "<path class='span {0}' d='M{px:.1} {low:.1}V{high:.1}'/>\
              <circle class='dot {0}' cx='{px:.1}' cy='{py:.1}' r='3.2'><title>{1}: {2}</title></circle>",
             line.class,
-            escape(line.label),
+            escape(&line.label),
             number(spread.median)
         );
     }
@@ -233,7 +233,7 @@ fn end_labels(out: &mut String, frame: &Frame, series: &[Line]) {
         .collect();
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut free = frame.top;
-    let bottom_room = frame.bottom + 6.0 - 15.0 * labels.len() as f64;
+    let bottom_room = frame.bottom - 6.0 - 15.0 * labels.len() as f64;
     for (i, (y, line)) in labels.iter().enumerate() {
         let place = y.max(free).min(bottom_room + 15.0 * (i + 1) as f64);
         free = place + 15.0;
@@ -243,15 +243,15 @@ fn end_labels(out: &mut String, frame: &Frame, series: &[Line]) {
             line.class,
             frame.right + 12.0,
             place + 4.0,
-            escape(line.label)
+            escape(&line.label)
         );
     }
 }
 
 pub fn short(value: f64) -> String {
     match value {
-        v if v >= 1e6 => format!("{} M", trim(v / 1e6)),
-        v if v >= 1e4 => format!("{} k", trim(v / 1e3)),
+        v if v >= 1e6 => format!("{} M", trim((v / 1e5).round() / 10.0)),
+        v if v >= 1e4 => format!("{} k", trim((v / 100.0).round() / 10.0)),
         v => trim(v),
     }
 }
@@ -285,9 +285,9 @@ mod tests {
 
     #[test]
     fn a_chart_names_every_line() {
-        let line = |label| Line {
+        let line = |label: &str| Line {
             class: "p-kvik".to_owned(),
-            label,
+            label: label.to_owned(),
             points: vec![(1.0, spread(0.2)), (1000.0, spread(0.3))],
         };
         let svg = lines("t", "processes", "µs", &[line("kvik"), line("OTP")]);
@@ -297,7 +297,8 @@ mod tests {
 
     #[test]
     fn one_point_is_drawn_too() {
-        let line = Line { class: String::new(), label: "x", points: vec![(5.0, spread(1.0))] };
+        let line =
+            Line { class: String::new(), label: "x".to_owned(), points: vec![(5.0, spread(1.0))] };
         assert!(!lines("t", "", "", &[line]).contains("NaN"));
         assert_eq!(lines("t", "", "", &[]), "");
     }
