@@ -10,6 +10,25 @@ main(["calls"]) ->
         Off -> io:format("off: ~p~n", [Off])
     end,
     halt();
+main(["mail"]) ->
+    %% Messages that lie there for 20 ms, and those of a ping-pong, which do not.
+    Long = measure(fun() -> mail(100) end),
+    Short = measure(fun() -> pingpong(300000) end),
+    [#{count := N1, time := T1, histogram := H1}, #{count := N2, histogram := H2}] =
+        [maps:get(message_wait, M) || M <- [Long, Short]],
+    N1 = lists:sum(maps:values(H1)),
+    %% Half of them lay for more than 4 ms, and most in the second case for less than 65 us.
+    case {N1 >= 10, T1 div max(N1, 1) > 4000000, N2 >= 10, lists:max([0 | [C || {K, C} <- maps:to_list(H2), K < 65536]]) * 4 > N2} of
+        {true, true, true, true} -> io:format("ok~n");
+        Off -> io:format("off: ~p ~p~n", [Off, {Long, Short}])
+    end,
+    halt();
+main(["named"]) ->
+    busy_in_perf(erlang:monotonic_time(millisecond) + 500),
+    halt();
+main(["timers"]) ->
+    %% A hundred processes, each of which waits for 100 ms: together a thousand timers a second.
+    [spawn(fun() -> timer:sleep(N), each(100) end) || N <- lists:seq(1, 100)];
 main([Case]) ->
     Load = load(Case),
     Load(100),
@@ -59,8 +78,31 @@ load("compute") -> fun(N) -> count(N * 300000) end;
 load("idle") -> fun(N) -> timer:sleep(N * 2) end;
 load("ticks") -> fun(N) -> ticks(N) end.
 
+%% What perf is to name.
+busy_in_perf(Until) ->
+    case erlang:monotonic_time(millisecond) < Until of
+        true -> spin_in_perf(100000), busy_in_perf(Until);
+        false -> ok
+    end.
+
+spin_in_perf(0) -> ok;
+spin_in_perf(N) -> spin_in_perf(N - 1).
+
 count(0) -> ok;
 count(N) -> count(N - 1).
+
+%% So many times ten messages to a process that takes them 20 ms later.
+mail(0) -> ok;
+mail(N) ->
+    Self = self(),
+    P = spawn(fun() -> timer:sleep(20), take(10), Self ! {self(), done} end),
+    [P ! {message, I} || I <- lists:seq(1, 10)],
+    receive {P, done} -> mail(N - 1) end.
+
+take(0) -> ok;
+take(N) -> receive {message, _} -> take(N - 1) end.
+
+each(Ms) -> receive after Ms -> each(Ms) end.
 
 ticks(0) -> ok;
 ticks(N) -> receive after 1 -> ticks(N - 1) end.

@@ -48,6 +48,7 @@ fn view<'h>(p: &'h Proc, v: &View, first: Option<Pair<'h>>) -> BifResult<'h> {
         ("wait", v.histogram(Kind::Wait)),
         ("run", v.histogram(Kind::Run)),
         ("gc", v.histogram(Kind::Gc)),
+        ("message_wait", v.histogram(Kind::Mail)),
     ];
     for (k, h) in histograms {
         pairs.push((k, histogram(p, &h)?));

@@ -58,6 +58,12 @@ impl Proc {
                 self.last_from.set(from);
                 self.put_with_token(message, token)
             }
+            Control::Stamped { message, sent } => {
+                if self.flag(flag::SEQ) || self.is_traced(bit::RECEIVE) {
+                    return self.put(message);
+                }
+                self.mailbox.borrow_mut().push_stamped(message, sent)
+            }
             Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
                 self.trace_procs("getting_unlinked", from);

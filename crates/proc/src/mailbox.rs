@@ -12,6 +12,7 @@ use kvik_heap::literal::Leaving;
 use kvik_heap::OwnedTerm;
 use kvik_sync::Chain;
 
+use crate::sched::mail;
 use crate::signal::{RefId, Signal};
 
 /// A process's mailbox, made when the first message is kept in it: most waiting processes have none.
@@ -47,6 +48,8 @@ enum Slot {
     Message(OwnedTerm),
     /// A message with what its sender's token makes of the receiver's: see [`crate::seq`].
     Tokened(Box<Tokened>),
+    /// A message with when it was sent, in ticks: see [`crate::sched::mail`].
+    Stamped(Box<(OwnedTerm, u64)>),
 }
 
 struct Tokened {
@@ -61,6 +64,7 @@ impl Slot {
             Slot::Gap => None,
             Slot::Message(m) => Some(m),
             Slot::Tokened(t) => Some(&t.message),
+            Slot::Stamped(m) => Some(&m.0),
         }
     }
     #[inline]
@@ -69,6 +73,7 @@ impl Slot {
             Slot::Gap => None,
             Slot::Message(m) => Some(m),
             Slot::Tokened(t) => Some(&mut t.message),
+            Slot::Stamped(m) => Some(&mut m.0),
         }
     }
     #[inline]
@@ -168,6 +173,11 @@ impl Mailbox {
         self.settle();
         self.slots.push_back(Slot::Message(m));
     }
+    /// The same with when it was sent.
+    pub fn push_stamped(&mut self, m: OwnedTerm, sent: u64) {
+        self.settle();
+        self.slots.push_back(Slot::Stamped(Box::new((m, sent))));
+    }
     /// The same with a token, or an empty list for none.
     pub fn push_tokened(&mut self, message: OwnedTerm, token: OwnedTerm) {
         self.settle();
@@ -182,6 +192,7 @@ impl Mailbox {
                 Slot::Gap => continue,
                 Slot::Message(m) => (m, OwnedTerm::default()),
                 Slot::Tokened(t) => (t.message, OwnedTerm::default()),
+                Slot::Stamped(m) => (m.0, OwnedTerm::default()),
             };
             *s = Slot::Tokened(Box::new(Tokened { message, token }));
         }
@@ -299,6 +310,8 @@ impl Mailbox {
             return None;
         }
         let first = match self.slots.front() {
+            // It is taken when it matches, not when it is looked at.
+            Some(Slot::Stamped(_)) => None,
             Some(s) => s.message(),
             None => self.fresh.first().and_then(Signal::message),
         };
@@ -367,6 +380,10 @@ impl Mailbox {
         match s {
             Slot::Gap => None,
             Slot::Message(message) => Some(Taken { message, token: None }),
+            Slot::Stamped(m) => {
+                mail::taken(m.1);
+                Some(Taken { message: m.0, token: None })
+            }
             Slot::Tokened(t) => {
                 self.tokened -= 1;
                 Some(Taken { message: t.message, token: Some(t.token) })

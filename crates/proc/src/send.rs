@@ -4,7 +4,8 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
 use crate::hooks::{hooks, Posted};
-use crate::signal::{send_message, send_to_alias, RefId};
+use crate::sched::mail;
+use crate::signal::{control, send_message, send_to_alias, Control, RefId};
 use crate::{node, registry, sysmon, trace, Proc, Raised};
 
 /// Words of messages that are copied in the time of a call.
@@ -34,10 +35,24 @@ impl Proc {
     /// The same, and whether a busy port may suspend the sender.
     #[inline]
     pub fn send_to(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {
-        if trace::on() && self.trace_send(to, m) {
+        if trace::on_or_timed() && self.send_noticed(to, m) {
             return Sent::Ok;
         }
         self.send_untraced(to, m, may_wait)
+    }
+    /// Somebody wants to hear of what is sent. False: it is to be sent as any other.
+    #[cold]
+    #[inline(never)]
+    fn send_noticed(&self, to: Term<'_>, m: Term<'_>) -> bool {
+        if trace::on() {
+            return self.trace_send(to, m);
+        }
+        let Some(pid) = to.as_local_pid().filter(|_| mail::is_due()) else { return false };
+        let message = OwnedTerm::message(m);
+        self.last_to.set(pid);
+        self.pay_for(message.words());
+        control(pid, Control::Stamped { message, sent: mail::now() });
+        true
     }
     #[inline]
     fn send_untraced(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {

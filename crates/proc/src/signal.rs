@@ -71,6 +71,12 @@ pub enum Control {
         message: OwnedTerm,
         token: OwnedTerm,
     },
+    /// A message of which it is noted how long it lies in the mailbox.
+    Stamped {
+        message: OwnedTerm,
+        /// In ticks.
+        sent: u64,
+    },
     /// `from`, here and below: a local pid or port.
     Link {
         from: Term<'static>,

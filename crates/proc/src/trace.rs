@@ -6,7 +6,7 @@ mod events;
 mod gc;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::{Heap, OwnedTerm};
@@ -83,11 +83,28 @@ pub fn bit_of(flag: Atom) -> Option<u32> {
 
 /// Is anything traced, monitored or profiled, or is there a token of sequential tracing? One word
 /// that all schedulers read.
-static ON: AtomicBool = AtomicBool::new(false);
+static ON: AtomicU8 = AtomicU8::new(0);
+const TRACED: u8 = 1;
+/// A message is to be timed: only who sends looks at that.
+const TIMED: u8 = 2;
 
 #[inline]
 pub fn on() -> bool {
-    ON.load(Relaxed)
+    ON.load(Relaxed) & TRACED != 0
+}
+/// Is anything of that so, or a message to be timed?
+#[inline]
+pub(crate) fn on_or_timed() -> bool {
+    ON.load(Relaxed) != 0
+}
+pub(crate) fn time_message(on: bool) {
+    note(TIMED, on)
+}
+fn note(bit: u8, on: bool) {
+    match on {
+        true => ON.fetch_or(bit, Relaxed),
+        false => ON.fetch_and(!bit, Relaxed),
+    };
 }
 
 /// To be called when that may have changed.
@@ -121,7 +138,7 @@ impl State {
             && self.new.1.is_none()
             && self.new_ports.1.is_none();
         let others = crate::sysmon::on() || crate::sysprof::on() || crate::seq::on();
-        ON.store(!idle || others, Relaxed);
+        note(TRACED, !idle || others);
     }
 }
 static STATE: Mutex<Option<State>> = Mutex::new(None);

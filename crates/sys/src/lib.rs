@@ -25,3 +25,7 @@ pub mod usage;
 pub mod zlib;
 
 pub use errno::{Errno, Result};
+
+/// Is what schedulers do counted and timed? Always, but where a build is to show what that costs
+/// (docs/internals/meter.md).
+pub const METERED: bool = !cfg!(feature = "no-meter");

@@ -48,7 +48,8 @@ impl Shot {
     }
     fn text(&self, to: &mut String, who: &str, v: &View, idle: bool) {
         let h = v.schedule(idle);
-        let [run, wait, gc] = [Kind::Run, Kind::Wait, Kind::Gc].map(|k| v.histogram(k));
+        let [run, wait, gc, mail] =
+            [Kind::Run, Kind::Wait, Kind::Gc, Kind::Mail].map(|k| v.histogram(k));
         let share = |ns: u64| format!("{:.1}%", 100.0 * ns as f64 / v.time.max(1) as f64);
         let idle = if idle { "" } else { " without sleep" };
         let lines = [
@@ -75,9 +76,10 @@ impl Shot {
                 share(v.asleep)
             ),
             format!(
-                "on average: turn {}, wait {}, collection {} ({})",
+                "on average: turn {}, wait {}, message in the mailbox {}, collection {} ({})",
                 duration(run.average()),
                 duration(wait.average()),
+                duration(mail.average()),
                 duration(gc.average()),
                 digits(gc.count())
             ),
@@ -98,6 +100,7 @@ impl Shot {
             "run": histogram(&v.histogram(Kind::Run)),
             "wait": histogram(&v.histogram(Kind::Wait)),
             "gc": histogram(&v.histogram(Kind::Gc)),
+            "message_wait": histogram(&v.histogram(Kind::Mail)),
         });
         value["calls"] = numbers(v.calls());
         value["bytes"] = numbers(v.bytes());

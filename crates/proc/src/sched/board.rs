@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0..64 | the head: [`Head`]; from 32 on what threads that are no schedulers ask of the system |
 //! | for each scheduler 32 | counters: [`Count`]; the last 16 what it asks of the system |
-//! | then 6 times 48 | histograms: [`Kind`]; the sum, then the buckets |
+//! | then 7 times 48 | histograms: [`Kind`]; the sum, then the buckets |
 
 use std::array::from_fn;
 use std::os::fd::OwnedFd;
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::OnceLock;
 
 use kvik_sys::count::{self, What};
+use kvik_sys::METERED;
 
 use super::histogram::{self, Histogram};
 
@@ -91,10 +92,12 @@ pub enum Kind {
     Run = 4,
     /// Collections.
     Gc = 5,
+    /// How long a message lay in the mailbox, from when it was sent until it was taken: of some.
+    Mail = 6,
 }
 
-pub const KINDS: [Kind; 6] =
-    [Kind::Round, Kind::Slept, Kind::Awake, Kind::Wait, Kind::Run, Kind::Gc];
+pub const KINDS: [Kind; 7] =
+    [Kind::Round, Kind::Slept, Kind::Awake, Kind::Wait, Kind::Run, Kind::Gc, Kind::Mail];
 
 /// What one scheduler writes to.
 #[derive(Copy, Clone)]
@@ -112,12 +115,15 @@ impl Page {
         }
     }
     pub fn add(self, c: Count, n: u64) {
-        if let Some(w) = self.0.get(c as usize) {
+        if let Some(w) = self.0.get(c as usize).filter(|_| METERED) {
             histogram::add(w, n);
         }
     }
     /// Notes a duration that stands for `weight` of its kind.
     pub fn note(self, k: Kind, ns: u64, weight: u64) {
+        if !METERED {
+            return;
+        }
         let from = COUNTS + k as usize * histogram::WORDS;
         histogram::note(self.0.get(from..from + histogram::WORDS).unwrap_or(&[]), ns, weight);
     }

@@ -44,6 +44,14 @@ pub(super) const ALONE: u8 = 1;
 pub(super) const TIMED: u8 = 2;
 
 impl Local {
+    /// Has the stopwatch note something, where there is one.
+    pub fn stopwatch<T: Default>(&self, note: impl FnOnce(&mut Stopwatch) -> T) -> T {
+        if kvik_sys::METERED {
+            note(&mut self.watch.borrow_mut())
+        } else {
+            T::default()
+        }
+    }
     /// The thread becomes this scheduler.
     pub fn start(id: usize, me: &'static Scheduler) -> &'static Local {
         let l: &Local = Box::leak(Box::new(Local {

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
 
 use kvik_sys::ticks::ticks;
+use kvik_sys::METERED;
 
 use super::board::Kind;
 use crate::clock;
@@ -80,6 +81,9 @@ impl Meter {
     /// The thread begins something else; what it was at before. Only for the thread itself.
     #[inline(always)]
     pub fn enter(&self, s: State) -> State {
+        if !METERED {
+            return State::Other;
+        }
         let was = self.state.load(Relaxed);
         self.state.store(s as u8, Relaxed);
         if self.heard() != 0 {
@@ -94,7 +98,11 @@ impl Meter {
     /// Who wants to hear of changes.
     #[inline(always)]
     pub(super) fn heard(&self) -> u8 {
-        self.heard.load(Relaxed)
+        if METERED {
+            self.heard.load(Relaxed)
+        } else {
+            0
+        }
     }
     /// A turn begins or ends. True where the stopwatch is to hear of it.
     #[inline(always)]
@@ -103,7 +111,9 @@ impl Meter {
             self.enter(s);
             return self.heard() & WATCH != 0;
         }
-        self.state.store(s as u8, Relaxed);
+        if METERED {
+            self.state.store(s as u8, Relaxed);
+        }
         false
     }
     /// Has the stopwatch hear of turns, or no more.
@@ -185,7 +195,7 @@ fn here() -> Option<&'static super::Scheduler> {
 }
 /// Times a collection.
 pub fn collecting<R>(f: impl FnOnce() -> R) -> R {
-    let Some(me) = here() else { return f() };
+    let Some(me) = here().filter(|_| METERED) else { return f() };
     let was = me.meter.enter(State::Gc);
     let ticks = ticks();
     let began = ticks.now();
@@ -197,7 +207,7 @@ pub fn collecting<R>(f: impl FnOnce() -> R) -> R {
 /// Notes what the scheduler that runs this is at while `f` runs.
 #[inline]
 pub fn during<R>(s: State, f: impl FnOnce() -> R) -> R {
-    let Some(me) = here() else { return f() };
+    let Some(me) = here().filter(|_| METERED) else { return f() };
     let was = me.meter.enter(s);
     let r = f();
     me.meter.enter(was);

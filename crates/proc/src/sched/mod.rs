@@ -8,6 +8,7 @@ pub mod board;
 pub mod histogram;
 mod janitor;
 mod local;
+pub(crate) mod mail;
 pub mod meter;
 pub mod online;
 pub mod parking;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use kvik_sys::ticks::ticks;
+use kvik_sys::METERED;
 
 use super::board::{Kind, Page};
 use crate::process::{Priority, Ticket};
@@ -110,8 +111,11 @@ impl Queues {
         self.len += 1;
         self.pushed += 1;
         self.busy += busy as usize;
-        let mark =
-            if self.pushed >= self.timing.next { self.mark(busy) } else { Mark(busy as u64) };
+        let mark = if METERED && self.pushed >= self.timing.next {
+            self.mark(busy)
+        } else {
+            Mark(busy as u64)
+        };
         self.by_priority[ticket.task().priority() as usize].push_back(Waiting { ticket, mark });
     }
     /// Of one whose wait is timed.

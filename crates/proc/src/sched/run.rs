@@ -102,7 +102,7 @@ impl Loop {
             match self.pick() {
                 Some(t) => self.turn(t),
                 None => {
-                    self.l.watch.borrow_mut().idles(self.l);
+                    self.l.stopwatch(|w| w.idles(self.l));
                     self.l.queues.borrow_mut().time_some();
                     hold.flush();
                     hold.released(|| self.sleep());
@@ -323,9 +323,9 @@ impl Loop {
 
     /// Timers and events, every 4,000 reductions or so.
     fn check(&mut self, hold: &mut Hold) {
-        let began = self.l.watch.borrow_mut().check_begins(self.me);
+        let began = self.l.stopwatch(|w| w.check_begins(self.me));
         self.look_around(hold);
-        self.l.watch.borrow_mut().check_ends(self.l, began);
+        self.l.stopwatch(|w| w.check_ends(self.l, began));
     }
     fn look_around(&mut self, hold: &mut Hold) {
         self.l.until_check.set(REDUCTIONS);
@@ -434,13 +434,13 @@ impl Loop {
         self.me.meter.enter(State::Sleep);
         self.me.counters.asleep.store(now.max(1), Relaxed);
         sysprof::scheduler(self.id, false);
-        let from = self.l.watch.borrow().falls_asleep(self.me);
+        let from = self.l.stopwatch(|w| w.falls_asleep(self.me));
         (hooks().poll)(self.id, timeout, &mut || {
             let woken = !self.me.parker.is_asleep();
             self.me.counters.asleep.store(0, Relaxed);
             sysprof::scheduler(self.id, true);
             self.woken(now);
-            self.l.watch.borrow_mut().slept(self.me, from, woken);
+            self.l.stopwatch(|w| w.slept(self.me, from, woken));
         });
     }
     /// It slept since then.

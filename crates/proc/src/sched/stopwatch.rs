@@ -12,13 +12,15 @@ use kvik_sys::ticks::{ticks, Ticks};
 
 use super::board::{Count, Kind, Page};
 use super::local::{Local, TIMED};
-use super::Scheduler;
+use super::{mail, Scheduler};
 
 /// Turns that are timed in a row, and those before them that only have the processor learn the way.
 const BURST: u32 = 16;
 const WARM: u32 = 2;
 /// One row of so many is for how long partners wait.
 const WAITS: u32 = 4;
+/// With one row of so many a message is timed.
+const MAIL: u32 = 2;
 /// Turns from one such row to the next: this many, and up to as many again, or where turns are few,
 /// that many nanoseconds.
 const APART: u32 = 4096;
@@ -41,8 +43,9 @@ pub(super) struct Stopwatch {
     row: Row,
     /// Those that were timed one by one are not in the rows: rounds, turns.
     timed: (u64, u64),
-    /// When the last row began.
+    /// When the last row began, and when a message was last asked for.
     last_row: u64,
+    last_mail: u64,
     /// When the turn under way began, and when the last one ended, while that is looked at.
     began: u64,
     ended: u64,
@@ -112,6 +115,7 @@ impl Stopwatch {
             row: Row::default(),
             timed: (0, 0),
             last_row: ticks.now(),
+            last_mail: 0,
             began: 0,
             ended: 0,
             usual: (0, 0),
@@ -185,6 +189,14 @@ impl Stopwatch {
         self.left = BURST + WARM + self.one_of(AWAY) as u32;
         self.last_row = self.now();
         l.me.meter.watch(true);
+        if self.row.number.is_multiple_of(MAIL) {
+            self.ask_for_mail(mail::AHEAD);
+        }
+    }
+
+    fn ask_for_mail(&mut self, ahead: u32) {
+        self.last_mail = self.now();
+        mail::time_one_of(self.one_of(ahead));
     }
 
     /// A turn begins that is looked at.
@@ -331,6 +343,10 @@ impl Stopwatch {
         let now = self.now();
         self.settle(turns(l.me));
         self.perhaps_row(l, now);
+        if self.ticks.between(self.last_mail, now) >= LONG_AGO_NS {
+            // Where there is little to do there are no rows.
+            self.ask_for_mail(mail::FEW);
+        }
         let checked = std::mem::take(&mut self.checked);
         let since = if checked.pending { checked.began } else { now };
         self.slow.since.get_or_insert(since);
