@@ -15,7 +15,7 @@ usage: kvik bench [EXPERIMENT...] [options]
   --erl PATH     the erl to measure beside it (default: the one found); once for each version
   --compare OLD  say what changed since OLD, a report.json, in the rows that both have
   --with NEW     ... up to NEW, another report.json: nothing is measured
-  --peers LIST   of kvik1,otp1,kvik,otp,go1,go,tokio1,tokio,jvirtual,jthreads,c
+  --peers LIST   of kvik1,otp1,kvik,otp,go1,go,tokio1,tokio,jvirtual,jthreads,c,cblocking
                  (default: all that are found; quick: without go1, tokio1, jthreads)
 
 Files are written in $TMPDIR. The programs are built into $XDG_CACHE_HOME/kvik-bench.

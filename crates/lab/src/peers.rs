@@ -15,6 +15,8 @@ pub enum Kind {
     Otp,
     /// Plain system calls and stdio; for pipes one thread with epoll.
     C,
+    /// For pipes a thread for each ring, which waits in its system calls.
+    CBlocking,
     /// Goroutines and channels.
     Go,
     /// Rust: tasks and mpsc channels.
@@ -28,12 +30,16 @@ impl Kind {
     pub fn is_erlang(self) -> bool {
         matches!(self, Kind::Kvik | Kind::Otp)
     }
+    /// Whether that is another way to run the same: kvik stands beside the better.
+    pub fn stands_for(self, kind: Kind) -> bool {
+        self == kind || (self, kind) == (Kind::CBlocking, Kind::C)
+    }
     /// What to install where it is missing.
     fn package(self) -> &'static str {
         match self {
             Kind::Kvik => "kvik",
             Kind::Otp => "apt-get install erlang-base",
-            Kind::C => "apt-get install gcc libc6-dev",
+            Kind::C | Kind::CBlocking => "apt-get install gcc libc6-dev",
             Kind::Go => "apt-get install golang",
             Kind::Tokio => "cargo: https://rustup.rs",
             Kind::JavaVirtual => "a JDK of version 21 or later",
@@ -96,6 +102,7 @@ const TABLE: &[Row] = &[
         ..row("jthreads", "Java threads", Kind::JavaThreads, false)
     },
     row("c", "C", Kind::C, true),
+    row("cblocking", "C, blocking", Kind::CBlocking, true),
 ];
 
 pub struct LineUp {
@@ -168,7 +175,7 @@ pub fn find(options: &Options) -> Result<LineUp, String> {
                 let named = options.erl.first().cloned();
                 plain(named.or_else(|| on_path("erl"))).or_else(|| unpacked(&kvik))
             }
-            Kind::C => plain(on_path("cc")),
+            Kind::C | Kind::CBlocking => plain(on_path("cc")),
             Kind::Go => plain(on_path("go").or_else(|| existing("/usr/local/go/bin/go"))),
             Kind::Tokio => plain(on_path("cargo")),
             Kind::JavaThreads => plain(jdk.as_ref().map(jdk::Jdk::compiler)),

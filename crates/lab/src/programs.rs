@@ -55,14 +55,14 @@ struct Recipe {
 const RECIPES: &[Recipe] = &[
     Recipe {
         name: "c",
-        kinds: &[Kind::C],
+        kinds: &[Kind::C, Kind::CBlocking],
         version: &["--version"],
         sources: &[
             ("main.c", include_str!("../../../lab/peers/c/main.c")),
             ("files.c", include_str!("../../../lab/peers/c/files.c")),
             ("pipes.c", include_str!("../../../lab/peers/c/pipes.c")),
         ],
-        build: &["-O2", "-o", "c", "main.c", "files.c", "pipes.c"],
+        build: &["-O2", "-pthread", "-o", "c", "main.c", "files.c", "pipes.c"],
         env: &[],
         keep: None,
     },
@@ -170,7 +170,7 @@ pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
 fn equip(peer: &mut Peer, folder: &Path, version: &str) {
     peer.version = version.to_owned();
     let program = match peer.kind {
-        Kind::C => folder.join("c"),
+        Kind::C | Kind::CBlocking => folder.join("c"),
         Kind::JavaThreads | Kind::JavaVirtual => {
             let path = folder.display().to_string();
             peer.flags.splice(0..0, ["-cp".to_owned(), path]);

@@ -194,7 +194,7 @@ pub fn pairs(
         }
     };
     let theirs = line_up.peers.iter().enumerate().filter(|(_, p)| {
-        p.kind == column.kind && column.single.is_none_or(|single| p.single == single)
+        p.kind.stands_for(column.kind) && column.single.is_none_or(|single| p.single == single)
     });
     let with = |(theirs, _): (usize, &_)| {
         let pairs = stats::pairs(values.get(&ours)?, values.get(&theirs)?, better);

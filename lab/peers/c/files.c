@@ -43,11 +43,8 @@ static double micros(void)
     return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
-static void pass_raw(int writes, const long *at, char *block, long length, long count)
+static void pass_raw(int fd, int writes, const long *at, char *block, long length, long count)
 {
-    int flags = !writes ? O_RDONLY : at ? O_RDWR : O_WRONLY | O_CREAT | O_TRUNC;
-    int fd = open(path, flags, 0666);
-    check(fd >= 0, "open");
     for (long i = 0; i < count; i++) {
         check(!at || lseek(fd, at[i], SEEK_SET) == at[i], "lseek");
         long n = writes ? write(fd, block, length) : read(fd, block, length);
@@ -56,10 +53,8 @@ static void pass_raw(int writes, const long *at, char *block, long length, long 
     check(close(fd) == 0, "close");
 }
 
-static void pass_stdio(int writes, const long *at, char *block, long length, long count)
+static void pass_stdio(FILE *f, int writes, const long *at, char *block, long length, long count)
 {
-    FILE *f = fopen(path, !writes ? "r" : at ? "r+" : "w");
-    check(f != NULL, "fopen");
     for (long i = 0; i < count; i++) {
         check(!at || fseek(f, at[i], SEEK_SET) == 0, "fseek");
         size_t n = writes ? fwrite(block, length, 1, f) : fread(block, length, 1, f);
@@ -83,11 +78,15 @@ static void cell(const char *pattern, const char *handle, long kb)
     /* The Erlang program opens and empties its file before its clock starts. */
     if (writes)
         check(truncate(path, random ? size : 0) == 0, "truncate");
+    int raw = strcmp(handle, "raw") == 0;
+    int fd = raw ? open(path, !writes ? O_RDONLY : at ? O_RDWR : O_WRONLY) : -1;
+    FILE *f = raw ? NULL : fopen(path, !writes ? "r" : at ? "r+" : "w");
+    check(raw ? fd >= 0 : f != NULL, "open");
     double start = micros();
-    if (strcmp(handle, "raw") == 0)
-        pass_raw(writes, at, block, length, count);
+    if (raw)
+        pass_raw(fd, writes, at, block, length, count);
     else
-        pass_stdio(writes, at, block, length, count);
+        pass_stdio(f, writes, at, block, length, count);
     double spent = micros() - start;
     if (spent < 1)
         spent = 1;

@@ -3,14 +3,20 @@
 #include <string.h>
 
 int files(int argc, char **argv);
+int lines(int argc, char **argv);
 int pipes(int argc, char **argv);
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} experiments[] = {{"files", files}, {"pipes", pipes}, {"blocking", pipes}, {"lines", lines}};
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "files") == 0)
-        return files(argc - 1, argv + 1);
-    if (argc > 1 && strcmp(argv[1], "pipes") == 0)
-        return pipes(argc - 1, argv + 1);
-    fprintf(stderr, "usage: c files DIR MB [BLOCK_KB...] | c pipes N K PAR\n");
+    for (size_t i = 0; argc > 1 && i < sizeof experiments / sizeof *experiments; i++)
+        if (strcmp(argv[1], experiments[i].name) == 0)
+            return experiments[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "usage: c files DIR MB [BLOCK_KB...] | c pipes N K PAR | c blocking N K PAR"
+                    " | c lines MB\n");
     return 2;
 }

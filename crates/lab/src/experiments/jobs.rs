@@ -76,6 +76,12 @@ impl Job {
             return able.then_some(Ask { args, read: self.read, count: self.count });
         }
         match (&self.task, peer.kind) {
+            (Task::InC(args), Kind::CBlocking) => {
+                let (first, rest) = args.split_first().filter(|(first, _)| *first == "pipes")?;
+                let name = first.replace("pipes", "blocking");
+                let args = std::iter::once(name).chain(rest.iter().cloned()).collect();
+                Some(Ask { args, read: self.read, count: self.count })
+            }
             (Task::InC(args), Kind::C) => {
                 Some(Ask { args: args.clone(), read: self.read, count: self.count })
             }
@@ -347,7 +353,10 @@ fn ports(sizes: &Ports) -> [Job; 4] {
         Job { detail: detail.to_owned(), descriptors, ..job }
     };
     [
-        start("portlines", &["ports", "lines", &megabytes], read_bandwidths),
+        Job {
+            task: Task::InC(words(&["lines", &megabytes])),
+            ..start("portlines", &["ports", "lines", &megabytes], read_bandwidths)
+        },
         opens("1024", 1024),
         opens("most", MOST_DESCRIPTORS),
         Job {
@@ -444,7 +453,10 @@ mod tests {
         assert_eq!(args(find("pipes"), Kind::C).unwrap(), "pipes 10 25000 8");
         assert!(args(find("pipes"), Kind::Otp).unwrap().ends_with("-s ports ring 10 25000 8"));
         assert_eq!(args(find("oneport"), Kind::C).unwrap(), "pipes 1 40000 1");
-        assert_eq!(args(find("portlines"), Kind::C), None);
+        assert_eq!(args(find("portlines"), Kind::C).unwrap(), "lines 256");
+        assert_eq!(args(find("portlines"), Kind::CBlocking), None);
+        assert_eq!(args(find("oneport"), Kind::CBlocking).unwrap(), "blocking 1 40000 1");
+        assert_eq!(args(find("files"), Kind::CBlocking), None);
         let opens: Vec<_> = all.iter().filter(|j| j.experiment == "portopen").collect();
         assert_eq!(opens.iter().map(|j| j.descriptors).collect::<Vec<_>>(), [1024, 1 << 20]);
     }
