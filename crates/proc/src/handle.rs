@@ -45,6 +45,12 @@ impl Proc {
         }
         self.mailbox.borrow_mut().push(m)
     }
+    /// Handles a signal while the process waits for its turn, if nothing comes before it.
+    pub(crate) fn control_early(&self, c: &mut Option<Control>) {
+        if !self.flag(flag::EXITING | flag::ENDING | flag::PENDING) {
+            c.take().into_iter().for_each(|c| self.control(c))
+        }
+    }
     fn control(&self, c: Control) {
         match c {
             Control::AliasMessage { id, message } => self.alias_message(id, message),

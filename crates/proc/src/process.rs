@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU8, Ordering};
 use std::sync::Arc;
 
 use kvik_heap::literal::Leaving;
@@ -20,15 +20,19 @@ use crate::signal::{RefId, Signal};
 /// What anybody may read of a process.
 pub struct Shared {
     pub pid: u32,
-    /// Gives back what it owns, and then ends: signals wait for that.
-    ending: AtomicBool,
     priority: AtomicU8,
-    system: AtomicBool,
+    /// [`ENDING`], [`SYSTEM`].
+    marks: AtomicU8,
     /// The scheduler that ran it last.
     home: AtomicU16,
     /// What it is traced for: `trace::bit`.
     trace: AtomicU32,
 }
+
+/// It gives back what it owns, and then ends: signals wait for that.
+const ENDING: u8 = 1;
+/// One of the system's own processes.
+const SYSTEM: u8 = 2;
 
 /// Words beside a process, for its first block: heap and stack together. With them a process is a
 /// block of the slabs.
@@ -37,6 +41,8 @@ const ROOM: usize = 31;
 pub type Task = kvik_sync::Task<Shared, Proc, Signal, ROOM>;
 pub type Ticket = kvik_sync::Ticket<Shared, Proc, Signal, ROOM>;
 pub type Me = kvik_sync::Me<Shared, Proc, Signal, ROOM>;
+/// A ticket in a queue.
+pub type Rest = kvik_sync::Rest<Shared, Proc, Signal, ROOM>;
 /// What a scheduler runs.
 pub type Stage = kvik_sync::Stage<Shared, Proc, Signal, ROOM>;
 
@@ -65,7 +71,7 @@ impl kvik_sync::Numbered for Shared {
     }
     #[inline]
     fn is_shown(&self) -> bool {
-        !self.ending.load(Ordering::Relaxed)
+        !self.is_marked(ENDING)
     }
 }
 
@@ -73,9 +79,8 @@ impl Shared {
     pub fn new(pid: u32, priority: Priority) -> Shared {
         Shared {
             pid,
-            ending: AtomicBool::new(false),
             priority: AtomicU8::new(priority as u8),
-            system: AtomicBool::new(false),
+            marks: AtomicU8::new(0),
             home: AtomicU16::new(0),
             trace: AtomicU32::new(0),
         }
@@ -101,15 +106,19 @@ impl Shared {
     pub fn priority(&self) -> Priority {
         Priority::ALL[(self.priority.load(Ordering::Relaxed) & 3) as usize]
     }
+    #[inline]
+    fn is_marked(&self, mark: u8) -> bool {
+        self.marks.load(Ordering::Relaxed) & mark != 0
+    }
     /// One of the system's own processes?
     pub fn is_system(&self) -> bool {
-        self.system.load(Ordering::Relaxed)
+        self.is_marked(SYSTEM)
     }
     pub fn set_system(&self) {
-        self.system.store(true, Ordering::Relaxed)
+        self.marks.fetch_or(SYSTEM, Ordering::Relaxed);
     }
     pub(crate) fn set_ending(&self) {
-        self.ending.store(true, Ordering::Relaxed)
+        self.marks.fetch_or(ENDING, Ordering::Relaxed);
     }
     pub fn set_priority(&self, p: Priority) {
         self.priority.store(p as u8, Ordering::Relaxed)

@@ -125,6 +125,18 @@ impl Proc {
             self.mailbox.borrow_mut().push(OwnedTerm::message(t));
         }
     }
+    /// The same while the process waits for its turn. False: the message has to go the usual way.
+    #[inline]
+    pub(crate) fn accept_early(&self, from: u32, t: Term<'_>) -> bool {
+        const LATER: u32 = flag::ENDING | flag::PENDING;
+        let put = !self.flag(LATER)
+            && !self.is_traced(bit::RECEIVE)
+            && self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE));
+        if put {
+            self.last_from.set(from);
+        }
+        put
+    }
     /// Puts in a small message made on the spot, by whoever may touch the process.
     pub(crate) fn put_message(&self, make: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
         if self.is_traced(bit::RECEIVE) {

@@ -6,7 +6,7 @@ use kvik_sync::{pin, Pushed};
 use kvik_term::object::LocalRef;
 use kvik_term::{am, Atom, Term};
 
-use crate::process::{table, Ticket};
+use crate::process::{table, Task, Ticket};
 use crate::{sched, trace, Proc};
 
 /// The numbers of a reference of this node.
@@ -164,6 +164,12 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         sched::wake(ticket);
         return 0;
     }
+    if !PROFILED
+        && alias.is_none()
+        && sched::with_rest(task, |p| p.accept_early(from, m)) == Some(true)
+    {
+        return 0;
+    }
     let message = OwnedTerm::message(m);
     let words = message.words();
     let s = match alias {
@@ -187,12 +193,14 @@ fn go_on(ticket: Ticket) {
     }
 }
 /// Lets it wait on, unless something has come meanwhile.
+#[inline]
 fn wait_on(ticket: Ticket) {
     if let Some(ticket) = ticket.park() {
         woken(ticket);
     }
 }
 /// Lets a process that waited run.
+#[inline(never)]
 fn woken(ticket: Ticket) {
     if trace::on() {
         ticket.private().profile_woken();
@@ -234,24 +242,33 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
 /// As `control`, but gives the signal back when there is no such process.
 #[inline]
 pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
+    let mut left;
     {
         let guard = pin();
         let Some(task) = table().get_any(pid, &guard) else { return Err(c) };
-        if let Some(ticket) = task.unpark() {
-            // Handled on the spot: most such signals change nothing that it waits for.
-            let quiet = c.is_quiet();
-            ticket.private().handle_control(c);
-            match quiet {
-                true => wait_on(ticket),
-                false => go_on(ticket),
-            }
-            return Ok(());
+        left = control_waiting(task, c);
+        if left.is_some() {
+            sched::with_rest(task, |p| p.control_early(&mut left));
         }
     }
+    let Some(c) = left else { return Ok(()) };
     match try_deliver(pid, Signal::Control(Box::new(c))) {
         Err(Signal::Control(c)) => Err(*c),
         _ => Ok(()),
     }
+}
+/// Has a process that waits handle it on the spot: most such signals change nothing that it waits
+/// for. Gives the signal back where it does not wait.
+#[inline]
+fn control_waiting(task: &Task, c: Control) -> Option<Control> {
+    let Some(ticket) = task.unpark() else { return Some(c) };
+    let quiet = c.is_quiet();
+    ticket.private().handle_control(c);
+    match quiet {
+        true => wait_on(ticket),
+        false => go_on(ticket),
+    }
+    None
 }
 
 /// Does what a process that has ended owes the senders of signals.

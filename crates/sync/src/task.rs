@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::ptr::{addr_of_mut, NonNull};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::Arc;
 
 use crate::inbox::{Chain, Inbox, Node, Push};
@@ -21,6 +22,8 @@ pub struct Task<S, P, T, const R: usize = 0> {
     /// There from `Task::start` to `Ticket::finish`.
     private: UnsafeCell<MaybeUninit<P>>,
     shared: S,
+    /// The number of the thread with which its ticket rests, [`LOOKED_AT`], or 0.
+    rests: AtomicU32,
     inbox: Inbox<T>,
     room: UnsafeCell<[MaybeUninit<u64>; R]>,
 }
@@ -82,6 +85,7 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
         unsafe {
             let at = Arc::as_ptr(&task).cast::<Self>().cast_mut();
             addr_of_mut!((*at).shared).write(shared);
+            addr_of_mut!((*at).rests).write(AtomicU32::new(0));
             addr_of_mut!((*at).inbox).write(Inbox::default());
             let task = task.assume_init();
             let me = Me { task: NonNull::from(&*task), one_thread: PhantomData };
@@ -118,6 +122,20 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
         };
         // SAFETY: as in `send`.
         was_parked.then(|| unsafe { self.recover() })
+    }
+    /// Shows the private part, where the ticket rests with this thread and nothing has come in that
+    /// the task has not seen.
+    #[inline]
+    pub fn with_rest<A>(&self, here: Here, f: impl FnOnce(&P) -> A) -> Option<A> {
+        if self.rests.load(Relaxed) != here.number || !self.inbox.is_empty() {
+            return None;
+        }
+        self.rests.store(LOOKED_AT, Relaxed);
+        // SAFETY: only this thread writes its number here, and it has not taken the ticket up since.
+        // It can't meanwhile, so nobody else has the private part.
+        let a = f(unsafe { (*self.private.get()).assume_init_ref() });
+        self.rests.store(here.number, Relaxed);
+        Some(a)
     }
     /// Does it wait, as far as one can tell?
     pub fn is_parked(&self) -> bool {
@@ -230,6 +248,60 @@ impl<S, P, T, const R: usize> Ticket<S, P, T, R> {
     }
 }
 
+/// A thread with which tickets rest.
+#[derive(Copy, Clone)]
+pub struct Here {
+    number: u32,
+    one_thread: PhantomData<*mut ()>,
+}
+
+/// In place of a thread's number, while that thread looks at the private part.
+const LOOKED_AT: u32 = u32::MAX;
+
+impl Here {
+    /// The thread gets a number, which no other has.
+    pub fn new() -> Here {
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let number = LAST.fetch_add(1, Relaxed) + 1;
+        assert!(number < LOOKED_AT);
+        Here { number, one_thread: PhantomData }
+    }
+}
+impl Default for Here {
+    fn default() -> Here {
+        Here::new()
+    }
+}
+
+/// A ticket that rests with a thread, which may look at the private part meanwhile:
+/// [`Task::with_rest`].
+pub struct Rest<S, P, T, const R: usize = 0> {
+    ticket: Ticket<S, P, T, R>,
+    one_thread: PhantomData<*mut ()>,
+}
+
+impl<S, P, T, const R: usize> Rest<S, P, T, R> {
+    #[inline(always)]
+    pub fn new(ticket: Ticket<S, P, T, R>, here: Here) -> Self {
+        ticket.task.rests.store(here.number, Relaxed);
+        Rest { ticket, one_thread: PhantomData }
+    }
+    #[inline(always)]
+    pub fn take(self) -> Ticket<S, P, T, R> {
+        let rests = &self.ticket.task.rests;
+        assert!(rests.load(Relaxed) != LOOKED_AT, "it is being looked at");
+        rests.store(0, Relaxed);
+        self.ticket
+    }
+}
+impl<S, P, T, const R: usize> Deref for Rest<S, P, T, R> {
+    type Target = Ticket<S, P, T, R>;
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.ticket
+    }
+}
+
 /// The task that a thread runs, for code that knows it by an address and may be given another in its
 /// place.
 pub struct Stage<S, P, T, const R: usize = 0>(Cell<Option<Ticket<S, P, T, R>>>);
@@ -284,7 +356,15 @@ mod tests {
         let got: u32 = t.private().me.take(|_| ()).sum();
         t.private_mut().sum += got;
         assert_eq!((t.private().sum, ***t.task()), (11, 7));
+        let here = Here::new();
+        let rest = Rest::new(t, here);
+        assert_eq!(task.with_rest(here, |p| p.sum), Some(11));
+        assert_eq!(task.with_rest(Here::new(), |p| p.sum), None, "another thread's");
+        task.with_rest(here, |_| assert!(task.with_rest(here, |p| p.sum).is_none()));
         task.send(1);
+        assert_eq!(task.with_rest(here, |p| p.sum), None, "that would overtake");
+        let t = rest.take();
+        assert_eq!(task.with_rest(here, |p| p.sum), None);
         let t = t.park().expect("there was something");
         let stage = Stage::default();
         assert!(stage.address().is_none() && stage.with(|_: &P| ()).is_none());

@@ -3,18 +3,23 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
+use kvik_sync::Here;
+
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
 use super::Scheduler;
 use crate::exit::Farewell;
-use crate::process::{Priority, Stage, Ticket};
+use crate::process::{Priority, Rest, Stage, Task, Ticket};
 use crate::timer::{Due, Queue};
+use crate::Proc;
 
 pub(super) struct Local {
     /// Its number, from 0.
     pub id: usize,
     /// What others see of it.
     pub me: &'static Scheduler,
+    /// Those that wait for their turn rest with it.
+    pub here: Here,
     /// The process that runs.
     pub stage: Stage,
     /// Left of the turn that partners share.
@@ -29,7 +34,7 @@ pub(super) struct Local {
     pub watch: RefCell<Stopwatch>,
     /// Reductions that the turn under way began with.
     pub given: Cell<i64>,
-    pub next: Cell<Option<Ticket>>,
+    pub next: Cell<Option<Rest>>,
     /// Its turn has begun, but something is to be seen to before it runs.
     pub picked: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
@@ -54,9 +59,11 @@ impl Local {
     }
     /// The thread becomes this scheduler.
     pub fn start(id: usize, me: &'static Scheduler) -> &'static Local {
+        let here = Here::new();
         let l: &Local = Box::leak(Box::new(Local {
             id,
             me,
+            here,
             stage: Stage::default(),
             slice: Cell::new(0),
             until_check: Cell::new(0),
@@ -66,7 +73,7 @@ impl Local {
             given: Cell::new(0),
             next: Cell::new(None),
             picked: Cell::new(None),
-            queues: RefCell::new(Queues::new(me.page)),
+            queues: RefCell::new(Queues::new(here, me.page)),
             timers: RefCell::new(Queue::new()),
             farewells: RefCell::new(VecDeque::new()),
         }));
@@ -82,7 +89,7 @@ impl Local {
     pub fn raise(&self, pid: u32, to: Priority) {
         let mut q = self.queues.borrow_mut();
         match self.next.take() {
-            Some(t) if t.task().pid == pid => q.push(t),
+            Some(t) if t.task().pid == pid => q.push(t.take()),
             other => self.next.set(other),
         }
         q.raise(pid, to);
@@ -92,24 +99,24 @@ impl Local {
     fn wake(&self, t: Ticket) {
         let first = self.next.take();
         if first.is_none() && self.alone.get() == ALONE && t.task().priority() == Priority::Normal {
-            return self.next.set(Some(t));
+            return self.next.set(Some(Rest::new(t, self.here)));
         }
         self.wake_one_more(first, t);
     }
     /// Many are woken: each in its turn, in the order they were woken.
     #[cold]
     #[inline(never)]
-    fn wake_one_more(&self, first: Option<Ticket>, t: Ticket) {
+    fn wake_one_more(&self, first: Option<Rest>, t: Ticket) {
         let mut q = self.queues.borrow_mut();
         if self.alone.get() == MANY || t.task().priority() != Priority::Normal {
             self.next.set(first);
         } else if let Some(first) = first {
             self.alone.set(MANY);
             self.next_since.set(0);
-            q.push(first);
+            q.push(first.take());
         } else {
             self.next_since.set(kvik_sys::ticks::ticks().now());
-            return self.next.set(Some(t));
+            return self.next.set(Some(Rest::new(t, self.here)));
         }
         q.push(t);
     }
@@ -144,12 +151,17 @@ pub fn current() -> Option<usize> {
 pub fn is_scheduler() -> bool {
     local().is_some()
 }
+/// Shows a process that waits for its turn here and has nothing to handle first.
+#[inline]
+pub(crate) fn with_rest<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
+    task.with_rest(local()?.here, f)
+}
 pub(super) fn enqueue(t: Ticket) -> Result<(), Ticket> {
     let Some(l) = local() else { return Err(t) };
     l.queues.borrow_mut().push(t);
     Ok(())
 }
-#[inline]
+#[inline(always)]
 pub(super) fn wake(t: Ticket) -> Result<(), Ticket> {
     let Some(l) = local() else { return Err(t) };
     l.wake(t);

@@ -24,13 +24,13 @@ use kvik_sync::inbox::{Inbox, Node, Push};
 use kvik_sync::Parker;
 
 use crate::hooks::hooks;
-use crate::process::{Priority, Ticket};
+use crate::process::{Priority, Rest, Ticket};
 use crate::signal::Signal;
 use crate::timer::Due;
 
 use local::local;
-pub(crate) use local::say_later;
 pub use local::{current, is_scheduler, used_in_turn};
+pub(crate) use local::{say_later, with_rest};
 pub use run::REDUCTIONS;
 pub use switch::to_next;
 
@@ -155,7 +155,7 @@ pub fn enqueue(t: Ticket) {
     }
 }
 /// A process was woken.
-#[inline]
+#[inline(always)]
 pub(crate) fn wake(t: Ticket) {
     if let Err(t) = local::wake(t) {
         hand(Work::Run(t));
@@ -240,7 +240,8 @@ pub fn take_own() -> Vec<Ticket> {
         _ => None,
     };
     let mut queue = l.queues.borrow_mut();
-    let queued = l.next.take().into_iter().chain(std::iter::from_fn(|| queue.pop()));
+    let next = l.next.take().map(Rest::take);
+    let queued = next.into_iter().chain(std::iter::from_fn(|| queue.pop()));
     queued.chain(l.me.inbound.take(|_| ()).filter_map(run)).collect()
 }
 /// Is that scheduler asleep?

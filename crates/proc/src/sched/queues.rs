@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
+use kvik_sync::Here;
 use kvik_sys::ticks::ticks;
 use kvik_sys::METERED;
 
 use super::board::{Kind, Page};
-use crate::process::{Priority, Ticket};
+use crate::process::{Priority, Rest, Ticket};
 
 struct Waiting {
-    ticket: Ticket,
+    ticket: Rest,
     mark: Mark,
 }
 
@@ -57,6 +58,7 @@ const EXACT: u32 = 8;
 const APART: u64 = 32;
 
 pub(super) struct Queues {
+    here: Here,
     by_priority: [VecDeque<Waiting>; 4],
     pub len: usize,
     busy: usize,
@@ -75,8 +77,9 @@ const LOOK: usize = 256;
 
 impl Queues {
     /// The time that some wait is noted there.
-    pub fn new(page: Page) -> Queues {
+    pub fn new(here: Here, page: Page) -> Queues {
         Queues {
+            here,
             by_priority: [const { VecDeque::new() }; 4],
             len: 0,
             busy: 0,
@@ -116,6 +119,7 @@ impl Queues {
         } else {
             Mark(busy as u64)
         };
+        let ticket = Rest::new(ticket, self.here);
         self.by_priority[ticket.task().priority() as usize].push_back(Waiting { ticket, mark });
     }
     /// Of one whose wait is timed.
@@ -157,7 +161,7 @@ impl Queues {
             normal.pop_front()
         })?;
         self.note_taken(&w);
-        Some(w.ticket)
+        Some(w.ticket.take())
     }
     fn note_taken(&mut self, w: &Waiting) {
         self.len -= 1;
@@ -209,7 +213,7 @@ impl Queues {
                     left.push_back(w);
                 } else {
                     self.note_taken(&w);
-                    taken.push(w.ticket);
+                    taken.push(w.ticket.take());
                 }
             }
             left.into_iter().rev().for_each(|w| self.by_priority[q].push_front(w));

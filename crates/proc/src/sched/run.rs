@@ -144,10 +144,10 @@ impl Loop {
         if let Some(t) = self.l.next.take() {
             let mut q = self.l.queues.borrow_mut();
             if self.l.slice.get() >= CRUMBS && !q.has_urgent() {
-                return Some(t);
+                return Some(t.take());
             }
             self.l.next_since.set(0);
-            q.push_busy(t);
+            q.push_busy(t.take());
         }
         let t = self.l.queues.borrow_mut().pop()?;
         self.l.slice.set(REDUCTIONS);
@@ -210,7 +210,7 @@ impl Loop {
                 let mut q = self.l.queues.borrow_mut();
                 if let Some(next) = self.l.next.take() {
                     self.l.next_since.set(0);
-                    q.push(next);
+                    q.push(next.take());
                 }
                 q.push_busy(t)
             }
@@ -399,7 +399,7 @@ impl Loop {
     fn hand_on(&mut self) {
         let mut q = self.l.queues.borrow_mut();
         if let Some(t) = self.l.next.take() {
-            q.push(t);
+            q.push(t.take());
         }
         let to = self.id % online::active();
         while let Some(t) = q.pop() {

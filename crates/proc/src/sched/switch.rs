@@ -85,7 +85,7 @@ impl Local {
         let mut q = self.queues.borrow_mut();
         if let Some(partner) = self.next.take() {
             if self.slice.get() - used > CRUMBS && !q.has_urgent() {
-                return Some(partner);
+                return Some(partner.take());
             }
             self.next.set(Some(partner));
             return None;
