@@ -11,7 +11,7 @@ use std::alloc::{GlobalAlloc, Layout};
 
 use libmimalloc_sys as mi;
 
-use crate::slab;
+use crate::{huge, slab};
 
 pub struct Allocator;
 
@@ -56,12 +56,18 @@ pub fn give_back() {
         mi::mi_collect(true)
     }
     slab::give_back();
+    huge::give_back();
 }
 
 /// Is this memory for a process? Then it is of the slabs.
 #[inline]
 fn is_of_slab(l: Layout) -> bool {
     l.size() == slab::BLOCK && l.align() <= slab::ALIGN
+}
+/// Has this a mapping of its own?
+#[inline]
+fn is_huge(l: Layout) -> bool {
+    l.size() >= huge::LEAST && l.align() <= huge::ALIGN
 }
 
 // SAFETY: mimalloc's blocks are at least as large as asked for, its own until they are freed, and
@@ -71,6 +77,9 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
         if is_of_slab(l) {
             return slab::alloc();
+        }
+        if is_huge(l) {
+            return huge::alloc(l.size()).0;
         }
         // SAFETY: any size will do; `Layout` holds a power of two.
         unsafe {
@@ -90,6 +99,14 @@ unsafe impl GlobalAlloc for Allocator {
             }
             return p;
         }
+        if is_huge(l) {
+            let (p, zeros) = huge::alloc(l.size());
+            if !p.is_null() && !zeros {
+                // SAFETY: a block of that size.
+                unsafe { p.write_bytes(0, l.size()) }
+            }
+            return p;
+        }
         // SAFETY: as above.
         unsafe {
             match aligned(&l) {
@@ -102,9 +119,10 @@ unsafe impl GlobalAlloc for Allocator {
     unsafe fn dealloc(&self, p: *mut u8, l: Layout) {
         // SAFETY: the caller got it here, with this layout.
         unsafe {
-            match is_of_slab(l) {
-                true => slab::free(p),
-                false => mi::mi_free(p.cast()),
+            match l {
+                l if is_of_slab(l) => slab::free(p),
+                l if is_huge(l) => huge::free(p, l.size()),
+                _ => mi::mi_free(p.cast()),
             }
         }
     }
@@ -113,7 +131,10 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: the caller got it here; the size is one that it may have.
         unsafe {
             let to = Layout::from_size_align_unchecked(size, l.align());
-            if is_of_slab(l) || is_of_slab(to) {
+            if is_huge(l) && is_huge(to) {
+                return huge::resize(p, l.size(), size);
+            }
+            if [l, to].into_iter().any(|l| is_of_slab(l) || is_huge(l)) {
                 let new = self.alloc(to);
                 if !new.is_null() {
                     new.copy_from_nonoverlapping(p, size.min(l.size()));
@@ -141,9 +162,9 @@ mod tests {
                 // SAFETY: what is freed was got here, with these layouts.
                 unsafe {
                     let p = Allocator.alloc(l);
-                    assert_eq!(p as usize % align, 0);
+                    assert!((p as usize).is_multiple_of(align));
                     let q = Allocator.realloc(p, l, size + 100);
-                    assert_eq!(q as usize % align, 0);
+                    assert!((q as usize).is_multiple_of(align));
                     Allocator.dealloc(q, Layout::from_size_align(size + 100, align).unwrap());
                 }
             }

@@ -7,6 +7,7 @@ pub mod count;
 pub mod errno;
 pub mod fd;
 pub mod file;
+mod huge;
 pub mod local_time;
 pub mod math;
 pub mod path;

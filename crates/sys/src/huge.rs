@@ -1,0 +1,161 @@
+//! Memory for what is very large: mappings of their own, which grow and shrink without being copied.
+//!
+//! Pages that the system hands out are cleared first, which takes longer than to fill them. So what
+//! is freed is kept for the next that is large, as far as [`MOST_KEPT`], until [`give_back`] has
+//! found it twice.
+
+use std::ptr;
+use std::sync::{Mutex, MutexGuard};
+
+use libc::c_void;
+
+/// Blocks of so many bytes and more are made here.
+pub const LEAST: usize = 16 << 20;
+/// What they are aligned to.
+pub const ALIGN: usize = 4096;
+/// They are as many bytes as a multiple of this: the size of a huge page.
+const UNIT: usize = 2 << 20;
+/// Bytes that are kept in all.
+const MOST_KEPT: usize = 512 << 20;
+
+/// A block that nobody uses.
+struct Free {
+    at: usize,
+    size: usize,
+    /// It was there already when memory was given back last.
+    seen: bool,
+}
+
+static FREE: Mutex<Vec<Free>> = Mutex::new(Vec::new());
+
+fn free_blocks() -> MutexGuard<'static, Vec<Free>> {
+    FREE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// `None`: so much there never is.
+fn whole_units(size: usize) -> Option<usize> {
+    Some(size.checked_add(UNIT - 1)? & !(UNIT - 1))
+}
+
+/// Of what is kept, the smallest that is large enough, or else the largest.
+fn take(size: usize) -> Option<Free> {
+    let mut free = free_blocks();
+    let best = (0..free.len()).min_by_key(|i| match free[*i].size {
+        n if n >= size => n - size,
+        n => usize::MAX - n,
+    })?;
+    Some(free.swap_remove(best))
+}
+
+/// A block of `size` bytes, null where there is no memory; and whether it is all zeros.
+pub fn alloc(size: usize) -> (*mut u8, bool) {
+    let Some(size) = whole_units(size) else { return (ptr::null_mut(), false) };
+    if let Some(kept) = take(size) {
+        // SAFETY: nobody uses it, and it has that size.
+        let p = unsafe { fit(kept.at as *mut u8, kept.size, size) };
+        if !p.is_null() {
+            return (p, false);
+        }
+        // SAFETY: the same.
+        unsafe { unmap(kept.at, kept.size) };
+    }
+    let (prot, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping that replaces nothing; the advice changes nothing a program could see.
+    unsafe {
+        let p = libc::mmap(ptr::null_mut(), size, prot, flags, -1, 0);
+        if p == libc::MAP_FAILED {
+            return (ptr::null_mut(), false);
+        }
+        libc::madvise(p, size, libc::MADV_HUGEPAGE);
+        (p.cast(), true)
+    }
+}
+
+/// # Safety
+/// `p` came from here with that size, and nobody uses it any more.
+pub unsafe fn free(p: *mut u8, size: usize) {
+    let Some(size) = whole_units(size) else { return };
+    let mut free = free_blocks();
+    let kept: usize = free.iter().map(|f| f.size).sum();
+    if kept + size <= MOST_KEPT {
+        return free.push(Free { at: p as usize, size, seen: false });
+    }
+    drop(free);
+    // SAFETY: as the caller says.
+    unsafe { unmap(p as usize, size) }
+}
+
+/// The block with another size, at another place perhaps; null where there is no memory, and the
+/// block as it was then.
+///
+/// # Safety
+/// As for `free`; both sizes are at least `LEAST`.
+pub unsafe fn resize(p: *mut u8, size: usize, to: usize) -> *mut u8 {
+    match (whole_units(size), whole_units(to)) {
+        // SAFETY: as the caller says.
+        (Some(size), Some(to)) => unsafe { fit(p, size, to) },
+        _ => ptr::null_mut(),
+    }
+}
+
+/// # Safety
+/// A block of whole units.
+unsafe fn fit(p: *mut u8, size: usize, to: usize) -> *mut u8 {
+    if size == to {
+        return p;
+    }
+    // SAFETY: as the caller says.
+    match unsafe { libc::mremap(p.cast::<c_void>(), size, to, libc::MREMAP_MAYMOVE) } {
+        libc::MAP_FAILED => ptr::null_mut(),
+        p => p.cast(),
+    }
+}
+
+/// # Safety
+/// A block that nobody uses.
+unsafe fn unmap(at: usize, size: usize) {
+    // SAFETY: as the caller says.
+    unsafe { libc::munmap(at as *mut c_void, size) };
+}
+
+/// Gives back to the system what was kept the last time already.
+pub fn give_back() {
+    let mut free = free_blocks();
+    let old: Vec<Free> = free.extract_if(.., |f| std::mem::replace(&mut f.seen, true)).collect();
+    drop(free);
+    for f in old {
+        // SAFETY: it was nobody's when it was kept.
+        unsafe { unmap(f.at, f.size) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_used_again_until_they_were_given_back() {
+        let size = LEAST + 5;
+        let (p, zero) = alloc(size);
+        assert!(!p.is_null() && zero && (p as usize).is_multiple_of(ALIGN));
+        // SAFETY: blocks of those sizes, each freed once.
+        unsafe {
+            p.write_bytes(7, size);
+            let q = resize(p, size, 3 * LEAST);
+            assert_eq!((*q, *q.add(size - 1), *q.add(3 * LEAST - 1)), (7, 7, 0));
+            let q = resize(q, 3 * LEAST, size);
+            free(q, size);
+            give_back();
+            let (p, zero) = alloc(2 * LEAST);
+            assert!(!zero && *p == 7);
+            free(p, 2 * LEAST);
+            give_back();
+            give_back();
+            let (p, zero) = alloc(LEAST);
+            assert!(zero && *p == 0);
+            free(p, LEAST);
+        }
+        assert!(alloc(usize::MAX - 5).0.is_null());
+    }
+}
