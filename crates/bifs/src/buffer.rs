@@ -142,12 +142,28 @@ impl Queue {
 #[derive(Default)]
 pub(crate) struct Buffer {
     queue: Mutex<Queue>,
+    /// There may be something in the queue.
+    used: AtomicBool,
     locked: AtomicBool,
 }
 
 impl Buffer {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.used.store(true, Ordering::Relaxed);
         self.queue.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// The same where something is in the queue: most files have nothing there ever, and are spared
+    /// the lock.
+    pub(crate) fn lock_filled(&self) -> Option<MutexGuard<'_, Queue>> {
+        if !self.used.load(Ordering::Relaxed) {
+            return None;
+        }
+        let q = self.lock();
+        if q.size == 0 {
+            self.used.store(false, Ordering::Relaxed);
+            return None;
+        }
+        Some(q)
     }
 }
 

@@ -9,7 +9,7 @@ use kvik_sync::Room;
 use kvik_term::word::*;
 use kvik_term::Term;
 
-use crate::binary::release_off_heap;
+use crate::binary::{release_off_heap, release_until};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Sharing};
 use crate::meter::BLOCKS;
@@ -240,12 +240,14 @@ impl Heap {
             return unsafe { Term::from_word(t.word()) };
         }
         let mut top = self.alloc(n);
-        let mut off = self.off_heap.get();
-        // SAFETY: there is room for `n` words at `top`.
-        let w = unsafe { crate::copy::copy(t, sharing, &mut top, &mut off) };
-        self.off_heap.set(off);
-        // SAFETY: the copy is on this heap.
-        unsafe { Term::from_word(w) }
+        let others = self.off_heap.get();
+        let mut off = others;
+        // SAFETY: there is room for `n` words at `top`; the copy is on this heap.
+        unsafe {
+            let w = crate::copy::copy(t, sharing, &mut top, &mut off);
+            self.take_copied(off, others);
+            Term::from_word(w)
+        }
     }
 
     /// The same with all its literals.
@@ -270,23 +272,39 @@ impl Heap {
         }
         let sharing = &Sharing::now();
         let mut top = start;
-        // SAFETY: the room's words are free; the copy is on this heap.
+        let (end, others) = (start.wrapping_add(most.min(self.room())), self.off_heap.get());
+        let mut off = others;
+        // SAFETY: the room's words are free; the copy is on this heap, or its off-heap objects are
+        // given back.
         unsafe {
-            let end = start.wrapping_add(most.min(self.room()));
-            if let Some(w) = crate::copy::copy_up_to(t, sharing, &mut top, end, None) {
-                self.htop.set(top);
-                return Some(Term::from_word(w));
+            let copy = crate::copy::copy_up_to(t, sharing, &mut top, end, &mut off);
+            match copy {
+                Some(_) if off == others => {}
+                Some(_) => self.take_copied(off, others),
+                None => release_until(off, others),
             }
-            let n = crate::copy::size(t, sharing);
-            if n > most || n > self.room() {
-                return None;
-            }
-            let (mut top, mut off) = (start, self.off_heap.get());
-            let w = crate::copy::copy(t, sharing, &mut top, &mut off);
+            let w = copy?;
             self.htop.set(top);
-            self.off_heap.set(off);
             Some(Term::from_word(w))
         }
+    }
+    /// Takes the off-heap objects of a copy, which stand before the heap's own.
+    ///
+    /// # Safety
+    /// They are live and become ours.
+    unsafe fn take_copied(&self, copied: *mut u64, own: *mut u64) {
+        let (mut p, mut bytes) = (copied, 0);
+        // SAFETY: as the caller says, with the layouts of `word`.
+        unsafe {
+            while p != own {
+                if header_subtag(*p) == REFC_BIN {
+                    bytes += *p.add(1) as usize;
+                }
+                p = *crate::binary::next_word(p) as *mut u64;
+            }
+        }
+        self.off_heap.set(copied);
+        self.count_off_heap(bytes);
     }
 
     /// Puts a chain of off-heap objects before our own.
@@ -322,6 +340,24 @@ impl Heap {
         if v / 8 > self.vheap_limit.get() as usize {
             self.gc_due.set(true);
         }
+    }
+
+    /// Would a collection before something of so many bytes is made leave room for it? The
+    /// memory of what is dead is used again then, while it is in the processor's cache.
+    pub fn worth_collecting(&self, bytes: usize) -> bool {
+        const MUCH: usize = 128 << 10;
+        let young = (self.htop.get() as usize).wrapping_sub(self.start.get() as usize);
+        bytes >= MUCH
+            && self.vheap.get() > 0
+            && self.vheap.get().saturating_add(bytes) / 8 > self.vheap_limit.get() as usize
+            && young <= bytes
+    }
+    /// No collection is due because of so many bytes more; of very many some.
+    pub fn expect_off_heap(&self, bytes: usize) {
+        const MOST: usize = 4 << 20;
+        let words = (self.vheap.get() + bytes.min(MOST)) / 8 + MIN_VHEAP as usize;
+        let limit = u32::try_from(words).unwrap_or(u32::MAX);
+        self.vheap_limit.set(limit.max(self.vheap_limit.get()));
     }
 
     pub fn gc_due(&self) -> bool {
@@ -470,5 +506,24 @@ impl Drop for Heap {
             let old = (self.old_end.get() as usize - self.old_start.get() as usize) / 8;
             free_block(self.old_start.get(), old);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_copy_holds_its_binaries_or_none() {
+        let (from, to) = (Heap::new(1000), Heap::new(1000));
+        let list = from.list(&[Term::int(1); 100]);
+        let t = from.tuple(&[from.binary(&[7; 1000]), list]);
+        let holders = || from.off_heap_binaries()[0].2;
+        assert!(to.copy_small(t, 64).is_none() && to.off_heap_binaries().is_empty());
+        assert_eq!((holders(), to.sizes().off_heap_bytes), (1, 0));
+        assert!(to.copy_small(t, 500).is_some_and(|copy| copy.as_tuple().is_some()));
+        assert_eq!((holders(), to.sizes().off_heap_bytes), (2, 1000));
+        drop(to);
+        assert_eq!(holders(), 1);
     }
 }

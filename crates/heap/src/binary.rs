@@ -310,8 +310,17 @@ pub type Resource = Arc<dyn Any + Send + Sync>;
 ///
 /// # Safety
 /// `p` is null or a chain of live off-heap objects that nobody uses any more.
-pub(crate) unsafe fn release_off_heap(mut p: *mut u64) {
-    while !p.is_null() {
+pub(crate) unsafe fn release_off_heap(p: *mut u64) {
+    // SAFETY: as the caller says.
+    unsafe { release_until(p, ptr::null_mut()) }
+}
+
+/// The same of the part of a chain that stands before `end`.
+///
+/// # Safety
+/// As above, for that part.
+pub(crate) unsafe fn release_until(mut p: *mut u64, end: *mut u64) {
+    while p != end {
         // SAFETY: as the caller says.
         unsafe {
             let next = *next_word(p) as *mut u64;

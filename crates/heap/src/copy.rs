@@ -153,7 +153,7 @@ pub(crate) unsafe fn copy(
 ) -> u64 {
     // SAFETY: each object is copied once for each pointer to it, as `size` counted, so the end is
     // not reached.
-    unsafe { copy_up_to(t, s, top, NO_END, Some(off_heap)) }.unwrap_or(NIL)
+    unsafe { copy_up_to(t, s, top, NO_END, off_heap) }.unwrap_or(NIL)
 }
 
 const NO_END: *mut u64 = ptr::without_provenance_mut(usize::MAX);
@@ -201,22 +201,22 @@ pub(crate) unsafe fn copy_once(
     let shared = &Sharing::Nothing;
     *seen.entry(w).or_insert_with(|| {
         // SAFETY: as the caller says.
-        unsafe { copy_one(w, shared, top, NO_END, &mut Some(off_heap)) }.unwrap_or(NIL)
+        unsafe { copy_one(w, shared, top, NO_END, off_heap) }.unwrap_or(NIL)
     })
 }
 
-/// The same in one go, without asking for the size first. `None`: it does not fit before `end`, or
-/// there are off-heap objects and no chain for them; nothing has changed then but the words there.
+/// The same in one go, without asking for the size first. `None`: it does not fit before `end`; what
+/// was chained to `*off_heap` till then is to be given back.
 ///
 /// # Safety
-/// The words from `*top` to `end` are nobody else's. With a chain, `end` is never reached.
+/// The words from `*top` to `end` are nobody else's.
 #[inline]
 pub(crate) unsafe fn copy_up_to(
     t: Term<'_>,
     s: &Sharing,
     top: &mut *mut u64,
     end: *mut u64,
-    mut off_heap: Option<&mut *mut u64>,
+    off_heap: &mut *mut u64,
 ) -> Option<u64> {
     let (mut root, mut scan, mut free) = (t.word(), *top, *top);
     // Where the word stands whose object is copied next.
@@ -224,7 +224,7 @@ pub(crate) unsafe fn copy_up_to(
     // SAFETY: the words between `scan` and `free` are whole objects and list cells.
     unsafe {
         loop {
-            *at = copy_one(*at, s, &mut free, end, &mut off_heap)?;
+            *at = copy_one(*at, s, &mut free, end, off_heap)?;
             loop {
                 if scan >= free {
                     *top = free;
@@ -254,7 +254,7 @@ unsafe fn copy_one(
     s: &Sharing,
     top: &mut *mut u64,
     end: *mut u64,
-    off_heap: &mut Option<&mut *mut u64>,
+    off_heap: &mut *mut u64,
 ) -> Option<u64> {
     // SAFETY: as the caller says.
     unsafe {
@@ -279,7 +279,7 @@ unsafe fn copy_one(
             *top = fits(q, n, end)?;
             copy_words(p, q, n);
             if matches!(header_subtag(h), REFC_BIN | MAGIC_REF | SUB_BIN) {
-                own_parts(p, q, off_heap)?;
+                own_parts(p, q, off_heap);
             }
             Some(q as u64 + TAG_BOXED)
         } else {
@@ -288,29 +288,22 @@ unsafe fn copy_one(
     }
 }
 
-/// What is not the same in a copy at `q` as in the object at `p`. `None`: there is no chain for
-/// off-heap objects.
+/// What is not the same in a copy at `q` as in the object at `p`.
 ///
 /// # Safety
 /// `q` is a copy of the words of `p`.
 #[inline(never)]
-unsafe fn own_parts(
-    p: *const u64,
-    q: *mut u64,
-    off_heap: &mut Option<&mut *mut u64>,
-) -> Option<()> {
+unsafe fn own_parts(p: *const u64, q: *mut u64, off_heap: &mut *mut u64) {
     // SAFETY: as the caller says, and the layouts of `word`.
     unsafe {
         match header_subtag(*p) {
             REFC_BIN => {
-                let off_heap = off_heap.as_deref_mut()?;
                 BinRef::retain(*p.add(3) as *mut Binary).into_raw();
                 *q.add(2) = *off_heap as u64;
                 *q.add(5) = 0;
                 *off_heap = q;
             }
             MAGIC_REF => {
-                let off_heap = off_heap.as_deref_mut()?;
                 let r = &*(*p.add(4) as *const Resource);
                 *q.add(4) = Box::into_raw(Box::new(r.clone())) as u64;
                 *q.add(3) = *off_heap as u64;
@@ -321,7 +314,6 @@ unsafe fn own_parts(
             _ => {}
         }
     }
-    Some(())
 }
 
 /// Where `n` words from `q` on end, when that is not behind `end`.

@@ -464,8 +464,8 @@ impl Heap {
             }
             self.off_heap.set(head);
             self.vheap.set(bytes);
-            let words = u32::try_from(bytes / 8 * 2).unwrap_or(u32::MAX);
-            self.vheap_limit.set(MIN_VHEAP.max(words));
+            let more = (MIN_VHEAP as usize).max(bytes / 16);
+            self.vheap_limit.set(u32::try_from(bytes / 8 + more).unwrap_or(u32::MAX));
         }
     }
 

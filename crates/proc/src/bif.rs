@@ -9,6 +9,7 @@ use kvik_heap::roots::Root;
 use kvik_heap::Pins;
 use kvik_term::{am, Export, Term};
 
+use crate::process::flag;
 use crate::Proc;
 
 /// An exception or trap was noted in the process: return `Err` of this at once.
@@ -130,6 +131,30 @@ impl Proc {
         self.heap.set_exc_class(Class::Trap as u8);
         self.heap.set_root(Root::Trap, args);
         Raised(())
+    }
+    /// Is [`Proc::collected_for`] to be asked?
+    #[inline]
+    pub fn may_collect_for(&self, bytes: usize) -> bool {
+        self.flag(flag::COLLECTED) || self.heap.worth_collecting(bytes)
+    }
+    /// Before a BIF makes an off-heap binary of so many bytes: where that would have the process
+    /// collected, it is collected first and the BIF, which has this name, called again.
+    pub fn collected_for<'h>(
+        &'h self,
+        bytes: usize,
+        (module, function): (kvik_term::Atom, kvik_term::Atom),
+        args: &[Term<'h>],
+    ) -> Result<(), Raised> {
+        if self.set_flag(flag::COLLECTED, false) {
+            self.heap.expect_off_heap(bytes);
+            return Ok(());
+        }
+        if !self.heap.worth_collecting(bytes) {
+            return Ok(());
+        }
+        self.set_flag(flag::COLLECTED, true);
+        self.heap.ask_for_gc();
+        Err(self.trap(kvik_code::export(module, function, args.len() as u32), args))
     }
     /// Stops in the middle of a BIF: it is called again with the same arguments in the process's next
     /// turn, and [`Proc::resumed`] gives it `state` then; until then nothing is collected. To the

@@ -168,6 +168,8 @@ pub mod flag {
     pub const HAS_FILES: u32 = 1 << 22;
     /// Signals were taken from its inbox and are not handled yet: see `crate::pending`.
     pub const PENDING: u32 = 1 << 23;
+    /// It was collected before the BIF it is in: [`Proc::collected_for`].
+    pub const COLLECTED: u32 = 1 << 24;
     /// What others have asked of it, which it sees to even while it waits.
     pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.

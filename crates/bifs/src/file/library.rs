@@ -10,7 +10,7 @@ use kvik_sys::file::{self as sys, Whence};
 use kvik_sys::{Errno, Result};
 use kvik_term::{am, Term};
 
-use super::read::{read_at, read_term};
+use super::read::{make_room, read_at, read_term};
 use super::write::{write_list, write_one};
 use super::{elsewhere, error_on, ok_on, ok_value, whence, with_fd, with_file, Open};
 use crate::buffer::{buffer, Buffer, Queue};
@@ -61,16 +61,18 @@ pub fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(size) = a[1].as_usize().filter(|n| i64::try_from(*n).is_ok()) else {
         return odd_size(p, a[1]);
     };
-    let mut q = buffer(p, h.buffer)?.lock();
+    make_room(p, h.file, size, None, (am::read, a))?;
+    let kept = buffer(p, h.buffer)?;
+    let filled = kept.lock_filled();
+    if filled.is_none() && size > 0 && (h.ahead == 0 || size >= h.ahead.max(ENOUGH)) {
+        return read_at(p, h.file, Ok(None), Ok(size as i64));
+    }
+    let mut q = filled.unwrap_or_else(|| kept.lock());
     if q.len() >= size {
         p.heap.bump_reductions(4 + size as i64 / 1024);
         return Ok(ok_on(&p.heap, Ok(q.take(&p.heap, size))));
     }
     let ahead = if size - q.len() < h.ahead.max(ENOUGH) { h.ahead } else { 0 };
-    if q.len() == 0 && ahead == 0 {
-        drop(q);
-        return read_at(p, h.file, Ok(None), Ok(size as i64));
-    }
     let want = size - q.len() + ahead;
     let now = with_file(p, h.file, |open| {
         if open.read_waits(want, None) {
@@ -204,8 +206,7 @@ fn line<'h>(h: &'h Heap, q: &mut Queue, n: usize) -> Term<'h> {
 
 /// The file stands behind what was read ahead: it goes back to where its user is.
 fn put_back(p: &Proc, h: &Handle<'_>) -> std::result::Result<(), Raised> {
-    let mut q = buffer(p, h.buffer)?.lock();
-    if q.len() > 0 {
+    if let Some(mut q) = buffer(p, h.buffer)?.lock_filled() {
         let back = -(q.len() as i64);
         q.clear();
         // Where it can't be put the bytes are lost, as in OTP.
@@ -233,12 +234,14 @@ pub fn position_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         (_, Some(am::bof | am::cur | am::eof)) => (a[1], Term::int(0)),
         _ => (am::bof.into(), a[1]),
     };
-    let mut q = buffer(p, h.buffer)?.lock();
-    let ahead = if mark == am::cur { q.len() as i64 } else { 0 };
+    let mut q = buffer(p, h.buffer)?.lock_filled();
+    let ahead = q.as_ref().filter(|_| mark == am::cur).map_or(0, |q| q.len() as i64);
     if mark == am::cur && !(offset.is_integer() || offset.as_float().is_some()) {
         return Err(p.badarith());
     }
-    q.clear();
+    if let Some(q) = &mut q {
+        q.clear();
+    }
     let offset = offset.as_i64().and_then(|n| n.checked_sub(ahead));
     let (Some(whence), Some(offset)) = (whence(mark), offset) else { return Ok(bad(p)) };
     let r = with_fd(p, h.file, |fd| sys::seek(fd, whence, offset))?;

@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 
 use kvik_heap::{BinRef, Heap};
-use kvik_proc::{BifResult, Proc};
+use kvik_proc::{BifResult, Proc, Raised};
 use kvik_sys::file::{self as sys, Kind, Mode, Whence};
 use kvik_sys::{fd, Errno, Result};
-use kvik_term::{am, Term};
+use kvik_term::{am, Atom, Term};
 
 use super::{elsewhere, error_on, ok_on, path_of, posix_error, size_arg, with_file, Open, LARGE};
 use crate::blocking::hand_off;
@@ -99,6 +99,22 @@ fn read_result<'h>(h: &'h Heap, r: Result<Option<Term<'h>>>) -> Term<'h> {
     }
 }
 
+/// Before a read of so many bytes by a function of `prim_file`: see [`Proc::collected_for`].
+pub(super) fn make_room<'h>(
+    p: &'h Proc,
+    file: Term<'h>,
+    size: usize,
+    offset: Option<i64>,
+    (function, args): (Atom, &[Term<'h>]),
+) -> std::result::Result<(), Raised> {
+    if !p.may_collect_for(size) {
+        return Ok(());
+    }
+    // No more than the file has.
+    let size = with_file(p, file, |open| Ok(open.bounded(size, offset)))?;
+    p.collected_for(size.unwrap_or(0), (am::prim_file, function), args)
+}
+
 /// A read at `offset`, or where the file stands.
 pub(super) fn read_at<'h>(
     p: &'h Proc,
@@ -135,6 +151,9 @@ pub fn read_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 pub fn pread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (offset, size) = (size_arg(p, a[1])?, size_arg(p, a[2])?);
+    if let (Ok(offset), Ok(size)) = (offset, size) {
+        make_room(p, a[0], size as usize, Some(offset), (am::pread_nif, a))?;
+    }
     read_at(p, a[0], offset.map(Some), size)
 }
 
@@ -226,7 +245,11 @@ pub fn read_file_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         ok_on(h, r.map(|b| h.whole_binary(b)))
     }
     let waits = match sys::stat(&path, true) {
-        Ok(i) if i.kind == Kind::Regular => i.size as usize > LARGE,
+        Ok(i) if i.kind == Kind::Regular => {
+            let size = i.size as usize;
+            p.collected_for(size, (am::prim_file, am::read_file_nif), a)?;
+            size > LARGE
+        }
         Ok(i) => i.kind != Kind::Directory,
         Err(_) => false,
     };

@@ -149,6 +149,13 @@ pub extern "sysv64" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -
         c if c != Class::Trap as u8 => return 0,
         _ => {}
     }
+    if p.heap.gc_due() && !p.heap.is_pinned() {
+        // SAFETY: the arguments are in a root; nothing else is live but stack and roots.
+        let kept = unsafe { super::stop::collect_now(p, regs.x_ptr(), 0, 0) };
+        if !kept {
+            return 0;
+        }
+    }
     let Some(e) = p.trap_to.take() else { return 0 };
     let args = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     with_kept_args(p, regs, e, args)
