@@ -12,6 +12,12 @@ mod view;
 
 use std::process::ExitCode;
 
+fn look(address: &str, dir: &str, seconds: &str) -> Vec<String> {
+    let seconds = seconds.parse().map_err(|_| format!("{seconds}: how many seconds?"));
+    let looked = seconds.and_then(|s| page::check(address, dir.as_ref(), s));
+    looked.err().into_iter().collect()
+}
+
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -19,14 +25,14 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::faults(&tidy::root()),
         ["compat"] => compat::write(&tidy::root()).err().into_iter().collect(),
         ["compat", "--check"] => compat::check(&tidy::root()).err().into_iter().collect(),
-        ["page", address, dir] => page::check(address, dir.as_ref()).err().into_iter().collect(),
+        ["page", address, dir] => look(address, dir, "6"),
+        ["page", address, dir, seconds] => look(address, dir, seconds),
         ["headline", report] => {
             headline::write(&tidy::root(), report.as_ref()).err().into_iter().collect()
         }
-        _ => vec![
-            "usage: cargo xtask tidy | compat [--check] | page ADDRESS DIR | headline REPORT_DIR"
-                .into(),
-        ],
+        _ => vec!["usage: cargo xtask tidy | compat [--check] | page ADDRESS DIR [SECONDS] | \
+                   headline REPORT_DIR"
+            .into()],
     };
     faults.iter().for_each(|f| eprintln!("{f}"));
     if faults.is_empty() {

@@ -1,4 +1,4 @@
-//! `cargo xtask page ADDRESS DIR`: the live page in a real browser, as `tests/web/run` calls it. What
+//! `cargo xtask page ADDRESS DIR [SECONDS]`: the live page in a real browser, as `tests/web/run` calls it. What
 //! is on it, that it changes, that nothing is fetched from elsewhere, and how it looks: pictures go to
 //! the directory. The node it shows is one that does something.
 
@@ -28,7 +28,7 @@ const THERE: &[&str] = &[
     "['0', '1', '2'].every(i => document.querySelectorAll('.histogram')[i].dataset.count > 0)",
     "[...document.querySelectorAll('.histogram')[0].querySelectorAll('.bars i')].some(b => b.offsetHeight > 40)",
     "document.querySelector('#processes tbody').rows.length >= 10",
-    "[...document.querySelectorAll('#processes tbody tr')].some(r => r.innerText.includes('code_server'))",
+    "[...document.querySelectorAll('#processes tbody small')].every(s => /^[^:]+:[^:]+\\/\\d+$/.test(s.innerText))",
     "document.querySelectorAll('#memory tbody tr').length === 7",
     "document.querySelector('#ports tbody').rows.length > 0",
     "document.querySelector('#tables tbody').rows.length > 0",
@@ -43,14 +43,16 @@ const LIVE: &[&str] = &[
     "document.querySelector('#system').innerText",
 ];
 
-pub fn check(address: &str, dir: &Path) -> Result<()> {
+/// `seconds`: how long the node is looked at before pictures are taken.
+pub fn check(address: &str, dir: &Path, seconds: u32) -> Result<()> {
     fs::create_dir_all(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let profile = dir.join("profile");
     let _ = fs::remove_dir_all(&profile);
     let program = std::env::var("CHROMIUM").unwrap_or_else(|_| "chromium".into());
     let mut b = Browser::start(&program, &profile)?;
     for (name, width, colours) in VIEWS {
-        look(&mut b, address, dir, name, width, colours).map_err(|e| format!("{name}: {e}"))?;
+        let view = View { name, width, colours, seconds };
+        look(&mut b, address, dir, &view).map_err(|e| format!("{name}: {e}"))?;
         faults(&mut b, address).map_err(|e| format!("{name}: {e}"))?;
         println!("ok {name}");
     }
@@ -58,18 +60,20 @@ pub fn check(address: &str, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn look(
-    b: &mut Browser,
-    address: &str,
-    dir: &Path,
-    name: &str,
+/// One way to look at it.
+struct View<'a> {
+    name: &'a str,
     width: u32,
-    colours: &str,
-) -> Result<()> {
+    colours: &'a str,
+    seconds: u32,
+}
+
+fn look(b: &mut Browser, address: &str, dir: &Path, view: &View) -> Result<()> {
+    let width = view.width;
     let size =
-        json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600 });
+        json!({ "width": width, "height": 1200, "deviceScaleFactor": 1, "mobile": width < 600 });
     b.call("Emulation.setDeviceMetricsOverride", size)?;
-    let colours = json!([{ "name": "prefers-color-scheme", "value": colours }]);
+    let colours = json!([{ "name": "prefers-color-scheme", "value": view.colours }]);
     b.call("Emulation.setEmulatedMedia", json!({ "features": colours }))?;
     b.call("Page.navigate", json!({ "url": address }))?;
     for code in THERE {
@@ -82,11 +86,12 @@ fn look(
     choices(b)?;
     fits(b)?;
     // A picture of some seconds.
-    b.until("seen.length > 12")?;
-    picture(b, dir, name)?;
+    b.until(&format!("seen.length > {}", view.seconds))?;
+    picture(b, dir, view.name, false)?;
+    picture(b, dir, &format!("{}-all", view.name), true)?;
     details(b)?;
     fits(b)?;
-    picture(b, dir, &format!("{name}-details"))?;
+    picture(b, dir, &format!("{}-details", view.name), false)?;
     b.eval("document.getElementById('details').close()")?;
     b.until("shown === null").map(drop)
 }
@@ -94,6 +99,8 @@ fn look(
 /// What can be chosen changes what is shown.
 fn choices(b: &mut Browser) -> Result<()> {
     for (choice, shows) in [
+        // Whoever has mail may have any name.
+        ("[data-list=mailbox]", "document.querySelector('#processes tbody').innerText"),
         ("[data-list=memory]", "document.querySelector('#processes tbody').innerText"),
         ("[data-list=reductions]", "document.querySelector('#processes tbody').innerText"),
         ("[data-window=\"0\"]", "document.querySelector('#histograms').innerText"),
@@ -112,13 +119,13 @@ fn choices(b: &mut Browser) -> Result<()> {
 }
 /// A click on a process shows what there is to say of it.
 fn details(b: &mut Browser) -> Result<()> {
-    b.eval(
-        "[...document.querySelectorAll('#processes tbody button')]\
-         .find(x => x.textContent.includes('code_server')).click()",
+    let pid = b.eval(
+        "(() => { const first = document.querySelector('#processes tbody button'); \
+         const pid = /<[0-9.]+>/.exec(first.textContent)[0]; first.click(); return pid; })()",
     )?;
     for code in [
         "document.getElementById('details').open",
-        "document.getElementById('details-title').textContent.includes('code_server')",
+        &format!("document.getElementById('details-title').textContent.includes({pid})"),
         "document.getElementById('details-rows').innerText.includes('current_function')",
         "document.querySelectorAll('#details-stack li').length > 0",
     ] {
@@ -168,10 +175,10 @@ fn is_error_entry(entry: &Value) -> bool {
     matches!(entry["level"].as_str(), Some("error" | "warning"))
 }
 
-fn picture(b: &mut Browser, dir: &Path, name: &str) -> Result<()> {
-    // All of it, or what stands before it.
+/// A picture of what is seen, or of the whole page.
+fn picture(b: &mut Browser, dir: &Path, name: &str, all: bool) -> Result<()> {
     let mut how = json!({});
-    if !name.contains("details") {
+    if all {
         let size = b.call("Page.getLayoutMetrics", json!({}))?["cssContentSize"].clone();
         let clip =
             json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });

@@ -131,6 +131,10 @@ impl Connection {
         }
         Next::End
     }
+    /// Is nothing under way on it?
+    pub fn is_idle(&self) -> bool {
+        self.waits.is_none() && self.output.is_empty() && self.input.is_empty()
+    }
     /// An answer goes out.
     pub fn answer(&mut self, bytes: Vec<u8>, ends: bool, now: Instant) {
         self.output.extend(bytes);

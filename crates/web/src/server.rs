@@ -1,7 +1,8 @@
 //! The thread that serves the page: connections, and steps of the survey while somebody looks on.
 //!
 //! Everything is bounded: how many connections there are, how long each may take, how much it may
-//! send. Where there is no more room the oldest that has not shown the token makes some.
+//! send. Where there is no more room the oldest that has not shown the token makes some, else one
+//! that is silent.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -147,10 +148,8 @@ impl Server {
     }
     fn welcome(&mut self, stream: TcpStream, now: Instant) {
         if self.connections.len() >= CONNECTIONS {
-            let oldest = self.connections.iter().find(|(_, c)| !c.trusted).map(|(n, _)| *n);
-            match oldest {
+            match self.least() {
                 Some(n) => drop(self.connections.remove(&n)),
-                // All of them are pages.
                 None => return,
             }
         }
@@ -163,6 +162,14 @@ impl Server {
             self.connections.insert(self.last, Connection::new(stream, now));
             self.serve(self.last, now);
         }
+    }
+    /// Which connection is to go where there are too many: the oldest that has not shown the token,
+    /// else that which has been silent longest. `None`: all of them are being answered.
+    fn least(&self) -> Option<u64> {
+        let all = || self.connections.iter();
+        let stranger = all().find(|(_, c)| !c.trusted);
+        let silent = || all().filter(|(_, c)| c.is_idle()).min_by_key(|(_, c)| c.until);
+        stranger.or_else(silent).map(|(n, _)| *n)
     }
     /// Goes on with a connection as far as that can be done.
     fn serve(&mut self, n: u64, now: Instant) {

@@ -18,7 +18,8 @@ const HISTOGRAMS = [
   ["run", "a turn", ""],
   ["gc", "a collection", ""],
 ];
-const SECONDS = 120;
+const SECONDS = 60;
+const SAMPLED = 10, ENOUGH = 50; // seconds whose samples count together, and how many of them are enough
 const SVG = "http://www.w3.org/2000/svg"; // a name, not an address
 const FIRST = 2, LAST = 1e10; // of the histograms' axis, in ns
 const $ = id => document.getElementById(id);
@@ -65,19 +66,20 @@ function make(tag, kind = "", ...inner) {
 function text(e, s) { if (e.textContent !== s) e.textContent = s; }
 
 // Shares of a scheduler's time between two answers. Sleep, turns, what lies between them, and
-// collections are measured; how much of that was ports, polling and timers was sampled.
-function shares(a, b) {
+// collections are measured; how much of that was ports, polling and timers is sampled, up to b and
+// since `first`. Of one that sleeps nearly all the time there are too few samples to say.
+function shares(a, b, first) {
   const d = k => Math.max(0, b[k] - a[k]), all = d("time");
   if (!all) return null;
   const n = {};
-  for (const k in b.states) n[k] = b.states[k] - (a.states[k] || 0);
+  for (const k in b.states) n[k] = b.states[k] - (first.states[k] || 0);
   const awake = Object.keys(n).reduce((s, k) => s + (k === "sleep" ? 0 : n[k]), 0);
   const sleep = Math.min(1, d("asleep") / all);
   let run = d("run") / all, schedule = d("schedule") / all, gc = d("gc") / all;
   const fit = Math.min(1, (1 - sleep) / (run + schedule || 1));
   run *= fit; schedule *= fit; gc = Math.min(gc * fit, run);
   const left = 1 - sleep - run - schedule;
-  const part = k => awake ? (n[k] || 0) / awake * (1 - sleep) : 0;
+  const part = k => awake >= ENOUGH ? (n[k] || 0) / awake * (1 - sleep) : 0;
   let rest = schedule;
   const take = x => { const t = Math.min(x, rest); rest -= t; return t; };
   const poll = take(part("check_io")), timers = take(part("aux")), port = take(part("port"));
@@ -91,7 +93,8 @@ function drawBands() {
     const points = [];
     for (let j = Math.max(1, seen.length - SECONDS); j < seen.length; j++) {
       const [a, b] = [seen[j - 1], seen[j]];
-      const s = a.schedulers[i] && shares(a.schedulers[i], b.schedulers[i]);
+      const first = seen[Math.max(0, j - SAMPLED)];
+      const s = shares(a.schedulers[i], b.schedulers[i], first.schedulers[i]);
       if (s) points.push([(last.now - a.now) / 1e9, (last.now - b.now) / 1e9, s]);
     }
     return points;
@@ -147,7 +150,11 @@ function drawHistograms() {
   rows($("histograms"), HISTOGRAMS.length, () => {
     const bars = make("div", "bars");
     for (let least = FIRST; least < LAST; least *= 2) bars.append(make("i"));
-    const axis = make("div", "axis", ...["2 ns", "100 ns", "10 µs", "1 ms", "100 ms", "10 s"].map(s => make("span", "", s)));
+    const axis = make("div", "axis", ...[10, 1e3, 1e5, 1e7, 1e9].map(ns => {
+      const at = make("span", "", `${ns < 1e3 ? ns : 10 ** (Math.log10(ns) % 3)} ${["ns", "µs", "ms", "s"][Math.floor(Math.log10(ns) / 3)]}`);
+      at.style.left = 100 * Math.log2(ns / FIRST) / bars.children.length + "%";
+      return at;
+    }));
     return make("div", "histogram", make("h3", "", make("b"), " ", make("span")), make("p"), bars, axis);
   }, (e, i) => {
     const [k, name, more] = HISTOGRAMS[i], [head, line, bars] = e.children;
