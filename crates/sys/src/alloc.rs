@@ -30,8 +30,8 @@ const ARENA_PURGE_MULT: mi::mi_option_t = 24;
 
 /// Bytes that are made of small pages, those that are taken first. Huge pages pay for large heaps;
 /// but blocks of each size have pages of their own, and of 81 MB that a machine had at its start 50
-/// were never touched.
-const SMALL_PAGES: usize = 128 << 20;
+/// were never touched. mimalloc spreads eight threads over as many regions.
+const SMALL_PAGES: usize = 8 * REGION;
 /// What mimalloc's regions begin at a multiple of.
 const REGION: usize = 32 << 20;
 
@@ -48,15 +48,16 @@ pub fn prepare() {
         mi::mi_free(block);
     }
 }
-/// Gives all memory that is free back to the system. Any thread may call it, and the others go on.
-pub fn give_back() {
+/// Gives memory that is free back to the system. Any thread may call it, and the others go on. True
+/// where some was kept for now, which another call may give back.
+pub fn give_back() -> bool {
     // SAFETY: what is freed was got here. A thread that has never had memory collects nothing.
     unsafe {
         mi::mi_free(mi::mi_malloc(1));
         mi::mi_collect(true)
     }
     slab::give_back();
-    huge::give_back();
+    huge::give_back()
 }
 
 /// Is this memory for a process? Then it is of the slabs.

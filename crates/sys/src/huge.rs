@@ -119,15 +119,17 @@ unsafe fn unmap(at: usize, size: usize) {
     unsafe { libc::munmap(at as *mut c_void, size) };
 }
 
-/// Gives back to the system what was kept the last time already.
-pub fn give_back() {
+/// Gives back to the system what was kept the last time already. True where some is kept still.
+pub fn give_back() -> bool {
     let mut free = free_blocks();
     let old: Vec<Free> = free.extract_if(.., |f| std::mem::replace(&mut f.seen, true)).collect();
+    let some = !free.is_empty();
     drop(free);
     for f in old {
         // SAFETY: it was nobody's when it was kept.
         unsafe { unmap(f.at, f.size) }
     }
+    some
 }
 
 #[cfg(test)]
