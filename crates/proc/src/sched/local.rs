@@ -32,6 +32,8 @@ pub(super) struct Local {
     /// When the one in `next` was woken, in ticks, where that is looked at; else 0.
     pub next_since: Cell<u64>,
     pub watch: RefCell<Stopwatch>,
+    /// Collections of small heaps.
+    pub small_collections: Cell<u32>,
     /// Reductions that the turn under way began with.
     pub given: Cell<i64>,
     pub next: Cell<Option<Rest>>,
@@ -57,6 +59,16 @@ impl Local {
             T::default()
         }
     }
+    /// For each that is the last of so many it is them all, else 0.
+    pub fn small_collection(&self, many: u32) -> u32 {
+        let n = self.small_collections.get().wrapping_add(1);
+        self.small_collections.set(n);
+        if n.is_multiple_of(many) {
+            many
+        } else {
+            0
+        }
+    }
     /// The thread becomes this scheduler.
     pub fn start(id: usize, me: &'static Scheduler) -> &'static Local {
         let here = Here::new();
@@ -70,6 +82,7 @@ impl Local {
             alone: Cell::new(MANY),
             next_since: Cell::new(0),
             watch: RefCell::new(Stopwatch::new(me.page)),
+            small_collections: Cell::new(0),
             given: Cell::new(0),
             next: Cell::new(None),
             picked: Cell::new(None),

@@ -193,15 +193,29 @@ pub fn reset(others: &[&Meter]) {
 fn here() -> Option<&'static super::Scheduler> {
     super::local::local().map(|l| l.me)
 }
-/// Times a collection.
-pub fn collecting<R>(f: impl FnOnce() -> R) -> R {
-    let Some(me) = here().filter(|_| METERED) else { return f() };
-    let was = me.meter.enter(State::Gc);
-    let ticks = ticks();
-    let began = ticks.now();
-    let r = f();
-    me.page.note(Kind::Gc, ticks.between(began, ticks.now()), 1);
-    me.meter.enter(was);
+/// Of collections of small heaps one in so many is timed, and stands for them: they take little more
+/// than that takes.
+const SMALL: u32 = 8;
+/// The words of a heap that is not small.
+const LARGE_HEAP: usize = 4096;
+
+/// Times a collection of a heap of so many words.
+pub fn collecting<R>(words: usize, f: impl FnOnce() -> R) -> R {
+    let Some(l) = super::local::local().filter(|_| METERED) else { return f() };
+    let meter = &l.me.meter;
+    let was = meter.enter(State::Gc);
+    let weight = if words >= LARGE_HEAP { 1 } else { l.small_collection(SMALL) };
+    let r = match weight {
+        0 => f(),
+        _ => {
+            let ticks = ticks();
+            let began = ticks.now();
+            let r = f();
+            l.me.page.note(Kind::Gc, ticks.between(began, ticks.now()), weight.into());
+            r
+        }
+    };
+    meter.enter(was);
     r
 }
 /// Notes what the scheduler that runs this is at while `f` runs.

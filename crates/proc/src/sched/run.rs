@@ -33,7 +33,8 @@ const LET_GO: usize = 256;
 /// A full collection between turns.
 fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
     let heard = t.private().gc_begins(true, 0);
-    let stats = collecting(|| t.private_mut().heap.collect_parked(true));
+    let stats =
+        collecting(t.private().heap.sizes().block, || t.private_mut().heap.collect_parked(true));
     if let Some(c) = heard {
         t.private().gc_ended(c, &stats);
     }

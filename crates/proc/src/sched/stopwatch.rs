@@ -23,10 +23,12 @@ const WAITS: u32 = 4;
 const MAIL: u32 = 2;
 /// Turns from one such row to the next: this many, and up to as many again, or where turns are few,
 /// that many nanoseconds.
-const APART: u32 = 4096;
+const APART: u32 = 16_384;
 const LONG_AGO_NS: u64 = 10_000_000;
 /// A row begins up to so many turns behind a look at events, which is no turn like others.
 const AWAY: u32 = 64;
+/// Turns that were not timed, to learn from.
+const LEARN: u64 = 1024;
 /// What is long.
 const LONG_NS: u64 = 50_000;
 /// Up to this a turn is so short that timing it shows.
@@ -144,7 +146,7 @@ impl Stopwatch {
             return;
         }
         self.usual = (sum.0 / n.0, sum.1 / n.1);
-        if turns >= u64::from(APART) / 4 && ns / turns < SHORT_NS as u64 {
+        if turns >= LEARN && ns / turns < SHORT_NS as u64 {
             let more = (self.usual.0 + self.usual.1) as i64 - (ns / turns) as i64;
             let known = self.disturbed + more.clamp(-SHORT_NS / 8, SHORT_NS / 8);
             self.disturbed = known.clamp(0, 64 * SHORT_NS / 8);
