@@ -5,7 +5,7 @@
 //! where the two intervals do not overlap.
 
 use crate::experiments::{subject, Better};
-use crate::stats::{interval, Ratio};
+use crate::stats::{interval, Ratio, TELLING};
 use crate::table::Table;
 use serde_json::Value;
 use std::path::Path;
@@ -153,7 +153,9 @@ fn change(then: &Value, now: &Value, ours: &str, theirs: &str) -> Option<Change>
 
 fn ratio(value: &Value) -> Option<Ratio> {
     let number = |name: &str| value[name].as_f64();
-    Some(Ratio { median: number("median")?, low: number("low")?, high: number("high")? })
+    let (median, low, high) = (number("median")?, number("low")?, number("high")?);
+    let rounds = usize::try_from(value["rounds"].as_u64()?).ok()?;
+    Some(Ratio { median, low, high, rounds })
 }
 
 /// The median of a peer's rounds with its interval.
@@ -174,7 +176,9 @@ fn verdict(then: Ratio, now: Ratio, better: Better) -> Verdict {
         Better::More => (Verdict::Faster, Verdict::Slower),
         Better::Less => (Verdict::Slower, Verdict::Faster),
     };
-    if now.low > then.high {
+    if now.rounds.min(then.rounds) < TELLING {
+        Verdict::None
+    } else if now.low > then.high {
         up
     } else if now.high < then.low {
         down
@@ -217,7 +221,7 @@ mod tests {
     use serde_json::json;
 
     fn report(ratio: [f64; 3], rounds: [f64; 3], work: &str) -> Value {
-        let ratio = json!({"median": ratio[1], "low": ratio[0], "high": ratio[2]});
+        let ratio = json!({"median": ratio[1], "low": ratio[0], "high": ratio[2], "rounds": 3});
         json!({"format": FORMAT, "rows": [
             {"id": "pingpong", "label": "ping-pong", "unit": "x/s", "work": work,
              "ratios": {"kvik": {"otp": ratio}}, "peers": {}},
@@ -238,6 +242,15 @@ mod tests {
         let better = report([2.25, 2.31, 2.4], [0.1, 0.1, 0.19], "w");
         assert_eq!(verdicts(&old, &better), [Verdict::Faster, Verdict::Faster]);
         assert_eq!(verdicts(&better, &old), [Verdict::Slower, Verdict::Slower]);
+    }
+
+    #[test]
+    fn a_verdict_needs_three_rounds() {
+        let old = report([2.0; 3], [0.2; 3], "w");
+        let mut new = report([3.0; 3], [0.2; 3], "w");
+        assert_eq!(verdicts(&old, &new)[0], Verdict::Faster);
+        new["rows"][0]["ratios"]["kvik"]["otp"]["rounds"] = json!(2);
+        assert_eq!(verdicts(&old, &new)[0], Verdict::None);
     }
 
     #[test]

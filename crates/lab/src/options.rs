@@ -7,7 +7,8 @@ usage: kvik bench [EXPERIMENT...] [options]
 
   --quick        fewer peers, messages and sizes, and as many rounds as fit the time
   --rounds N     rounds of everything (default 7; quick: 5)
-  --budget S     stop after S seconds, but not before three rounds (default 1260; quick: 150)
+  --budget S     begin no round that ends after S seconds, or a fifth more for the first three
+                 (default 1260; quick: 150)
   --limit S      a run that takes longer has failed (default: 120 to 400, by experiment)
   --out DIR      where the report goes (default: report)
   --json         print the JSON too

@@ -89,13 +89,15 @@ impl Progress {
     }
 }
 
-/// Whether a round that comes after that many, and would end at that time, is not begun.
+/// Whether a round that comes after that many, and would end at that time, is not begun. The first
+/// rounds may take a fifth longer: then there are fewer, on a machine that is slow or busy.
 pub fn one_too_many(done: usize, end: Duration, budget: Duration) -> bool {
-    done >= ALWAYS && end >= budget
+    let most = if done < ENOUGH { budget * 6 / 5 } else { budget };
+    done > 0 && end >= most
 }
 
-/// So many rounds are made whatever they take.
-const ALWAYS: usize = 3;
+/// So many rounds should be made.
+pub const ENOUGH: usize = 3;
 
 fn bar(done: f64) -> String {
     const WIDTH: usize = 20;
@@ -134,6 +136,7 @@ mod tests {
         assert_eq!(left(&[2, 4], None, 19), Some(seconds(4)));
         assert_eq!(left(&[2], None, 18), Some(seconds(4)), "as long as others do");
         assert_eq!(left(&[2, 4], Some(33), 0), Some(seconds(30)), "whole rounds only");
-        assert_eq!(left(&[2, 4], Some(1), 0), Some(seconds(18)), "three are made whatever");
+        assert_eq!(left(&[2, 4], Some(16), 0), Some(seconds(18)), "three may take longer");
+        assert_eq!(left(&[2, 4], Some(1), 0), Some(seconds(6)), "one is made whatever");
     }
 }

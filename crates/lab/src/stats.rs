@@ -33,9 +33,21 @@ pub struct Ratio {
     pub median: f64,
     pub low: f64,
     pub high: f64,
+    /// Of how many rounds.
+    pub rounds: usize,
 }
 
+/// Fewer rounds say nothing of how they differ.
+pub const TELLING: usize = 3;
+
 impl Ratio {
+    /// Beyond what the rounds differ by.
+    pub fn is_better(&self) -> bool {
+        self.rounds >= TELLING && self.low > 1.0
+    }
+    pub fn is_worse(&self) -> bool {
+        self.rounds >= TELLING && self.high < 1.0
+    }
     pub fn of(ours: &[Option<f64>], theirs: &[Option<f64>], better: Better) -> Option<Ratio> {
         interval(&pairs(ours, theirs, better))
     }
@@ -66,14 +78,15 @@ pub fn geometric_mean(rows: &[Vec<f64>]) -> Option<Ratio> {
         .map(|_| mean(&rows.iter().map(|row| draw.median(row)).collect::<Vec<_>>()))
         .collect();
     let (low, high) = middle(&mut means);
-    Some(Ratio { median: mean(&medians), low, high })
+    let rounds = rows.iter().map(Vec::len).min().unwrap_or(0);
+    Some(Ratio { median: mean(&medians), low, high, rounds })
 }
 
 /// A median with the interval it may lie in.
 pub fn interval(values: &[f64]) -> Option<Ratio> {
     let spread = Spread::of(values)?;
     let (low, high) = bootstrap(values);
-    Some(Ratio { median: spread.median, low, high })
+    Some(Ratio { median: spread.median, low, high, rounds: values.len() })
 }
 
 const DRAWS: usize = 2000;
@@ -134,6 +147,14 @@ mod tests {
         assert_eq!(less.median, 3.0);
         assert!(less.low <= less.median && less.median <= less.high);
         assert_eq!(Ratio::of(&[], &theirs, Better::More), None);
+    }
+
+    #[test]
+    fn two_rounds_say_nothing() {
+        let of = |values: &[f64]| interval(values).unwrap();
+        assert!(of(&[2.0; 3]).is_better() && of(&[0.5; 3]).is_worse());
+        assert!(!of(&[2.0; 2]).is_better() && !of(&[0.5; 1]).is_worse());
+        assert!(!geometric_mean(&[vec![2.0; 5], vec![2.0; 2]]).unwrap().is_better());
     }
 
     #[test]

@@ -69,9 +69,9 @@ pub fn ratios(title: &str, rows: &[(&str, Ratio)]) -> String {
 
 /// The class of a ratio: what its interval says.
 pub fn judged(ratio: &Ratio) -> &'static str {
-    if ratio.low > 1.0 {
+    if ratio.is_better() {
         "better"
-    } else if ratio.high < 1.0 {
+    } else if ratio.is_worse() {
         "worse"
     } else {
         "even"
@@ -161,13 +161,13 @@ mod tests {
 
     #[test]
     fn a_ratio_is_judged_by_its_interval() {
-        let of = |low, high| judged(&Ratio { median: 1.0, low, high });
+        let of = |low, high| judged(&Ratio { median: 1.0, low, high, rounds: 5 });
         assert_eq!([of(1.1, 1.2), of(0.9, 1.2), of(0.8, 0.9)], ["better", "even", "worse"]);
     }
 
     #[test]
     fn better_stands_to_the_right() {
-        let ratio = |median| Ratio { median, low: median * 0.9, high: median * 1.1 };
+        let ratio = |median| Ratio { median, low: median * 0.9, high: median * 1.1, rounds: 5 };
         let svg = ratios("t", &[("a", ratio(0.5)), ("b", ratio(30.0))]);
         let at = |nth| {
             let x = svg.split("cx='").nth(nth).and_then(|s| s.split('\'').next());

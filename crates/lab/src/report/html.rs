@@ -222,7 +222,7 @@ fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
     let spread = Spread::of(&medians)?;
     let what = if subject.better == Better::More { "times the rate" } else { "times as cheap" };
     Some(match ratios {
-        [one] if one.low > 1.0 || one.high < 1.0 => format!("{:.2} {what}", one.median),
+        [one] if one.is_better() || one.is_worse() => format!("{:.2} {what}", one.median),
         [_] => "no difference beyond the spread of the rounds".to_owned(),
         all => {
             let mean = medians.iter().map(|m| m.ln()).sum::<f64>() / all.len() as f64;
@@ -237,8 +237,8 @@ fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
 
 /// In how many rows the intervals say which is better.
 fn verdict(ratios: &[Ratio]) -> String {
-    let better = ratios.iter().filter(|r| r.low > 1.0).count();
-    let worse = ratios.iter().filter(|r| r.high < 1.0).count();
+    let better = ratios.iter().filter(|r| r.is_better()).count();
+    let worse = ratios.iter().filter(|r| r.is_worse()).count();
     match (better, worse) {
         (0, 0) => ", within the spread of the rounds".to_owned(),
         (n, _) if n == ratios.len() => String::new(),

@@ -120,5 +120,8 @@ fn run_data(run: &Run) -> Value {
 }
 
 fn ratio(ratio: Option<Ratio>) -> Value {
-    ratio.map_or(Value::Null, |r| json!({"median": r.median, "low": r.low, "high": r.high}))
+    ratio.map_or(
+        Value::Null,
+        |r| json!({"median": r.median, "low": r.low, "high": r.high, "rounds": r.rounds}),
+    )
 }

@@ -14,6 +14,7 @@ use crate::experiments::Job;
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::peers::LineUp;
+use crate::progress::ENOUGH;
 use crate::rounds::Results;
 use crate::summary::Summary;
 use crate::table;
@@ -60,17 +61,24 @@ impl Report<'_> {
 /// What the figures are.
 fn lead(report: &Report) -> String {
     let summary = report.summary;
+    let rounds = match summary.rounds {
+        0 => "Part of one round".to_owned(),
+        1 => "1 round".to_owned(),
+        n => format!("{n} rounds"),
+    };
     let mut text = format!(
-        "{} rounds of everything in turn, each run in a fresh process. Figures are medians with the \
+        "{rounds} of everything in turn, each run in a fresh process. Figures are medians with the \
          span from the lowest round to the highest. Ratios are computed round by round, with the \
          middle 95% of resampled medians; above 1 kvik is better.",
-        summary.rounds,
     );
     if summary.columns.len() > 2 {
         text.push_str(
             " Beside a peer that was run in two ways (on one thread and on all) kvik stands beside \
              the better.",
         );
+    }
+    if summary.rounds < ENOUGH {
+        text.push_str(" There was time for so few rounds that their spread says little.");
     }
     if report.options.quick {
         text.push_str(" This is the quick form: smaller counts and sizes.");
