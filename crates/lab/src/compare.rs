@@ -4,7 +4,7 @@
 //! today changes nothing; where no other took part, by kvik's own figures. It has a verdict only
 //! where the two intervals do not overlap.
 
-use crate::experiments::{subject, Better};
+use crate::experiments::{subject, Better, Chart};
 use crate::stats::{interval, Ratio, TELLING};
 use crate::table::Table;
 use serde_json::Value;
@@ -56,6 +56,11 @@ impl Comparison {
             let Some(old) = list(&then["rows"]).iter().find(|r| r["id"] == row["id"]) else {
                 continue;
             };
+            // More of one time between turns is neither better nor worse.
+            let subject = text(row, "id").split('/').next().and_then(subject);
+            if subject.is_none_or(|s| s.chart == Chart::Histogram) {
+                continue;
+            }
             match row["work"] == old["work"] {
                 true => changes.extend(row_changes(old, row)),
                 false => {
@@ -227,6 +232,8 @@ mod tests {
              "ratios": {"kvik": {"otp": ratio}}, "peers": {}},
             {"id": "ring/1000", "label": "ring", "unit": "µs", "work": "same", "ratios": null,
              "peers": {"kvik": {"rounds": rounds}, "kvik1": null}},
+            {"id": "histogram/64", "label": "64 ns and more", "unit": "times/s", "work": "same",
+             "ratios": null, "peers": {"kvik": {"rounds": rounds}}},
         ]})
     }
 
