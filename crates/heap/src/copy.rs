@@ -219,11 +219,20 @@ pub(crate) unsafe fn copy_up_to(
     off_heap: &mut *mut u64,
 ) -> Option<u64> {
     let (mut root, mut scan, mut free) = (t.word(), *top, *top);
+    // What points behind that points to a copy: the cells of a run have been linked.
+    let start = *top as u64;
     // Where the word stands whose object is copied next.
     let mut at: *mut u64 = &mut root;
     // SAFETY: the words between `scan` and `free` are whole objects and list cells.
     unsafe {
         loop {
+            if is_list(*at) {
+                let all_seen = scan == free;
+                at = copy_run(at, s, &mut free, end)?;
+                if all_seen {
+                    scan = free;
+                }
+            }
             *at = copy_one(*at, s, &mut free, end, off_heap)?;
             loop {
                 if scan >= free {
@@ -235,7 +244,7 @@ pub(crate) unsafe fn copy_up_to(
                     if !has_terms(w) {
                         scan = scan.add(header_words(w));
                     }
-                } else if !is_immediate(w) {
+                } else if !is_immediate(w) && !(start..free as u64).contains(&w) {
                     break;
                 }
                 scan = scan.add(1);
@@ -244,6 +253,36 @@ pub(crate) unsafe fn copy_up_to(
             scan = scan.add(1);
         }
     }
+}
+
+/// Copies the cells of the list at `*at` up to one whose head is no immediate, as for text. Where the
+/// word stands that is still to be copied.
+///
+/// # Safety
+/// As for `copy_up_to`.
+#[inline(always)]
+unsafe fn copy_run(
+    mut at: *mut u64,
+    s: &Sharing,
+    top: &mut *mut u64,
+    end: *mut u64,
+) -> Option<*mut u64> {
+    // SAFETY: as the caller says.
+    unsafe {
+        while is_list(*at) {
+            let p = (*at - TAG_LIST) as *const u64;
+            if s.shares(p) || !is_immediate(*p) {
+                break;
+            }
+            let q = *top;
+            *top = fits(q, 2, end)?;
+            *q = *p;
+            *q.add(1) = *p.add(1);
+            *at = q as u64 + TAG_LIST;
+            at = q.add(1);
+        }
+    }
+    Some(at)
 }
 
 /// # Safety

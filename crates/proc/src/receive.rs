@@ -50,6 +50,8 @@ pub enum Peek<'h> {
 const MAX_TIMEOUT: u64 = 0xFFFF_FFFF;
 /// A first message of more words than this is taken over instead of copied.
 const SMALL_MESSAGE: usize = 64;
+/// One that goes to who waits for it is copied to its heap up to this size: a line of text is less.
+const LINE: usize = 192;
 
 impl Proc {
     /// Is there nothing at all for a `receive` to look at, and nothing that has to be seen to first?
@@ -121,7 +123,7 @@ impl Proc {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(None, t);
         }
-        if !self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE)) {
+        if !self.put_on_heap(|h| h.copy_small(t, LINE)) {
             self.mailbox.borrow_mut().push(OwnedTerm::message(t));
         }
     }
