@@ -274,7 +274,10 @@ beside_pingpong(Ms) ->
 %% that by other threads (nanoseconds). What others do to it is not counted.
 scheduler() ->
     Is = fun (Comm) -> lists:member(element(2, file:read_file(Comm)), [<<"sched 1\n">>, <<"1_scheduler\n">>]) end,
-    [Comm] = lists:filter(Is, filelib:wildcard("/proc/self/task/*/comm")),
+    %% A thread has the name of the one that started it until it has run: the first is the scheduler's.
+    Number = fun (Comm) -> list_to_integer(lists:nth(5, filename:split(Comm))) end,
+    All = [{Number(C), C} || C <- filelib:wildcard("/proc/self/task/*/comm"), Is(C)],
+    {_, Comm} = lists:min(All),
     filename:join(filename:dirname(Comm), "schedstat").
 
 had(Stat) ->
