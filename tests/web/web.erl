@@ -26,7 +26,8 @@ node_(Processes) ->
     lines(Ticker).
 
 %% Says how often it ticked since it was asked last, how late it was at most, and how many files the
-%% program has open. `hog` keeps all but the most urgent from running, for some seconds.
+%% program has open. `hog` keeps all but the most urgent from running, for some seconds:
+%% one on each scheduler.
 lines(Ticker) ->
     case io:get_line("") of
         "report\n" ->
@@ -36,8 +37,8 @@ lines(Ticker) ->
             io:format("report ~b ~b ~b~n", [Ticks, Late, length(Files)]);
         "hog\n" ->
             End = now_ms() + 4000,
-            [spawn_opt(fun() -> hog(End) end, [{priority, max}])
-             || _ <- lists:seq(1, erlang:system_info(schedulers))];
+            [spawn_opt(fun() -> hog(End) end, [{priority, max}, {scheduler, I}])
+             || I <- lists:seq(1, erlang:system_info(schedulers))];
         eof ->
             halt()
     end,

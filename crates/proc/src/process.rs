@@ -197,7 +197,7 @@ pub struct Proc {
     pub(crate) reductions: Cell<u64>,
     pub(crate) flags: Cell<u32>,
     pid: u32,
-    /// Whom it sent a message to last, and who last ended its wait with one (at first: its parent).
+    /// Whom it sent a message to last, and who last ended its wait with one.
     pub(crate) last_to: Cell<u32>,
     pub(crate) last_from: Cell<u32>,
     pub(crate) parent: Cell<u32>,

@@ -184,7 +184,6 @@ impl Proc {
         // Pid 0 is everybody's ancestor; its children need no record.
         if pid != 0 {
             self.parent.set(pid);
-            self.last_from.set(pid);
         }
     }
 }

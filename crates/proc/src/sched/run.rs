@@ -382,8 +382,11 @@ impl Loop {
         let few = q.len <= PARTNERS;
         let work = q.take(most, |t, busy| {
             let p = t.private();
-            let has_partner =
-                || [&p.last_to, &p.last_from].iter().any(|q| self.is_runnable(q.get()));
+            // Who has used up a turn does not stay just because its parent, who may wait for long,
+            // is to run here too.
+            let parent = if busy { 0 } else { p.parent.get() };
+            let partners = [p.last_to.get(), p.last_from.get(), parent];
+            let has_partner = || partners.iter().any(|q| self.is_runnable(*q));
             !(busy || all_kinds) || few && has_partner() || p.flag(flag::BOUND)
         });
         let c = &self.me.counters;
