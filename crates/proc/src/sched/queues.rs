@@ -189,6 +189,9 @@ impl Queues {
     pub fn has_many_busy(&self) -> bool {
         self.busy > 1
     }
+    pub fn has_busy(&self) -> bool {
+        self.busy > 0
+    }
     /// How long the process that came first has waited at least. To be asked every so often: those
     /// that came before the last time but one are known to.
     pub fn age(&mut self, now: u64) -> u64 {
@@ -196,6 +199,20 @@ impl Queues {
             self.mark = (self.pushed, now);
         }
         now - self.mark.1
+    }
+    /// Two that may go together: who used up a turn, and a partner of it that waits here as well. One
+    /// who used up a turn is to be left then, unless there are `others` that run here now.
+    pub fn pair(&self, others: bool, partners: impl Fn(&Ticket) -> [u32; 2]) -> Option<[u32; 2]> {
+        let all = || self.by_priority.iter().flatten();
+        let busy = || all().filter(|w| w.mark.is_busy());
+        let waits = |pid: u32| all().any(|w| w.ticket.task().pid == pid);
+        let of = |w: &Waiting| {
+            let pid = w.ticket.task().pid;
+            let partner = partners(&w.ticket).into_iter().find(|q| *q != pid && waits(*q))?;
+            Some([pid, partner])
+        };
+        let pair = busy().find_map(of)?;
+        (others || busy().any(|w| !pair.contains(&w.ticket.task().pid))).then_some(pair)
     }
     /// Up to `most` of the oldest processes, but for those that have to stay.
     pub fn take(&mut self, most: usize, stays: impl Fn(&Ticket, bool) -> bool) -> Vec<Ticket> {

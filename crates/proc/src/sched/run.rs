@@ -345,9 +345,16 @@ impl Loop {
         let mut q = self.l.queues.borrow_mut();
         self.me.counters.queued.store(q.len, Relaxed);
         let age = q.age(now);
-        if q.len > 0 && IDLE.load(Relaxed) > 0 && (q.has_many_busy() || age >= PATIENCE_NS) {
+        if q.len > 0 && IDLE.load(Relaxed) > 0 {
+            let aged = age >= PATIENCE_NS;
+            // Partners are in the middle of a turn that they share.
+            let next = self.l.next.take();
+            let (partners, singles) = (next.is_some() && q.has_busy(), q.has_many_busy());
+            self.l.next.set(next);
             drop(q);
-            self.give(age >= PATIENCE_NS);
+            if aged || singles || partners {
+                self.give(aged, aged || singles, partners);
+            }
         }
     }
     fn look_for_events(&self) {
@@ -372,7 +379,10 @@ impl Loop {
         self.l.until_check.set(0);
     }
     /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all.
-    fn give(&mut self, all_kinds: bool) {
+    ///
+    /// Of few, those with partners stay; or, where none go and others have used up turns, or two have a turn
+    /// that they share here now, two go that are partners.
+    fn give(&mut self, all_kinds: bool, singles: bool, shared: bool) {
         let other = all().iter().take(online::active()).position(|s| s.parker.is_asleep());
         let Some(other) = other else { return };
         let next = self.l.next.take();
@@ -380,15 +390,22 @@ impl Loop {
         let most = (q.len + next.is_some() as usize) / 2;
         self.l.next.set(next);
         let few = q.len <= PARTNERS;
-        let work = q.take(most, |t, busy| {
+        let mut work = q.take(most, |t, busy| {
             let p = t.private();
             // Who has used up a turn does not stay just because its parent, who may wait for long,
             // is to run here too.
             let parent = if busy { 0 } else { p.parent.get() };
             let partners = [p.last_to.get(), p.last_from.get(), parent];
             let has_partner = || partners.iter().any(|q| self.is_runnable(*q));
-            !(busy || all_kinds) || few && has_partner() || p.flag(flag::BOUND)
+            !singles || !(busy || all_kinds) || few && has_partner() || p.flag(flag::BOUND)
         });
+        if work.is_empty() && few {
+            let of = |t: &Ticket| [&t.private().last_to, &t.private().last_from].map(|q| q.get());
+            if let Some(pair) = q.pair(shared, of) {
+                work = q
+                    .take(2, |t, _| t.private().flag(flag::BOUND) || !pair.contains(&t.task().pid));
+            }
+        }
         let c = &self.me.counters;
         c.given.store(c.given.load(Relaxed) + work.len() as u64, Relaxed);
         c.queued.store(q.len, Relaxed);
