@@ -380,8 +380,9 @@ impl Loop {
     }
     /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all.
     ///
-    /// Of few, those with partners stay; or, where none go and others have used up turns, or two have a turn
-    /// that they share here now, two go that are partners.
+    /// Of few, those with partners stay. Where none go so, two go that are partners, if another who
+    /// used up a turn is left, or a turn that two others share is under way (`shared`). Without
+    /// `singles` nobody else goes.
     fn give(&mut self, all_kinds: bool, singles: bool, shared: bool) {
         let other = all().iter().take(online::active()).position(|s| s.parker.is_asleep());
         let Some(other) = other else { return };
