@@ -36,8 +36,13 @@ impl Pins for Append<'static> {
 }
 
 fn append<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let started = p.resumed::<Append<'static>>();
-    let mut s = started.unwrap_or_else(|| Append { rest: a[0], items: Vec::new(), tail: a[1] });
+    let mut s = match p.resumed::<Append<'static>>() {
+        Some(started) => started,
+        None => match append_at_once(p, a[0], a[1]) {
+            Some(t) => return Ok(t),
+            None => Append { rest: a[0], items: Vec::new(), tail: a[1] },
+        },
+    };
     let mut left = p.steps(COPIED);
     while let (Some(c), 1..) = (s.rest.as_cons(), left) {
         s.items.push(c.head());
@@ -56,6 +61,25 @@ fn append<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.again::<Append<'static>>(s, None));
     }
     Ok(s.tail)
+}
+
+/// Where the turn is long enough to count the first list's elements and copy them.
+fn append_at_once<'h>(p: &'h Proc, list: Term<'h>, tail: Term<'h>) -> Option<Term<'h>> {
+    let steps = p.steps(COPIED);
+    let mut n = 0;
+    let mut rest = list;
+    while let Some(c) = rest.as_cons() {
+        n += 1;
+        if n == steps {
+            return None;
+        }
+        rest = c.tail();
+    }
+    if !rest.is_nil() {
+        return None;
+    }
+    p.steps_left(steps - n, COPIED);
+    Some(p.heap.list_again(list, n, tail))
 }
 
 /// A term among those that are to be left out.
@@ -188,17 +212,30 @@ fn reverse<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn member<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let found = walk(p, a[1], Term::NIL, COMPARED, |t, _| cmp::eq_exact(t, a[0]))?;
-    Ok(Term::bool(found.0))
+    let what = a[0];
+    let found = match what.is_immediate() {
+        true => walk(p, a[1], Term::NIL, COMPARED, |t, _| t.same(what)),
+        false => walk(p, a[1], Term::NIL, COMPARED, |t, _| cmp::eq_exact(t, what)),
+    };
+    Ok(Term::bool(found?.0))
 }
 
 /// The first tuple whose element is equal (`==`) to the key.
 fn find_key<'h>(p: &'h Proc, a: &[Term<'h>]) -> Result<Option<Term<'h>>, Raised> {
     let Some(at) = a[1].as_usize().and_then(|n| n.checked_sub(1)) else { return Err(p.badarg()) };
-    let (found, t) = walk(p, a[2], Term::NIL, COUNTED, |t, found| {
-        *found = t;
-        t.as_tuple().and_then(|t| t.get(at)).is_some_and(|k| cmp::eq(k, a[0]))
-    })?;
+    let key = a[0];
+    let element = |t: Term<'h>| t.as_tuple().and_then(|t| t.get(at));
+    // A number may be equal to one of another kind.
+    let (found, t) = match key.as_atom().is_some() {
+        true => walk(p, a[2], Term::NIL, COUNTED, |t, found| {
+            *found = t;
+            element(t).is_some_and(|k| k.same(key))
+        }),
+        false => walk(p, a[2], Term::NIL, COUNTED, |t, found| {
+            *found = t;
+            element(t).is_some_and(|k| cmp::eq(k, key))
+        }),
+    }?;
     Ok(found.then_some(t))
 }
 fn keyfind<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

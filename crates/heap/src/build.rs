@@ -57,6 +57,32 @@ impl Heap {
             Term::from_word(p as u64 + TAG_LIST)
         }
     }
+    /// The first `n` items of a list, which has as many, with another tail.
+    pub fn list_again<'h>(&'h self, list: Term<'h>, n: usize, tail: Term<'h>) -> Term<'h> {
+        if n == 0 {
+            return tail;
+        }
+        let first = self.alloc(2 * n);
+        let mut rest = list;
+        for i in 0..n {
+            let (head, next) = match rest.as_cons() {
+                Some(c) => (c.head(), c.tail()),
+                None => (Term::NIL, Term::NIL),
+            };
+            rest = next;
+            // SAFETY: `alloc` gave two words an item.
+            unsafe {
+                let c = first.add(2 * i);
+                *c = head.word();
+                *c.add(1) = c.add(2) as u64 + TAG_LIST;
+            }
+        }
+        // SAFETY: the last one's tail, and the first one, all written.
+        unsafe {
+            *first.add(2 * n - 1) = tail.word();
+            Term::from_word(first as u64 + TAG_LIST)
+        }
+    }
     pub fn list<'h>(&'h self, items: &[Term<'h>]) -> Term<'h> {
         self.list_with_tail(items, Term::NIL)
     }

@@ -300,6 +300,11 @@ impl Asm {
         self.b((op as u8) << 3 | 3);
         self.modrm_mem(d, base, disp)
     }
+    pub fn alu_r_idx(&mut self, op: Alu, d: R, base: R, index: R, scale: u8, disp: i32) {
+        self.rex(true, d, index.0, base);
+        self.b((op as u8) << 3 | 3);
+        self.modrm_sib(d, base, index, scale, disp)
+    }
     pub fn alu_ri(&mut self, op: Alu, d: R, v: i32) {
         self.rex(true, R(0), 0, d);
         self.alu_i(op, v, |a| a.modrm_rr(R(op as u8), d))
@@ -593,6 +598,19 @@ impl Asm {
         self.b(0x0F);
         self.b(0x11);
         self.modrm_mem(R(x), base, disp)
+    }
+    /// Sixteen bytes, wherever they lie.
+    pub fn movups_idx_load(&mut self, x: u8, base: R, index: R, disp: i32) {
+        self.movups_idx(0x10, x, base, index, disp)
+    }
+    pub fn movups_idx_store(&mut self, base: R, index: R, disp: i32, x: u8) {
+        self.movups_idx(0x11, x, base, index, disp)
+    }
+    fn movups_idx(&mut self, op: u8, x: u8, base: R, index: R, disp: i32) {
+        self.rex(false, R(x), index.0, base);
+        self.b(0x0F);
+        self.b(op);
+        self.modrm_sib(R(x), base, index, 0, disp)
     }
     pub fn cvtsi2sd(&mut self, x: u8, r: R) {
         self.b(0xF2);

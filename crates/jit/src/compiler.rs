@@ -1,5 +1,6 @@
 //! What all templates use: operands, runtime calls, cold code, and the places stack traces know.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
 
 use kvik_beam::{Arg, Code, Module, Op, Opcode, Proof};
@@ -27,6 +28,8 @@ pub struct Compiler<'m> {
     pub literals: &'m LiteralArea,
     /// Where the module's own big integers begin among the literals.
     pub first_big: usize,
+    /// Where new maps of known keys are made: the literal with their keys, by instruction.
+    pub key_tuples: &'m HashMap<usize, usize>,
     pub imports: &'m [&'static Export],
     pub lambdas: &'m [&'static FunEntry],
     /// The string table, at an address that stays.
@@ -73,7 +76,7 @@ impl<'m> Compiler<'m> {
         proof: &'m Proof,
         stubs: &'static Stubs,
         atoms: &'m [Atom],
-        literals: &'m LiteralArea,
+        (literals, key_tuples): &'m (LiteralArea, HashMap<usize, usize>),
         imports: &'m [&'static Export],
         lambdas: &'m [&'static FunEntry],
         strings: &'m [u8],
@@ -89,6 +92,7 @@ impl<'m> Compiler<'m> {
             stubs,
             atoms,
             literals,
+            key_tuples,
             first_big: module.literals.len(),
             imports,
             lambdas,

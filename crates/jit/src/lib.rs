@@ -5,6 +5,7 @@ pub mod asm;
 pub mod breaks;
 mod compiler;
 mod load;
+mod map_stubs;
 pub mod mem;
 mod rt;
 mod stubs;

@@ -1,15 +1,16 @@
 //! From a file's bytes to code that can be committed.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use kvik_beam::{verify, Arg, Code as Generic, Container, Module, Opcode};
+use kvik_beam::{verify, Arg, Code as Generic, Container, Module, Op, Opcode};
 use kvik_code::{fun_entry, FunKey, FuncRange, Instance};
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
-use kvik_term::word::fits_small;
-use kvik_term::{Atom, Export, FunEntry, Term};
+use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
+use kvik_term::{cmp, Atom, Export, FunEntry, Term};
 
 use crate::asm::*;
 use crate::compiler::{Compiler, Done, Output};
@@ -65,7 +66,7 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
     if ![module.attributes, module.compile_info].into_iter().all(is_external) {
         return Err(LoadError::Malformed("attributes"));
     }
-    let literals = literals(&module, &code)?;
+    let literals = literals(&module, &code, &atoms)?;
     let imports: Vec<&'static Export> = module
         .imports
         .iter()
@@ -122,7 +123,7 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         exports,
         funs,
         on_load,
-        literals,
+        literals: literals.0,
         nifs,
         library: Default::default(),
         memory: Box::new(Memory { _code: memory, _segments: segments, _strings: strings }),
@@ -138,8 +139,13 @@ fn is_external(bytes: &[u8]) -> bool {
     bytes.is_empty() || kvik_etf::decode(bytes, &Heap::detached(), DecodeOpts::default()).is_ok()
 }
 
-/// The literals in order, then big integers of the code, then integers beyond 60 bits.
-fn literals(module: &Module, code: &Generic) -> Result<LiteralArea, LoadError> {
+/// The literals in order, then big integers of the code, then integers beyond 60 bits, then the
+/// keys of new maps. Which instruction has which of those.
+fn literals(
+    module: &Module,
+    code: &Generic,
+    atoms: &[Atom],
+) -> Result<(LiteralArea, HashMap<usize, usize>), LoadError> {
     let h = Heap::detached();
     let mut terms: Vec<Term<'_>> = Vec::new();
     for bytes in module.literals.iter() {
@@ -161,7 +167,41 @@ fn literals(module: &Module, code: &Generic) -> Result<LiteralArea, LoadError> {
             }
         }
     }
-    LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))
+    let mut key_tuples = HashMap::new();
+    for (at, op) in code.ops.iter().enumerate() {
+        if let Some(keys) = keys_of_new(&h, code, op, &terms, atoms) {
+            key_tuples.insert(at, terms.len());
+            terms.push(h.tuple(&keys));
+        }
+    }
+    Ok((LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?, key_tuples))
+}
+
+/// The keys, in order, of an instruction that makes a flat map of immediate keys, all different.
+fn keys_of_new<'h>(
+    h: &'h Heap,
+    code: &Generic,
+    op: &Op,
+    terms: &[Term<'h>],
+    atoms: &[Atom],
+) -> Option<Vec<Term<'h>>> {
+    let (Opcode::PutMapAssoc, [_, Arg::Literal(i), ..]) = (op.opcode, code.args(op)) else {
+        return None;
+    };
+    let pairs = code.list(op);
+    let empty = terms.get(*i as usize)?.as_map()?.len() == 0;
+    if !empty || pairs.is_empty() || pairs.len() > 2 * FLAT_MAP_LIMIT {
+        return None;
+    }
+    let key = |pair: &[Arg]| match pair[0] {
+        Arg::Atom(i) => atoms.get(i as usize).map(|a| Term::from(*a)),
+        Arg::Int(i) if fits_small(i) => Some(h.integer(i)),
+        Arg::Nil => Some(Term::NIL),
+        _ => None,
+    };
+    let mut keys = pairs.chunks_exact(2).map(key).collect::<Option<Vec<_>>>()?;
+    keys.sort_by(|a, b| cmp::compare_exact(*a, *b));
+    keys.windows(2).all(|two| !two[0].same(two[1])).then_some(keys)
 }
 
 fn lambdas(module: &Module, atoms: &[Atom], name: Atom, no_fun: usize) -> Vec<&'static FunEntry> {

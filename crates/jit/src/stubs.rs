@@ -11,6 +11,7 @@ use kvik_heap::{Heap, Regs};
 use kvik_term::word::NONE;
 
 use crate::asm::*;
+use crate::map_stubs;
 use crate::mem::Code;
 use crate::rt;
 
@@ -76,6 +77,13 @@ stubs! {
     break_export,
     /// Where a watched call comes back to.
     returned,
+    /// The value of a key in a map: see `map_stubs`.
+    map_find,
+    map_find_hashed,
+    map_find_deep,
+    map_copy,
+    map_set,
+    map_done,
 }
 
 pub fn get() -> Option<&'static Stubs> {
@@ -98,6 +106,10 @@ pub fn save_own(a: &mut Asm) {
 }
 fn save_state(a: &mut Asm) {
     save_own(a);
+    save_x(a);
+}
+/// The x registers that a Rust function may change.
+pub fn save_x(a: &mut Asm) {
     for (i, r) in XREGS.iter().enumerate() {
         a.mov_mr(REGS, (Regs::X + 8 * i) as i32, *r);
     }
@@ -110,6 +122,9 @@ pub fn load_own(a: &mut Asm) {
 }
 fn load_state(a: &mut Asm) {
     load_own(a);
+    load_x(a);
+}
+pub fn load_x(a: &mut Asm) {
     for (i, r) in XREGS.iter().enumerate() {
         a.mov_rm(*r, REGS, (Regs::X + 8 * i) as i32);
     }
@@ -202,6 +217,7 @@ fn make() -> Option<Stubs> {
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
     let (break_entry, break_export, returned) = watched(&mut m);
+    let maps = map_stubs::make(&mut m.a);
     let labels = Labels {
         enter,
         runtime,
@@ -219,6 +235,12 @@ fn make() -> Option<Stubs> {
         break_entry,
         break_export,
         returned,
+        map_find: maps.find,
+        map_find_hashed: maps.find_hashed,
+        map_find_deep: maps.find_deep,
+        map_copy: maps.copy,
+        map_set: maps.set,
+        map_done: maps.done,
     };
     finish(m, labels)
 }

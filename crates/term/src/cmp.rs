@@ -29,7 +29,7 @@ pub fn compare_exact<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
 }
 /// `==`
 pub fn eq<'a>(a: Term<'a>, b: Term<'a>) -> bool {
-    a.same(b) || same(a, b, Mode::Arith)
+    a.same(b) || (!(a.is_immediate() && b.is_immediate()) && same(a, b, Mode::Arith))
 }
 /// `=:=`
 #[inline]

@@ -24,7 +24,11 @@ pub struct Path<'h> {
 
 impl<'h> Path<'h> {
     pub fn new(key: Term<'h>) -> Path<'h> {
-        Path { key, hash: hash::internal(key, 0), level: 0 }
+        Path::hashed(key, hash::internal(key, 0))
+    }
+    /// The same where the key's hash (`hash::internal`, no salt) is known.
+    pub fn hashed(key: Term<'h>, hash: u32) -> Path<'h> {
+        Path { key, hash, level: 0 }
     }
     /// What of its hash is left at this level.
     pub fn hash(self) -> u32 {
@@ -146,11 +150,27 @@ pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
 
 /// The value of a key (`=:=`).
 pub fn get<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
-    if let Some((keys, values)) = m.flat() {
-        return place_of(keys, key).and_then(|i| values.get(i).copied());
+    match m.root() {
+        Some(root) => find(root, Path::new(key)),
+        None => get_flat(m, key),
     }
-    let mut node = m.root()?;
-    let mut path = Path::new(key);
+}
+/// The same where the key's hash (`hash::internal`, no salt) is known.
+pub fn get_hashed<'h>(m: Map<'h>, key: Term<'h>, hash: u32) -> Option<Term<'h>> {
+    match m.root() {
+        Some(root) => find(root, Path::hashed(key, hash)),
+        None => get_flat(m, key),
+    }
+}
+
+fn get_flat<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
+    let (keys, values) = m.flat()?;
+    place_of(keys, key).and_then(|i| values.get(i).copied())
+}
+
+/// Down from a root.
+fn find<'h>(mut node: Node<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
+    let key = path.key;
     loop {
         let (place, there) = node.place(path.index());
         if !there {

@@ -27,10 +27,6 @@ pub extern "sysv64" fn is_function(p: &Proc, _: &Regs, args: *const u64, _: u64)
     arg(p, args, 0).as_fun().is_some_and(|f| Some(f.arity()) == arity) as u64
 }
 
-pub extern "sysv64" fn is_binary(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    arg(p, args, 0).as_bits().is_some_and(|b| b.is_binary()) as u64
-}
-
 pub extern "sysv64" fn is_reference(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     arg(p, args, 0).as_ref().is_some() as u64
 }

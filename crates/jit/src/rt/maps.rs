@@ -5,28 +5,25 @@ use kvik_proc::Proc;
 use kvik_term::word::{FLAT_MAP_LIMIT, NONE};
 use kvik_term::{am, cmp, map, Term};
 
-use super::call::guard_bif;
 use super::{arg, word};
 
-/// The value of a key; `NONE` where it is not there.
-pub extern "sysv64" fn get(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    let m = arg(p, args, 0).as_map();
-    m.and_then(|m| map::get(m, arg(p, args, 1))).map_or(NONE, Term::word)
-}
+/// Looks at terms only: the process, a map, a key, the key's hash.
+pub type Find = extern "sysv64" fn(&Proc, u64, u64, u32) -> u64;
 
-/// `map_get/2`; what is no map or has no such key is left to the BIF.
-pub extern "sysv64" fn map_get(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
-    match arg(p, args, 1).as_map().and_then(|m| map::get(m, arg(p, args, 0))) {
-        Some(v) => v.word(),
-        None => guard_bif(p, regs, args, extra),
-    }
+/// The value of a key; `NONE` where it is not there, or there is no map. The hash is not used.
+pub extern "sysv64" fn find(p: &Proc, map: u64, key: u64, _: u32) -> u64 {
+    found(term(p, map).as_map().and_then(|m| map::get(m, term(p, key))))
 }
-/// `is_map_key/2`.
-pub extern "sysv64" fn is_map_key(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
-    match arg(p, args, 1).as_map() {
-        Some(m) => Term::bool(map::contains(m, arg(p, args, 0))).word(),
-        None => guard_bif(p, regs, args, extra),
-    }
+/// The same where the hash is known.
+pub extern "sysv64" fn find_hashed(p: &Proc, map: u64, key: u64, hash: u32) -> u64 {
+    found(term(p, map).as_map().and_then(|m| map::get_hashed(m, term(p, key), hash)))
+}
+fn found(value: Option<Term<'_>>) -> u64 {
+    value.map_or(NONE, Term::word)
+}
+fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
+    // SAFETY: templates pass live terms, and nothing is collected here.
+    unsafe { Term::from_word(w) }
 }
 
 /// A map with keys added or replaced. `count` operands: the map, then keys and values in turn.

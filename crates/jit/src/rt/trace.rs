@@ -44,12 +44,23 @@ pub fn nothing_called(p: &Proc) -> bool {
 pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     let depth = DEPTH.load(Ordering::Relaxed);
     let class = Term::int((p.heap.exc_class() % 4) as i32);
-    let mut words = vec![class, p.heap.root(Root::Spare), p.heap.integer(ip as i64)];
+    let first = [class, p.heap.root(Root::Spare), p.heap.integer(ip as i64)];
     // SAFETY: native code waits for our answer.
     let stack = unsafe { p.heap.stack() };
     let calls = calls(stack, ip as u64).take(depth.saturating_sub(1));
-    words.extend(calls.map(|w| p.heap.integer(w as i64)));
-    p.heap.tuple(&words)
+    let mut calls = calls.map(|w| p.heap.integer(w as i64));
+    // Few, but for a flag that somebody has set.
+    let mut few = [Term::NIL; 16];
+    let mut n = 0;
+    for place in &mut few {
+        let Some(call) = calls.next() else { break };
+        *place = call;
+        n += 1;
+    }
+    match n < few.len() {
+        true => p.heap.tuple_of(&[&first, &few[..n]]),
+        false => p.heap.tuple_of(&[&first, &few, &calls.collect::<Vec<_>>()]),
+    }
 }
 
 /// A trace that a program gave, in a form that keeps the exception's class.

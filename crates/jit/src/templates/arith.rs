@@ -9,6 +9,7 @@ use crate::asm::*;
 use crate::compiler::{Compiler, Done};
 use crate::rt;
 use crate::stubs::P;
+use crate::templates::guards::Guard;
 
 impl<'m> Compiler<'m> {
     pub(super) fn guard_bif(&mut self, op: &Op) -> Done {
@@ -31,7 +32,15 @@ impl<'m> Compiler<'m> {
                 self.a.alu_ri(Alu::Or, RAX, TAG_PID as i32);
                 return self.store(dst, RAX);
             }
+            if self.native_guard(Guard { e, fail, args: &operands, dst })? {
+                return Ok(());
+            }
             if let [a, b] = operands[..] {
+                match e.function {
+                    am::map_get => return self.map_get(e, fail, a, b, dst),
+                    am::is_map_key => return self.is_map_key(e, fail, a, b, dst),
+                    _ => {}
+                }
                 if self.binary_operation(e, fail, a, b, dst)? {
                     return Ok(());
                 }
@@ -40,7 +49,7 @@ impl<'m> Compiler<'m> {
         self.by_function(e, fail, &operands, dst)
     }
 
-    fn by_function(
+    pub(super) fn by_function(
         &mut self,
         e: &'static Export,
         fail: Option<Label>,
@@ -50,12 +59,7 @@ impl<'m> Compiler<'m> {
         let fails_to = if fail.is_some() { rt::call::FAILS_TO_LABEL } else { 0 };
         let no_line = if leaves_no_line(e, args) { rt::call::NO_LINE } else { 0 };
         let extra = e as *const Export as u64 | fails_to | no_line;
-        let f = match (e.module == am::erlang, e.function, args) {
-            (true, am::map_get, [_, _]) => rt::maps::map_get,
-            (true, am::is_map_key, [_, _]) => rt::maps::is_map_key,
-            _ => rt::call::guard_bif,
-        };
-        self.call_rt(f, args, extra)?;
+        self.call_rt(rt::call::guard_bif, args, extra)?;
         self.none_fails(fail);
         self.store(dst, RAX)
     }

@@ -35,7 +35,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Goes to `fail` unless `a =:= b` is `wanted`.
-    fn equal_exact(&mut self, fail: Label, a: Arg, b: Arg, wanted: bool) -> Done {
+    pub(super) fn equal_exact(&mut self, fail: Label, a: Arg, b: Arg, wanted: bool) -> Done {
         let (a, b) = if self.is_constant(a) { (b, a) } else { (a, b) };
         let r = self.src(a, RDX)?;
         self.cmp_arg(r, b)?;
@@ -69,7 +69,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Goes to `fail` unless `a` and `b` compare as `cc` says.
-    fn ordered(&mut self, fail: Label, a: Arg, b: Arg, cc: Cc) -> Done {
+    pub(super) fn ordered(&mut self, fail: Label, a: Arg, b: Arg, cc: Cc) -> Done {
         let (slow, back) = (self.a.label(), self.a.label());
         let r = self.src(a, RDX)?;
         let s = self.src(b, RSI)?;

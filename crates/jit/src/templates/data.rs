@@ -145,18 +145,23 @@ impl<'m> Compiler<'m> {
     fn tuple(&mut self, d: Arg, elements: &[Arg]) -> Done {
         self.a.mov_mi(HTOP, 0, header(TUPLE, elements.len()) as i32);
         for (i, e) in elements.iter().enumerate() {
-            let at = 8 * (i as i32 + 1);
-            match self.constant(*e).map(|w| i32::try_from(w as i64)) {
-                Some(Ok(w)) => self.a.mov_mi(HTOP, at, w),
-                _ => {
-                    let r = self.src(*e, RAX)?;
-                    self.a.mov_mr(HTOP, at, r)
-                }
-            }
+            self.put_word(8 * (i as i32 + 1), *e)?;
         }
         let into = self.dst(d, RAX);
         self.a.lea(into, HTOP, TAG_BOXED as i32);
         self.a.alu_ri(Alu::Add, HTOP, 8 * (elements.len() as i32 + 1));
         self.store(d, into)
+    }
+
+    /// Writes an operand's word so many bytes above the heap's top.
+    pub(super) fn put_word(&mut self, at: i32, e: Arg) -> Done {
+        match self.constant(e).map(|w| i32::try_from(w as i64)) {
+            Some(Ok(w)) => self.a.mov_mi(HTOP, at, w),
+            _ => {
+                let r = self.src(e, RAX)?;
+                self.a.mov_mr(HTOP, at, r)
+            }
+        }
+        Ok(())
     }
 }

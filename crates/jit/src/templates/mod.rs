@@ -7,6 +7,7 @@ mod control;
 mod data;
 mod exceptions;
 mod floats;
+mod guards;
 mod maps;
 mod receive;
 mod tests;

@@ -14,16 +14,21 @@ impl<'m> Compiler<'m> {
             return Err(self.refuse("type test"));
         };
         let fail = self.label(f)?;
-        match (op.opcode, rest) {
+        self.test_type(op.opcode, fail, s, rest)
+    }
+
+    /// Goes to `fail` unless the term is what the instruction asks for.
+    pub(super) fn test_type(&mut self, test: Opcode, fail: Label, s: Arg, rest: &[Arg]) -> Done {
+        match (test, rest) {
             (Opcode::IsFunction2, [arity]) => {
                 return self.ask(fail, rt::compare::is_function, &[s, *arity])
             }
-            (Opcode::IsBinary, _) => return self.ask(fail, rt::compare::is_binary, &[s]),
             (Opcode::IsReference, _) => return self.ask(fail, rt::compare::is_reference, &[s]),
             _ => {}
         }
         let r = self.src(s, RDX)?;
-        match (op.opcode, rest) {
+        match (test, rest) {
+            (Opcode::IsBinary, _) => self.whole_bytes(r, fail),
             (Opcode::IsNil, _) => {
                 self.a.alu_ri(Alu::Cmp, r, NIL as i32);
                 self.a.jcc(Cc::Ne, fail)
@@ -73,7 +78,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn low_bits(&mut self, r: R, mask: i32, tag: u64, fail: Label) {
+    pub(super) fn low_bits(&mut self, r: R, mask: i32, tag: u64, fail: Label) {
         self.a.mov32_rr(RAX, r);
         self.a.alu32_ri(Alu::And, RAX, mask);
         self.a.alu32_ri(Alu::Cmp, RAX, tag as i32);
@@ -84,7 +89,7 @@ impl<'m> Compiler<'m> {
         self.a.jcc(Cc::Ne, fail);
     }
     /// Boxed, and of one of these kinds.
-    fn one_of(&mut self, r: R, kinds: &[u64], fail: Label) {
+    pub(super) fn one_of(&mut self, r: R, kinds: &[u64], fail: Label) {
         let ok = self.a.label();
         self.boxed_kind(r, fail);
         for (i, k) in kinds.iter().enumerate() {
@@ -95,6 +100,21 @@ impl<'m> Compiler<'m> {
                 self.a.jcc(Cc::E, ok);
             }
         }
+        self.a.place(ok);
+    }
+    /// A binary: of all bit strings only parts of others may end within a byte.
+    fn whole_bytes(&mut self, r: R, fail: Label) {
+        let ok = self.a.label();
+        self.boxed_kind(r, fail);
+        self.a.alu32_ri(Alu::Cmp, RAX, kind_byte(HEAP_BIN));
+        self.a.jcc(Cc::E, ok);
+        self.a.alu32_ri(Alu::Cmp, RAX, kind_byte(REFC_BIN));
+        self.a.jcc(Cc::E, ok);
+        self.a.alu32_ri(Alu::Cmp, RAX, kind_byte(SUB_BIN));
+        self.a.jcc(Cc::Ne, fail);
+        self.a.mov32_rm(RAX, r, 24 - TAG_BOXED as i32);
+        self.a.test8_ri(RAX, 7 << 4);
+        self.a.jcc(Cc::Ne, fail);
         self.a.place(ok);
     }
     fn small_or(&mut self, r: R, kinds: &[u64], fail: Label) {
