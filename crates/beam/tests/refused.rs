@@ -140,6 +140,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("put_map_assoc f0 x0 x0 1 { x0 x0 @1 x0 }; return", "not a constant"),
     ("bs_match_string f1 x0 8 0; return", "string table"),
     ("bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 1 0 x1; return", "isn't initialised"),
+    // Values are read after the collection that room is made by.
+    (
+        "move x0 x1; bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 1 0 x1; return",
+        "isn't initialised",
+    ),
     ("bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 0 0 x0; return", "unit out of range"),
     ("bs_init2 f0 8 0 1 0 x0; bs_put_string 8 0; return", "string table"),
     ("line 7; test_heap x0 1; return", "wrong kind"),

@@ -99,6 +99,8 @@ impl Heap {
     pub const FCALLS: usize = offset_of!(Heap, fcalls);
     pub const IP: usize = offset_of!(Heap, ip);
     pub const GC_DUE: usize = offset_of!(Heap, gc_due);
+    pub const VHEAP: usize = offset_of!(Heap, vheap);
+    pub const VHEAP_LIMIT: usize = offset_of!(Heap, vheap_limit);
 
     /// A heap with a block of that many words.
     pub fn new(words: usize) -> Heap {

@@ -25,6 +25,13 @@ pub struct Binary {
     pub(crate) text: AtomicUsize,
 }
 
+impl Binary {
+    pub const REFS: usize = std::mem::offset_of!(Binary, refs);
+    /// Above what fits, and so negative, where something stands behind the bytes.
+    pub const CAP: usize = std::mem::offset_of!(Binary, cap);
+    pub const USED: usize = std::mem::offset_of!(Binary, used);
+}
+
 const HEAD: usize = size_of::<Binary>();
 /// In a binary's `cap`: behind the bytes, 8-aligned, there is the address of a boxed [`Resource`].
 const OWNED: usize = 1 << 63;

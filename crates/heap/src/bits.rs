@@ -17,7 +17,7 @@ pub const SIGNED: u32 = 4;
 pub const NATIVE: u32 = 16;
 
 /// A `REFC_BIN` whose storage its writable sub-binary may append to.
-pub(crate) const WRITABLE: u64 = 1;
+pub const WRITABLE: u64 = 1;
 
 pub(crate) fn is_little(flags: u32) -> bool {
     flags & (LITTLE | NATIVE) != 0

@@ -13,7 +13,7 @@ use crate::binary::{BinRef, Binary};
 use crate::bits::{copy_bits, is_little, WRITABLE};
 use crate::bits_segment::{char_of, is_char};
 pub use crate::bits_segment::{
-    f32_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind,
+    f32_to_half, segment_size, utf16_len, utf8_len, BsFail, Seg, SegKind, MAX_BITS,
 };
 use crate::limit::fits;
 use crate::Heap;

@@ -1,5 +1,7 @@
 //! A small x86-64 encoder: bytes into a buffer, labels, and fix-ups that are resolved at the end.
 
+mod parts;
+
 /// A machine register by its number.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct R(pub u8);

@@ -5,6 +5,9 @@
 //! registers, a pointer to its operands (which compiled code has put on the thread's stack) and one
 //! more word; it finds x0–x3 in `Regs.x` and what it leaves there is loaded again.
 
+pub mod bits;
+mod build;
+
 use std::sync::OnceLock;
 
 use kvik_heap::{Heap, Regs};
@@ -84,6 +87,19 @@ stubs! {
     map_copy,
     map_set,
     map_done,
+    /// Calls the `rt::Lean` in `rax` with `rsi rdx rcx`; its answer is in `rax`.
+    lean,
+    /// The same of one that makes terms.
+    lean_alloc,
+    /// See `stubs/bits.rs`.
+    start_match,
+    get_bits,
+    get_tail,
+    /// See `stubs/build.rs`.
+    append,
+    private_append,
+    put_binary,
+    put_utf8,
 }
 
 pub fn get() -> Option<&'static Stubs> {
@@ -218,6 +234,13 @@ fn make() -> Option<Stubs> {
     m.a.jmp(apply);
     let (break_entry, break_export, returned) = watched(&mut m);
     let maps = map_stubs::make(&mut m.a);
+    let (lean, lean_alloc) = (m.lean(), m.lean_alloc());
+    let start_match = m.start_match();
+    let get_bits = m.get_bits(lean_alloc);
+    let get_tail = m.get_tail(get_bits);
+    let append = m.append(lean_alloc, false);
+    let private_append = m.append(lean_alloc, true);
+    let (put_binary, put_utf8) = (m.put_binary(lean), m.put_utf8());
     let labels = Labels {
         enter,
         runtime,
@@ -241,6 +264,15 @@ fn make() -> Option<Stubs> {
         map_copy: maps.copy,
         map_set: maps.set,
         map_done: maps.done,
+        lean,
+        lean_alloc,
+        start_match,
+        get_bits,
+        get_tail,
+        append,
+        private_append,
+        put_binary,
+        put_utf8,
     };
     finish(m, labels)
 }

@@ -172,8 +172,9 @@ impl Flow<'_> {
     }
 
     fn create(&mut self, fail: Arg, need: Arg, live: u64, to: Arg, list: &[Arg]) -> Step {
-        self.segment_values(list)?;
+        // Values are read after a collection.
         self.collect(live as usize)?;
+        self.segment_values(list)?;
         self.fail(fail)?;
         self.reserve(need)?;
         self.write(to, Ty::BITSTRING)

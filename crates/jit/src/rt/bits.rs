@@ -1,7 +1,8 @@
 //! Bit strings: `heap::bits` and `heap::bits_build` with operands as templates give them.
 
 use kvik_heap::bits::{self, segment_bits};
-use kvik_heap::bits_build::{segment_size, utf16_len, utf8_len, Seg};
+use kvik_heap::bits_build::{segment_size, utf16_len, utf8_len, Seg, MAX_BITS};
+use kvik_heap::limit::fits;
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
 use kvik_proc::Proc;
@@ -9,7 +10,7 @@ use kvik_term::am;
 use kvik_term::word::{is_boxed, small, small_value, NONE};
 use kvik_term::Term;
 
-use super::word;
+use super::{word, Pair};
 
 fn flag(ok: bool) -> u64 {
     if ok {
@@ -31,11 +32,6 @@ fn context(args: *const u64) -> Option<u64> {
     // SAFETY: an operand is a live term or match context.
     let t: Term<'_> = unsafe { Term::from_word(w) };
     (is_boxed(w) && bits::is_context(t)).then_some(w)
-}
-
-pub extern "sysv64" fn start_match(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    // SAFETY: the operand is a live term or match context.
-    unsafe { p.heap.bs_start_match(word(args, 0)) }
 }
 
 pub extern "sysv64" fn get_integer(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
@@ -66,6 +62,18 @@ pub extern "sysv64" fn get_binary(p: &Proc, _: &Regs, args: *const u64, extra: u
             None => NONE,
         }
     }
+}
+
+/// So many bits of a context.
+pub extern "sysv64" fn take_bits(p: &Proc, c: u64, n: u64, _: u64) -> u64 {
+    // SAFETY: a match context.
+    unsafe { p.heap.bs_get_binary(c, n as usize) }
+}
+
+/// The next character in UTF-8.
+pub extern "sysv64" fn take_utf8(_: &Proc, c: u64, _: u64, _: u64) -> u64 {
+    // SAFETY: a match context.
+    unsafe { bits::bs_get_utf8(c) }
 }
 
 pub extern "sysv64" fn skip(_: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
@@ -145,6 +153,52 @@ pub extern "sysv64" fn utf16_size(_: &Proc, _: &Regs, args: *const u64, _: u64) 
     small(utf16_len(word(args, 0)) as i64)
 }
 
+/// A binary with `bytes` more behind it, and their place. `NONE` where that can't be: `create_bin`
+/// then says why.
+pub extern "sysv64" fn append(p: &Proc, bin: u64, bytes: u64, private: u64) -> Pair {
+    let none = Pair(NONE, 0);
+    // SAFETY: an operand is a live term.
+    let Some(bits) = unsafe { Term::from_word(bin) }.as_bits() else { return none };
+    let Some(more) = (bytes as usize).checked_mul(8).filter(|_| bits.is_binary()) else {
+        return none;
+    };
+    // SAFETY: as above; the template fills the room at once.
+    let answer = unsafe {
+        match private {
+            0 => p.heap.bs_append(bin, more, 8),
+            _ => p.heap.bs_private_append(bin, more, 8),
+        }
+    };
+    let Ok((w, b)) = answer else { return none };
+    collect_soon(p);
+    Pair(w, b.base.wrapping_add(b.pos / 8) as u64)
+}
+/// A new binary of so many bytes, more than a heap's binaries have, and their place.
+pub extern "sysv64" fn new_binary(p: &Proc, bytes: u64, _: u64, _: u64) -> Pair {
+    let bits = (bytes as usize).checked_mul(8).filter(|n| *n <= MAX_BITS && fits(*n / 8));
+    // SAFETY: the template fills the room at once.
+    match bits.and_then(|n| unsafe { p.heap.bs_init_bits(n) }) {
+        Some((w, b)) => {
+            p.heap.bump_reductions((bytes >> 10) as i64);
+            collect_soon(p);
+            Pair(w, b.base as u64)
+        }
+        None => Pair(NONE, 0),
+    }
+}
+pub extern "sysv64" fn copy_bytes(_: &Proc, to: u64, from: u64, n: u64) -> u64 {
+    // SAFETY: the template has reckoned the room for the bytes of a live binary; what is built is
+    // no part of it.
+    unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, n as usize) };
+    0
+}
+/// What was built asks for a collection: the turn ends at the next function.
+fn collect_soon(p: &Proc) {
+    if p.heap.gc_due() {
+        p.heap.set_reductions(0);
+    }
+}
+
 /// The number of segments and words to keep free, then value and size of each; `extra` is the segments' table.
 pub extern "sysv64" fn create_bin(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let n = small_value(word(args, 0)) as usize;
@@ -157,9 +211,7 @@ pub extern "sysv64" fn create_bin(p: &Proc, _: &Regs, args: *const u64, extra: u
     // SAFETY: the operands are live terms.
     match p.heap.keep_room(words, || unsafe { p.heap.bs_create_bin(segs, values) }) {
         Ok(w) => {
-            if p.heap.gc_due() {
-                p.heap.set_reductions(0);
-            }
+            collect_soon(p);
             w
         }
         Err(f) => {

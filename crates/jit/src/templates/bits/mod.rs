@@ -1,4 +1,9 @@
-//! Bit strings: matching and building, by the runtime (`heap::bits`, `heap::bits_build`).
+//! Bit strings. What is frequent is matched (`get`, `test`) and built by native code; here is the
+//! rest, by the runtime (`heap::bits`, `heap::bits_build`).
+
+mod build;
+mod get;
+mod test;
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_heap::bits_build::{Seg, SegKind};
@@ -9,6 +14,7 @@ use crate::asm::*;
 use crate::compiler::{Compiler, Done};
 use crate::rt::bits;
 use crate::LoadError;
+use build::{Plan, Segment};
 
 /// Unit and flags in one word.
 fn pack(unit: u64, flags: u64) -> u64 {
@@ -18,9 +24,12 @@ fn pack(unit: u64, flags: u64) -> u64 {
 impl<'m> Compiler<'m> {
     pub(super) fn bits(&mut self, op: &Op) -> Done {
         use Opcode::*;
+        if !self.proof.checked_needed(self.at) && self.bits_inline(op)? {
+            return Ok(());
+        }
         match (op.opcode, self.args(op)) {
-            (BsStartMatch3, [j, s, _, d]) => self.start_match(*j, *s, *d),
-            (BsStartMatch4, [p, _, s, d]) => self.start_match(*p, *s, *d),
+            (BsStartMatch3, [j, s, Arg::U(v), d]) => self.start_match(*j, *s, *v, *d),
+            (BsStartMatch4, [p, Arg::U(v), s, d]) => self.start_match(*p, *s, *v, *d),
             (BsGetInteger2, [j, c, _, size, Arg::U(u), Arg::U(fl), d]) => {
                 self.matching(*j, bits::get_integer, &[*c, *size], pack(*u, *fl), Some(*d))
             }
@@ -68,18 +77,16 @@ impl<'m> Compiler<'m> {
                 self.matching(Arg::Nil, bits::init_writable, &[Arg::X(0, 0)], 0, Some(Arg::X(0, 0)))
             }
             (BsCreateBin, [j, h, Arg::U(live), _, d, ..]) => {
-                let words = self.heap_words(*h);
-                self.need(words, *live);
-                self.create_bin(*j, *d, self.list(op), words)
+                self.create_bin(*j, *d, self.list(op), self.heap_words(*h), Some(*live))
             }
             // What compilers before OTP 25 emit.
             (BsInit2 | BsInitBits, [j, _, h, Arg::U(live), _, d])
             | (BsAppend, [j, _, h, Arg::U(live), _, _, _, d]) => {
-                let words = self.heap_words(*h);
-                self.need(words, *live);
-                self.create_bin(*j, *d, self.list(op), words)
+                self.create_bin(*j, *d, self.list(op), self.heap_words(*h), Some(*live))
             }
-            (BsPrivateAppend, [j, _, _, _, _, d]) => self.create_bin(*j, *d, self.list(op), 0),
+            (BsPrivateAppend, [j, _, _, _, _, d]) => {
+                self.create_bin(*j, *d, self.list(op), 0, None)
+            }
             (BsAdd, [j, a, b, Arg::U(unit), d]) => {
                 let fail = self.fail(*j)?;
                 self.call_rt(bits::add_sizes, &[*a, *b], *unit)?;
@@ -119,31 +126,45 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn start_match(&mut self, j: Arg, s: Arg, d: Arg) -> Done {
-        self.call_rt(bits::start_match, &[s], 0)?;
-        match self.fail(j)? {
-            Some(fail) => self.none_fails(Some(fail)),
-            None => {
-                // `no_fail` and `resume` promise a bit string; a promise is checked.
-                let bad = self.a.label();
-                crate::compiler::none_to(&mut self.a, bad);
-                self.impossible(bad);
-            }
-        }
-        self.store(d, RAX)
-    }
-
     fn string(&self, at: u64, len: u64) -> Result<*const u8, LoadError> {
         let end = at.checked_add(len).filter(|e| *e <= self.strings.len() as u64);
         end.map(|_| self.strings[at as usize..].as_ptr()).ok_or_else(|| self.refuse("string"))
     }
 
-    /// `words` of heap are for the instructions that follow: the binary may not have them.
-    fn create_bin(&mut self, j: Arg, d: Arg, list: &[Arg], words: usize) -> Done {
-        let mut segs = Vec::new();
-        let mut args = Vec::new();
+    /// `words` of heap are for the instructions that follow: the binary may not have them. `live`
+    /// is `None` where nothing may be collected.
+    fn create_bin(
+        &mut self,
+        j: Arg,
+        d: Arg,
+        list: &'m [Arg],
+        words: usize,
+        live: Option<u64>,
+    ) -> Done {
+        let segments = self.segments(list)?;
+        let plan = live.and_then(|live| Some((Plan::of(&segments)?, live)));
+        let Some((plan, live)) = plan else {
+            if let Some(live) = live {
+                self.need(words, live);
+            }
+            return self.create_by_runtime(j, d, list, words);
+        };
+        self.need(words + plan.words(), live);
+        let (other, done) = (self.a.label(), self.a.label());
+        self.build(&plan, d, other)?;
+        self.a.place(done);
+        self.later(move |c| {
+            c.a.place(other);
+            c.create_by_runtime(j, d, list, words)?;
+            c.a.jmp(done);
+            Ok(())
+        });
+        Ok(())
+    }
+    fn segments(&self, list: &[Arg]) -> Result<Vec<Segment<'m>>, LoadError> {
+        let mut segments = Vec::new();
         for s in list.chunks_exact(6) {
-            let [kind, number, unit, flags, value, size] = *s else {
+            let [kind, _, unit, flags, value, size] = *s else {
                 return Err(self.refuse("segment"));
             };
             let kind = match kind {
@@ -153,20 +174,41 @@ impl<'m> Compiler<'m> {
             };
             let kind = kind.and_then(SegKind::from_name);
             let kind = kind.ok_or_else(|| self.refuse("segment type"))?;
-            let mut string = std::ptr::null();
-            let (mut value, mut size) = (value, size);
+            let mut bytes: &'m [u8] = &[];
             if kind == SegKind::String {
                 let (Some(at), Some(len)) = (number_of(value), number_of(size)) else {
                     return Err(self.refuse("segment"));
                 };
-                string = self.string(at, len)?;
-                (value, size) = (Arg::Nil, Arg::Int(len as i64));
+                self.string(at, len)?;
+                bytes = self.strings.get(at as usize..(at + len) as usize).unwrap_or(&[]);
             }
-            segs.push(Seg {
+            segments.push(Segment {
                 kind,
-                number: number_of(number).unwrap_or(0) as u32,
-                unit: number_of(unit).unwrap_or(1) as u32,
+                unit: number_of(unit).unwrap_or(1),
                 flags: self.segment_flags(flags),
+                value,
+                size,
+                all: self.constant(size) == Some(am::all.word()),
+                bytes,
+            });
+        }
+        Ok(segments)
+    }
+    fn create_by_runtime(&mut self, j: Arg, d: Arg, list: &[Arg], words: usize) -> Done {
+        let mut segs = Vec::new();
+        let mut args = Vec::new();
+        for (s, plain) in list.chunks_exact(6).zip(self.segments(list)?) {
+            let (string, value, size) = match plain.kind {
+                SegKind::String => {
+                    (plain.bytes.as_ptr(), Arg::Nil, Arg::Int(plain.bytes.len() as i64))
+                }
+                _ => (std::ptr::null(), s[4], s[5]),
+            };
+            segs.push(Seg {
+                kind: plain.kind,
+                number: number_of(s[1]).unwrap_or(0) as u32,
+                unit: plain.unit as u32,
+                flags: plain.flags,
                 string,
             });
             args.extend([value, size]);

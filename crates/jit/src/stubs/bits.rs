@@ -1,0 +1,203 @@
+//! What templates for bit strings share: contexts and bit strings made by native code.
+//!
+//! All of them leave x0–x3 alone and may use `rax rcx rdx rsi rdi`. Who calls one that makes
+//! something has seen to it that there is room.
+
+use kvik_heap::{Heap, Regs};
+use kvik_term::word::*;
+
+use super::{Maker, HTOP, P, REDS, REGS, XREGS};
+use crate::asm::*;
+use crate::rt;
+
+const BOXED: i32 = TAG_BOXED as i32;
+/// Fields of a match context, from the word that stands for it.
+pub const CTX_ORIG: i32 = 8 - BOXED;
+pub const CTX_BASE: i32 = 16 - BOXED;
+pub const CTX_POS: i32 = 24 - BOXED;
+pub const CTX_END: i32 = 32 - BOXED;
+/// The most words that `get_bits` takes: a binary of 64 bytes.
+pub const BITS_WORDS: usize = 2 + HEAP_BIN_LIMIT / 8;
+
+const fn kind(subtag: u64) -> i32 {
+    (subtag << 4 | TAG_HEADER) as i32
+}
+
+fn save_x(a: &mut Asm) {
+    for (i, r) in XREGS.iter().enumerate() {
+        a.mov_mr(REGS, (Regs::X + 8 * i) as i32, *r);
+    }
+}
+fn load_x(a: &mut Asm) {
+    for (i, r) in XREGS.iter().enumerate() {
+        a.mov_rm(*r, REGS, (Regs::X + 8 * i) as i32);
+    }
+}
+
+impl Maker {
+    /// Calls the `rt::Lean` in `rax` with `rsi rdx rcx`.
+    pub(super) fn lean(&mut self) -> Label {
+        let lean = self.entry();
+        save_x(&mut self.a);
+        self.call_lean();
+        load_x(&mut self.a);
+        self.a.ret();
+        lean
+    }
+    fn call_lean(&mut self) {
+        self.a.mov_rr(RDI, P);
+        self.a.alu_ri(Alu::Sub, RSP, 8);
+        self.a.call_r(RAX);
+        self.a.alu_ri(Alu::Add, RSP, 8);
+    }
+    /// The same where the function makes terms.
+    pub(super) fn lean_alloc(&mut self) -> Label {
+        let lean = self.entry();
+        super::save_state(&mut self.a);
+        self.call_lean();
+        load_x(&mut self.a);
+        self.a.mov_rm(HTOP, P, Heap::HTOP as i32);
+        self.a.mov_rm(REDS, P, Heap::FCALLS as i32);
+        self.a.ret();
+        lean
+    }
+
+    /// A match context on the bit string in `rdi`, whose kind is in `eax`; into `rax`.
+    pub(super) fn start_match(&mut self) -> Label {
+        let start = self.entry();
+        let a = &mut self.a;
+        let (sub, refc, on_heap, make) = (a.label(), a.label(), a.label(), a.label());
+        a.alu32_ri(Alu::Cmp, RAX, kind(SUB_BIN));
+        a.jcc(Cc::E, sub);
+        a.mov_rm(RDX, RDI, 8 - BOXED);
+        a.shl(RDX, 3);
+        a.mov_ri(RCX, 0);
+        a.mov_rr(RSI, RDI);
+        a.alu32_ri(Alu::Cmp, RAX, kind(HEAP_BIN));
+        a.jcc(Cc::E, on_heap);
+        // From now on nobody may move the bytes: who appends copies them. A literal is not ours to
+        // write to, nor is it ever writable.
+        a.place(refc);
+        a.mov_rm(RAX, RSI, 32 - BOXED);
+        a.alu_mi(Alu::Cmp, RSI, 40 - BOXED, 0);
+        a.jcc(Cc::E, make);
+        a.mov_mi(RSI, 40 - BOXED, 0);
+        a.jmp(make);
+        a.place(sub);
+        a.mov_rm(RSI, RDI, 8 - BOXED);
+        a.mov_rm(RCX, RDI, 16 - BOXED);
+        a.shr(RCX, 4);
+        a.mov_rm(RDX, RDI, 24 - BOXED);
+        a.shr(RDX, 4);
+        a.alu_rr(Alu::Add, RDX, RCX);
+        a.cmp8_mi(RSI, -BOXED, kind(REFC_BIN) as u8);
+        a.jcc(Cc::E, refc);
+        a.place(on_heap);
+        a.lea(RAX, RSI, 16 - BOXED);
+        a.place(make);
+        a.mov_mi(HTOP, 0, header(MATCH_CTX, MATCH_CTX_WORDS - 1) as i32);
+        for (i, r) in [RSI, RAX, RCX, RDX].into_iter().enumerate() {
+            a.mov_mr(HTOP, 8 * (i as i32 + 1), r);
+        }
+        a.lea(RAX, HTOP, BOXED);
+        a.alu_ri(Alu::Add, HTOP, 8 * MATCH_CTX_WORDS as i32);
+        a.ret();
+        start
+    }
+
+    /// The next `rsi` bits of the context in `rdi`, which are there, as a bit string in `rax`:
+    /// whole bytes are copied where they are few, all else is shared.
+    pub(super) fn get_bits(&mut self, lean_alloc: Label) -> Label {
+        let get = self.entry();
+        let a = &mut self.a;
+        let (share, uneven) = (a.label(), a.label());
+        a.mov_rm(RDX, RDI, CTX_POS);
+        a.test8_ri(RSI, 7);
+        a.jcc(Cc::Ne, share);
+        a.alu_ri(Alu::Cmp, RSI, 8 * HEAP_BIN_LIMIT as i32);
+        a.jcc(Cc::A, share);
+        a.test8_ri(RDX, 7);
+        a.jcc(Cc::Ne, uneven);
+        a.alu_mr(Alu::Add, RDI, CTX_POS, RSI);
+        a.shr(RSI, 3);
+        a.shr(RDX, 3);
+        a.alu_rm(Alu::Add, RDX, RDI, CTX_BASE);
+        a.lea(RCX, RSI, 7);
+        a.shr(RCX, 3);
+        a.lea(RAX, RCX, 1);
+        a.shl(RAX, 8);
+        a.alu_ri(Alu::Or, RAX, kind(HEAP_BIN));
+        a.mov_mr(HTOP, 0, RAX);
+        a.mov_mr(HTOP, 8, RSI);
+        a.lea(RAX, HTOP, BOXED);
+        a.lea(RDI, HTOP, 16);
+        a.lea_idx(HTOP, RDI, RCX, 3, 0);
+        copy_words(a);
+        a.place(share);
+        a.mov_mi(HTOP, 0, header(SUB_BIN, SUB_BIN_WORDS - 1) as i32);
+        a.mov_rm(RCX, RDI, CTX_ORIG);
+        a.mov_mr(HTOP, 8, RCX);
+        a.mov_rr(RCX, RDX);
+        a.shl(RCX, 4);
+        a.mov_mr(HTOP, 16, RCX);
+        a.alu_mr(Alu::Add, RDI, CTX_POS, RSI);
+        a.shl(RSI, 4);
+        a.mov_mr(HTOP, 24, RSI);
+        a.mov_mi(HTOP, 32, small(0) as i32);
+        a.lea(RAX, HTOP, BOXED);
+        a.alu_ri(Alu::Add, HTOP, 8 * SUB_BIN_WORDS as i32);
+        a.ret();
+        a.place(uneven);
+        a.mov_rr(RDX, RSI);
+        a.mov_rr(RSI, RDI);
+        a.mov_ri(RAX, rt::bits::take_bits as rt::Lean as usize as u64);
+        a.jmp(lean_alloc);
+        get
+    }
+
+    /// The bits that are left of the context in `rdi`, which stays as it is.
+    pub(super) fn get_tail(&mut self, get_bits: Label) -> Label {
+        let tail = self.entry();
+        let a = &mut self.a;
+        a.mov_rm(RSI, RDI, CTX_END);
+        a.alu_rm(Alu::Sub, RSI, RDI, CTX_POS);
+        a.push(RDI);
+        a.mov_rm(RDX, RDI, CTX_POS);
+        a.push(RDX);
+        a.alu_ri(Alu::Sub, RSP, 8);
+        a.call(get_bits);
+        a.alu_ri(Alu::Add, RSP, 8);
+        a.pop(RDX);
+        a.pop(RDI);
+        a.mov_mr(RDI, CTX_POS, RDX);
+        a.ret();
+        tail
+    }
+}
+
+/// Copies `rsi` bytes from `rdx` to whole words at `rdi`, and returns. The last word is read so
+/// that it ends with the last byte: before a binary's first byte there is always its header.
+fn copy_words(a: &mut Asm) {
+    let (last, done) = (a.label(), a.label());
+    let more = a.here();
+    a.alu_ri(Alu::Cmp, RSI, 8);
+    a.jcc(Cc::B, last);
+    a.mov_rm(RCX, RDX, 0);
+    a.mov_mr(RDI, 0, RCX);
+    a.alu_ri(Alu::Add, RDX, 8);
+    a.alu_ri(Alu::Add, RDI, 8);
+    a.alu_ri(Alu::Sub, RSI, 8);
+    a.jmp(more);
+    a.place(last);
+    a.test_rr(RSI, RSI);
+    a.jcc(Cc::E, done);
+    a.alu_rr(Alu::Add, RDX, RSI);
+    a.mov_rm(RDX, RDX, -8);
+    a.mov_ri(RCX, 0);
+    a.alu_rr(Alu::Sub, RCX, RSI);
+    a.shl(RCX, 3);
+    a.shr_cl(RDX);
+    a.mov_mr(RDI, 0, RDX);
+    a.place(done);
+    a.ret();
+}
