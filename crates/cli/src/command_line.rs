@@ -13,6 +13,8 @@ pub struct CommandLine {
     pub env: Vec<(OsString, OsString)>,
     pub root: Option<OsString>,
     pub detached: bool,
+    /// `-name` or `-sname`, and no `-start_epmd false`.
+    pub needs_epmd: bool,
     pub version: bool,
     pub print_args: bool,
 }
@@ -33,6 +35,7 @@ const BARE: &[&str] = &[
 
 pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
     let mut c = CommandLine::default();
+    let (mut distributed, mut epmd) = (false, true);
     let mut it = args.into_iter().peekable();
     while let Some(a) = it.next() {
         let mut value = |flag: &str| {
@@ -63,6 +66,20 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
                 c.init.extend(["-s", "erlang", "halt"].map(OsString::from));
                 break;
             }
+            b"-name" | b"-sname" => {
+                distributed = true;
+                let flag = a.to_string_lossy().into_owned();
+                c.init.extend([a, value(&flag)?]);
+            }
+            b"-start_epmd" => {
+                let on = value("-start_epmd")?;
+                epmd = match on.as_bytes() {
+                    b"true" => true,
+                    b"false" => false,
+                    _ => return Err("Expected boolean argument for '-start_epmd'.".into()),
+                };
+                c.init.extend([a, on]);
+            }
             b"-version" => c.version = true,
             b"-emu_args_exit" => c.print_args = true,
             b"-emu_args" | b"-keep_window" => {}
@@ -84,6 +101,7 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
             _ => c.init.push(a),
         }
     }
+    c.needs_epmd = distributed && epmd;
     Ok(c)
 }
 

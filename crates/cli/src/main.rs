@@ -4,40 +4,44 @@
 
 mod command_line;
 mod env_args;
+mod front;
 mod launch;
 mod otp_root;
 mod sched;
+mod shims;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[global_allocator]
 static ALLOCATOR: kvik_sys::alloc::Allocator = kvik_sys::alloc::Allocator;
 
 fn main() {
     let mut argv = std::env::args_os();
-    let name = argv.next().unwrap_or_default();
+    let name = PathBuf::from(argv.next().unwrap_or_default());
     let args: Vec<OsString> = argv.collect();
-    let name = Path::new(&name).file_name().map(|s| s.to_string_lossy().into_owned());
-    let status = match name.as_deref() {
-        Some(tool @ ("erlc" | "escript" | "dialyzer" | "typer" | "ct_run")) => {
-            launch::tool(tool, args)
-        }
-        _ => kvik(args),
+    let base = name.file_name().and_then(|s| s.to_str()).unwrap_or_default();
+    let status = match (front::named(base), base) {
+        (Some(front_end), _) => launch::tool(&name, front_end(args)),
+        (None, "erl" | "erlexec") => launch::erl(&name, args),
+        _ => kvik(&name, args),
     };
     std::process::exit(status)
 }
 
 /// The words that `kvik` itself takes as its first argument.
-fn kvik(args: Vec<OsString>) -> i32 {
-    match args.first().and_then(|a| a.to_str()) {
-        Some("erlc") => launch::tool("erlc", args[1..].to_vec()),
-        Some("escript") => launch::tool("escript", args[1..].to_vec()),
-        Some("bench") => {
+fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
+    let word = args.first().and_then(|a| a.to_str()).unwrap_or_default();
+    if let Some(front_end) = front::named(word) {
+        return launch::tool(Path::new(word), front_end(args[1..].to_vec()));
+    }
+    match word {
+        "bench" => {
             kvik_lab::main(args[1..].iter().map(|a| a.to_string_lossy().into_owned()).collect())
         }
-        Some("sched") => sched::main(&args[1..]),
-        Some("shims") => launch::shims(&args[1..]),
-        _ => launch::erl(args),
+        "run" => launch::tool(name, front::run(&args[1..])),
+        "sched" => sched::main(&args[1..]),
+        "shims" => shims::main(&args[1..]),
+        _ => launch::erl(name, args),
     }
 }

@@ -1,0 +1,81 @@
+//! `kvik shims DIR`: OTP's programs that are kvik, and a root that has it for its machine, for what
+//! looks there and not in the path, as a release's start script does.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Error, ErrorKind, Result};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::front::FRONT_ENDS;
+use crate::launch::complain;
+use crate::otp_root::{self, Otp, PRELOADED, ROOT};
+
+/// The programs of `erts` that are the machine or start it. OTP's others start `erl` from beside
+/// themselves, and stay. `dyn_erl` too: it starts `erlexec`.
+const OURS: &[&str] = &["erlexec", "erl"];
+/// Left out: whoever started these would have OTP's machine.
+const LEFT_OUT: &[&str] = &["beam.smp", "erl.src"];
+
+pub fn main(args: &[OsString]) -> i32 {
+    let [dir] = args else {
+        return complain("usage: kvik shims DIR");
+    };
+    let otp = match otp_root::find(None, Path::new("")) {
+        Ok(o) => o,
+        Err(e) => return complain(&format!("kvik: {e}")),
+    };
+    match std::env::current_exe().and_then(|exe| write(Path::new(dir), &exe, &otp)) {
+        Ok(()) => 0,
+        Err(e) => complain(&format!("kvik: {}: {e}", OsStr::new(dir).to_string_lossy())),
+    }
+}
+
+fn write(dir: &Path, exe: &Path, otp: &Otp) -> Result<()> {
+    std::fs::create_dir_all(dir)?;
+    let names = FRONT_ENDS.iter().map(|(n, _)| *n).chain(["erl"]);
+    for name in names {
+        link(exe, &dir.join(name))?;
+    }
+    root(&dir.join(ROOT), exe, otp)
+}
+
+/// The root: `lib` is OTP's own, and so is all in `bin` and `erts-VSN` but the machine.
+fn root(root: &Path, exe: &Path, otp: &Otp) -> Result<()> {
+    // OTP itself, where its root is one of these.
+    let lib = otp.root.join("lib").canonicalize()?;
+    let from = lib.parent().ok_or(Error::from(ErrorKind::NotFound))?;
+    let erts = format!("erts-{}", otp.erts);
+    let bin = root.join(&erts).join("bin");
+    let preloaded = root.join(&erts).join(PRELOADED);
+    for d in [&root.join("bin"), &bin, &preloaded] {
+        std::fs::create_dir_all(d)?;
+    }
+    link_all(from, root, &["bin", &erts])?;
+    link_all(&from.join(&erts), &root.join(&erts), &["bin"])?;
+    link_all(&from.join(&erts).join("bin"), &bin, LEFT_OUT)?;
+    link_all(&from.join("bin"), &root.join("bin"), LEFT_OUT)?;
+    link_all(&otp.preloaded.canonicalize()?, &preloaded, &[])?;
+    for name in OURS {
+        link(exe, &bin.join(name))?;
+    }
+    link(exe, &root.join("bin/erl"))
+}
+
+/// A link to each entry of a folder, but those named.
+fn link_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
+    for entry in std::fs::read_dir(from)? {
+        let name = entry?.file_name();
+        if !but.iter().any(|b| name == *b) {
+            link(&from.join(&name), &to.join(&name))?;
+        }
+    }
+    Ok(())
+}
+
+fn link(to: &Path, at: &Path) -> Result<()> {
+    match std::fs::remove_file(at) {
+        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    symlink(to, at)
+}
