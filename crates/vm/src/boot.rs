@@ -39,6 +39,7 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     kvik_sys::alloc::prepare();
     kvik_bifs::trace::install();
     kvik_bifs::file::install();
+    kvik_bifs::dist::install();
     if !kvik_jit::init() {
         return Err("no executable memory for native code".into());
     }

@@ -1,4 +1,4 @@
-//! Small natives of `erts_internal`, the node while it is not alive, and dynamic tracing, which
+//! Small natives of `erts_internal`, this node, and dynamic tracing, which
 //! we are built without.
 
 use std::sync::RwLock;
@@ -8,7 +8,6 @@ use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "get_dflags", 0, get_dflags_0),
-    bif!("erts_internal", "get_creation", 0, undefined),
     bif!("erts_internal", "system_check", 1, system_check_1),
     bif!("erts_internal", "is_system_process", 1, is_system_process_1),
     bif!("erts_internal", "no_aux_work_threads", 0, no_aux_work_threads_0),
@@ -22,7 +21,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "nodes", 2, nodes_2),
     bif!("erlang", "node", 0, node_0),
     bif!("erlang", "node", 1, node_1),
-    bif!("erlang", "setnode", 2, notsup),
     bif!("erlang", "dist_get_stat", 1, badarg),
     bif!("erlang", "dt_put_tag", 1, undefined),
     bif!("erlang", "dt_get_tag", 0, undefined),
