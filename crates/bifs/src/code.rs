@@ -1,5 +1,6 @@
 //! Code loading: what `code_server`, `init` and `erts_code_purger` ask for.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -322,6 +323,19 @@ fn get_module_info_item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     item.ok_or_else(|| p.badarg())
 }
 
+/// What a module exports, with the natives for which its file has no code, as `erlang:'=='/2`.
+/// Local functions that a native replaced stay local.
+fn exported(i: &Instance) -> Vec<&'static kvik_term::Export> {
+    let mut local: HashSet<_> = i.functions.iter().map(|f| (f.function, f.arity)).collect();
+    for e in i.exports.iter().map(|(e, _)| e).chain(&i.natives) {
+        local.remove(&(e.function, e.arity));
+    }
+    let ours = |e: &&'static kvik_term::Export| {
+        e.module == i.name && kvik_code::is_defined(e) && !local.contains(&(e.function, e.arity))
+    };
+    kvik_code::exports().into_iter().filter(ours).collect()
+}
+
 fn info<'h>(p: &'h Proc, i: &Instance, key: Atom) -> Option<Term<'h>> {
     let h = &p.heap;
     let fa = |f: Atom, n: u32| h.tuple(&[f.into(), Term::int(n as i32)]);
@@ -331,8 +345,8 @@ fn info<'h>(p: &'h Proc, i: &Instance, key: Atom) -> Option<Term<'h>> {
     Some(match key {
         am::module => i.name.into(),
         am::exports => {
-            let all: Vec<Term> = i.exports.iter().map(|(e, _)| fa(e.function, e.arity)).collect();
-            h.list(&all)
+            let all = exported(i);
+            h.list(&all.iter().map(|e| fa(e.function, e.arity)).collect::<Vec<_>>())
         }
         am::functions => {
             let all: Vec<Term> = i.functions.iter().map(|f| fa(f.function, f.arity)).collect();

@@ -27,7 +27,7 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// The release of PCRE that OTP 25 has, whose behaviour this is.
-const VERSION: &[u8] = b"8.44 2020-02-12";
+const VERSION: &str = "8.44";
 
 /// Texts that PCRE changed since, by error number.
 const OLD_TEXTS: &[(i32, &str)] = &[
@@ -217,8 +217,10 @@ fn in_erlang<'h>(p: &'h Proc, f: Atom, a: &[Term<'h>]) -> Raised {
     }
 }
 
+/// The day is PCRE2's, and so another than OTP's: whoever keeps compiled patterns, as Elixir does in
+/// its modules, compares versions and compiles anew what another machine has compiled.
 fn version_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.binary(VERSION))
+    Ok(p.heap.binary(format!("{VERSION} {}", kvik_sys::pcre::released()).as_bytes()))
 }
 
 /// `{re_pattern, Captures, Unicode, UseCrlf, Binary}`.

@@ -63,6 +63,8 @@ pub struct Instance {
     pub files: Vec<Arc<str>>,
     /// Exported functions with the addresses to enter.
     pub exports: Vec<(&'static Export, usize)>,
+    /// Exported functions for which natives stand.
+    pub natives: Vec<&'static Export>,
     pub funs: Vec<(&'static FunEntry, usize)>,
     /// The entry of the `-on_load` function.
     pub on_load: Option<usize>,

@@ -12,7 +12,8 @@ pub mod perf;
 pub mod purging;
 
 pub use export::{
-    export, find_export, find_export_by_code, known_export, set_undef_stub, undef_stub,
+    all as exports, export, find_export, find_export_by_code, is_defined, known_export,
+    set_undef_stub, undef_stub,
 };
 pub use fun::{fun_entry, FunKey};
 pub use instance::{FuncRange, Instance, Library, Location, NifCell, Place};

@@ -89,15 +89,15 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
     memory.write(&a.buf);
     let address = |l: Label| a.offset(l).map(|o| start + o as usize);
     let entry = |label: u32| labels.get(label as usize).and_then(|l| address(*l));
-    let exports = module
-        .exports
-        .iter()
-        .filter_map(|e| {
-            let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
-            let own = x.extra.load(std::sync::atomic::Ordering::Acquire) == 0;
-            own.then_some((x, entry(e.label)?))
-        })
-        .collect();
+    let (mut exports, mut natives) = (Vec::new(), Vec::new());
+    for e in &module.exports {
+        let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
+        match (x.extra.load(std::sync::atomic::Ordering::Acquire), entry(e.label)) {
+            (0, Some(address)) => exports.push((x, address)),
+            (0, None) => {}
+            _ => natives.push(x),
+        }
+    }
     let funs: Vec<_> =
         lambdas.iter().zip(&lambda_labels).filter_map(|(f, l)| Some((*f, address(*l)?))).collect();
     let on_load = on_load.and_then(entry);
@@ -121,6 +121,7 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         lines,
         files,
         exports,
+        natives,
         funs,
         on_load,
         literals: literals.0,

@@ -29,6 +29,16 @@ pub mod opt {
     };
 }
 
+/// The day of PCRE2's release, `YYYY-MM-DD`.
+pub fn released() -> String {
+    let mut text = [0u8; 64];
+    // SAFETY: PCRE2 writes its version, which it promises to be shorter than that, and a 0.
+    unsafe { sys::pcre2_config_8(sys::PCRE2_CONFIG_VERSION, text.as_mut_ptr().cast::<c_void>()) };
+    let text = String::from_utf8_lossy(&text);
+    let day = text.trim_end_matches('\0').split(' ').nth(1);
+    day.unwrap_or_default().to_owned()
+}
+
 /// A compiled pattern. It never changes, so any thread may match it.
 pub struct Pattern {
     code: Code,

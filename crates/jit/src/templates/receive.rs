@@ -34,6 +34,7 @@ impl<'m> Compiler<'m> {
             (Opcode::Timeout, _) => self.call_rt(receive::timeout, &[], 0),
             (Opcode::Wait, [Arg::Label(f)]) => {
                 let f = self.label(*f)?;
+                self.waits_here();
                 self.a.lea_label(RAX, f);
                 self.a.jmp_abs(wait);
                 Ok(())
@@ -52,6 +53,12 @@ impl<'m> Compiler<'m> {
         }
     }
 
+    /// Notes where a process that waits stands, unless a call comes back just here.
+    fn waits_here(&mut self) {
+        if self.places.last().is_none_or(|p| p.offset != self.a.pos()) {
+            self.place();
+        }
+    }
     /// Back to `loop_rec`; the turn may end here, so that nobody looks through a long mailbox in one.
     fn again(&mut self, f: Label) -> Done {
         let yield_ = self.stubs.yield_;
@@ -70,6 +77,7 @@ impl<'m> Compiler<'m> {
     fn loop_rec(&mut self, f: Label, dst: Arg) -> Done {
         let (look, mailbox, got) = (self.a.label(), self.a.label(), self.a.label());
         let yield_ = self.stubs.yield_;
+        self.waits_here();
         self.a.place(look);
         self.a.mov_rm(RAX, P, Heap::MESSAGE as i32);
         self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
@@ -116,6 +124,7 @@ impl<'m> Compiler<'m> {
     fn wait_timeout(&mut self, f: u32, t: Arg, wait: usize) -> Done {
         let f = self.label(f)?;
         let over = self.a.label();
+        self.waits_here();
         self.call_rt(receive::wait_timeout, &[t], 0)?;
         self.none_fails(None);
         self.a.alu_ri(Alu::Cmp, RAX, receive::TIMED_OUT as i32);
