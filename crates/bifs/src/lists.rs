@@ -63,23 +63,12 @@ fn append<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(s.tail)
 }
 
-/// Where the turn is long enough to count the first list's elements and copy them.
+/// Where the turn is long enough, and the heap has the room.
 fn append_at_once<'h>(p: &'h Proc, list: Term<'h>, tail: Term<'h>) -> Option<Term<'h>> {
     let steps = p.steps(COPIED);
-    let mut n = 0;
-    let mut rest = list;
-    while let Some(c) = rest.as_cons() {
-        n += 1;
-        if n == steps {
-            return None;
-        }
-        rest = c.tail();
-    }
-    if !rest.is_nil() {
-        return None;
-    }
+    let (made, n) = p.heap.list_again(list, steps, tail)?;
     p.steps_left(steps - n, COPIED);
-    Some(p.heap.list_again(list, n, tail))
+    Some(made)
 }
 
 /// A term among those that are to be left out.

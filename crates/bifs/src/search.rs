@@ -29,11 +29,48 @@ pub const BIFS: &[BifEntry] = &[
 /// What to look for: one binary, or the longest of several.
 enum Pattern {
     One(Box<memmem::Finder<'static>>),
+    Few(Box<Few>),
     Any(AhoCorasick),
 }
 
+/// Some short binaries, for one search: an automaton of them takes longer to build than most texts
+/// take to read.
+struct Few {
+    /// By the byte that a match begins with: is there one?
+    begins: [bool; 256],
+    /// The longest first.
+    all: Vec<Vec<u8>>,
+}
+
+/// So many of them, and so many bytes in all.
+const FEW: usize = 8;
+const SHORT: usize = 64;
+
+impl Few {
+    fn of(mut all: Vec<Vec<u8>>) -> Result<Few, Vec<Vec<u8>>> {
+        if all.len() > FEW || all.iter().map(Vec::len).sum::<usize>() > SHORT {
+            return Err(all);
+        }
+        let mut begins = [false; 256];
+        all.iter().for_each(|b| begins[b[0] as usize] = true);
+        all.sort_by_key(|b| std::cmp::Reverse(b.len()));
+        Ok(Few { begins, all })
+    }
+    fn find(&self, text: &[u8]) -> Option<(usize, usize)> {
+        let mut from = 0;
+        loop {
+            let at = from + text[from..].iter().position(|b| self.begins[*b as usize])?;
+            if let Some(b) = self.all.iter().find(|b| text[at..].starts_with(b)) {
+                return Some((at, b.len()));
+            }
+            from = at + 1;
+        }
+    }
+}
+
 impl Pattern {
-    fn of_binaries(t: Term<'_>) -> Option<Pattern> {
+    /// `once`: it is not kept for further searches.
+    fn of_binaries(t: Term<'_>, once: bool) -> Option<Pattern> {
         let bytes = |t: Term<'_>| {
             let b = t.as_bits().filter(|b| b.is_binary() && b.bit_len() > 0)?;
             Some(b.to_bytes().into_owned())
@@ -45,12 +82,16 @@ impl Pattern {
         match all.as_slice() {
             [] => None,
             [b] => Some(Pattern::one(b)),
-            _ => AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(&all)
-                .ok()
-                .map(Pattern::Any),
+            _ if once => match Few::of(all) {
+                Ok(few) => Some(Pattern::Few(Box::new(few))),
+                Err(all) => Pattern::automaton(&all),
+            },
+            _ => Pattern::automaton(&all),
         }
+    }
+    fn automaton(all: &[Vec<u8>]) -> Option<Pattern> {
+        let a = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(all);
+        a.ok().map(Pattern::Any)
     }
     fn one(b: &[u8]) -> Pattern {
         Pattern::One(Box::new(memmem::Finder::new(b).into_owned()))
@@ -58,13 +99,14 @@ impl Pattern {
     fn tag(&self) -> kvik_term::Atom {
         match self {
             Pattern::One(_) => am::bm,
-            Pattern::Any(_) => am::ac,
+            Pattern::Few(_) | Pattern::Any(_) => am::ac,
         }
     }
     /// The most bytes that a match has.
     fn longest(&self) -> usize {
         match self {
             Pattern::One(f) => f.needle().len(),
+            Pattern::Few(f) => f.all.first().map_or(0, Vec::len),
             Pattern::Any(a) => a.max_pattern_len(),
         }
     }
@@ -72,6 +114,7 @@ impl Pattern {
     fn find(&self, text: &[u8]) -> Option<(usize, usize)> {
         match self {
             Pattern::One(f) => f.find(text).map(|i| (i, f.needle().len())),
+            Pattern::Few(f) => f.find(text),
             Pattern::Any(a) => a.find(text).map(|m| (m.start(), m.len())),
         }
     }
@@ -79,7 +122,7 @@ impl Pattern {
     fn a_reduction(&self) -> usize {
         match self {
             Pattern::One(_) => 1024,
-            Pattern::Any(_) => 256,
+            Pattern::Few(_) | Pattern::Any(_) => 256,
         }
     }
 }
@@ -94,11 +137,11 @@ fn pattern<'h>(p: &'h Proc, t: Term<'h>) -> Result<Arc<Pattern>, Raised> {
             .filter(|c| tag == c.tag());
         return compiled.ok_or_else(|| p.badarg());
     }
-    Pattern::of_binaries(t).map(Arc::new).ok_or_else(|| p.badarg())
+    Pattern::of_binaries(t, true).map(Arc::new).ok_or_else(|| p.badarg())
 }
 
 fn compile_pattern_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let c = Pattern::of_binaries(a[0]).ok_or_else(|| p.badarg())?;
+    let c = Pattern::of_binaries(a[0], false).ok_or_else(|| p.badarg())?;
     let tag = c.tag();
     let r = p.heap.magic_ref(Arc::new(c));
     Ok(p.heap.tuple(&[tag.into(), r]))

@@ -62,7 +62,9 @@ pub struct Heap {
     pub(crate) fullsweep_after: Cell<u32>,
     /// `max_heap_size` in words, 0 for none.
     pub(crate) max_words: Cell<usize>,
-    pub(crate) gc_count: Cell<u32>,
+    /// Collections so far, and in this turn: only whether there were some matters.
+    pub(crate) gc_count: Cell<u16>,
+    pub(crate) turn_gcs: Cell<u8>,
     /// Words outside the heap at which a collection is due.
     pub(crate) vheap_limit: Cell<u32>,
 }
@@ -157,6 +159,7 @@ impl Heap {
             fullsweep_after: Cell::new(65_535),
             max_words: Cell::new(0),
             gc_count: Cell::new(0),
+            turn_gcs: Cell::new(0),
             vheap_limit: Cell::new(MIN_VHEAP),
         }
     }
@@ -441,6 +444,7 @@ impl Heap {
     /// `x` has room for all x registers.
     #[inline]
     pub unsafe fn load_x(&self, x: *mut u64) {
+        self.turn_gcs.set(0);
         let n = self.saved.replace(0) as usize;
         if n > 0 {
             let stop = self.stop.get();

@@ -57,30 +57,42 @@ impl Heap {
             Term::from_word(p as u64 + TAG_LIST)
         }
     }
-    /// The first `n` items of a list, which has as many, with another tail.
-    pub fn list_again<'h>(&'h self, list: Term<'h>, n: usize, tail: Term<'h>) -> Term<'h> {
-        if n == 0 {
-            return tail;
-        }
-        let first = self.alloc(2 * n);
+    /// A proper list with another tail, and how many items it has; `None` where that are more than
+    /// `most`, or more than there is room for in the block, or the list is improper.
+    pub fn list_again<'h>(
+        &'h self,
+        list: Term<'h>,
+        most: usize,
+        tail: Term<'h>,
+    ) -> Option<(Term<'h>, usize)> {
+        let most = most.min(self.room() / 2);
+        let first = self.htop.get();
         let mut rest = list;
-        for i in 0..n {
-            let (head, next) = match rest.as_cons() {
-                Some(c) => (c.head(), c.tail()),
-                None => (Term::NIL, Term::NIL),
-            };
-            rest = next;
-            // SAFETY: `alloc` gave two words an item.
-            unsafe {
-                let c = first.add(2 * i);
-                *c = head.word();
-                *c.add(1) = c.add(2) as u64 + TAG_LIST;
+        let mut n = 0;
+        while let Some(c) = rest.as_cons() {
+            if n == most {
+                return None;
             }
+            // SAFETY: there is room for the words of `most` cells at the heap's top.
+            unsafe {
+                let p = first.add(2 * n);
+                *p = c.head().word();
+                *p.add(1) = p.add(2) as u64 + TAG_LIST;
+            }
+            rest = c.tail();
+            n += 1;
         }
-        // SAFETY: the last one's tail, and the first one, all written.
+        if !rest.is_nil() {
+            return None;
+        }
+        if n == 0 {
+            return Some((tail, 0));
+        }
+        // SAFETY: these cells are written but for the last one's tail.
         unsafe {
             *first.add(2 * n - 1) = tail.word();
-            Term::from_word(first as u64 + TAG_LIST)
+            self.htop.set(first.add(2 * n));
+            Some((Term::from_word(first as u64 + TAG_LIST), n))
         }
     }
     pub fn list<'h>(&'h self, items: &[Term<'h>]) -> Term<'h> {

@@ -199,8 +199,13 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
 }
 
 /// A process that has collected so often gets blocks of at least so many words.
-const SOME_COLLECTIONS: u32 = 4;
+const SOME_COLLECTIONS: u16 = 4;
 const BUSY_WORDS: usize = 256;
+
+/// From so many collections in one turn on a block grows with each, though little survives, up to so
+/// many words or as many as survive in all: to collect costs more than to read what does.
+const MANY_A_TURN: u8 = 3;
+const MANY_WORDS: usize = 4096;
 
 /// A block that has grown is not made smaller below this: when all that is in it has moved on to the
 /// old heap, it is soon filled again.
@@ -271,7 +276,7 @@ impl Heap {
         let (min, count) = (self.min_words.replace(0), self.gc_count.replace(0));
         self.collect_parked(true);
         self.min_words.set(min);
-        self.gc_count.set(count.wrapping_add(1));
+        self.gc_count.set(count.saturating_add(1));
     }
     /// Words a block has at least; minor collections before a full one; words in all at most (0: no
     /// limit).
@@ -290,6 +295,10 @@ impl Heap {
     fn least_words(&self) -> usize {
         let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
         busy.max(self.min_words.get() as usize)
+    }
+    /// Words a block may grow to in a turn that collects again and again.
+    fn most_for_turn(&self, survived: usize, m: &Mover) -> usize {
+        (survived + distance(self.old_start.get(), m.old_top)).max(MANY_WORDS)
     }
     /// Minor collections since the last full one.
     pub fn minor_collections(&self) -> u32 {
@@ -384,6 +393,7 @@ impl Heap {
         let survived = distance(to, m.top);
         // Where a process begins with so much room, there would have been no collection.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
+        self.turn_gcs.set(self.turn_gcs.get().saturating_add(1));
         // SAFETY: everything alive has left the old spaces.
         unsafe { self.settle(to, cap, &m, stack, need, minor) };
         let grown = distance(scan_old, m.old_top);
@@ -392,7 +402,7 @@ impl Heap {
         // keep others waiting.
         self.bump_reductions((live_now / 10) as i64);
         self.minor_count.set(if minor { self.minor_count.get() + !first as u32 } else { 0 });
-        self.gc_count.set(self.gc_count.get().wrapping_add(1));
+        self.gc_count.set(self.gc_count.get().saturating_add(1));
         self.gc_due.set(false);
         COLLECTIONS.fetch_add(1, Ordering::Relaxed);
         RECLAIMED.fetch_add(before.saturating_sub(live_now) as u64, Ordering::Relaxed);
@@ -485,6 +495,8 @@ impl Heap {
         let min = self.least_words();
         let size = if used * 4 > size * 3 {
             used + used.max(16)
+        } else if self.turn_gcs.get() >= MANY_A_TURN && size < self.most_for_turn(survived, m) {
+            size * 2
         } else if size > KEPT_WORDS && used * 4 < size {
             (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 4).min(size)
         } else {

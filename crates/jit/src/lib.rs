@@ -10,6 +10,7 @@ pub mod mem;
 mod rt;
 mod stubs;
 mod templates;
+mod term_stubs;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -8,15 +8,14 @@ use kvik_term::word::{FLAT_MAP, HAMT, NONE, TAG_BOXED};
 use crate::asm::*;
 use crate::compiler::kind_byte;
 use crate::rt::maps;
-use crate::stubs::{load_x, save_x, HTOP, P, STACK};
+use crate::stubs::{HTOP, STACK};
+use crate::term_stubs::{call, entry, NO_ROOM};
 
 /// From a tagged pointer: a map's number of keys (a small integer), and its tuple of keys.
 const SIZE: i32 = 8 - TAG_BOXED as i32;
 const KEYS: i32 = 16 - TAG_BOXED as i32;
 /// Words of a flat map besides its values.
 const HEAD: i32 = 3;
-/// `map_copy` found no room.
-pub const NO_ROOM: i32 = 1;
 
 /// Each answers `NONE` in `rax` where it says "otherwise".
 pub struct MapStubs {
@@ -46,11 +45,6 @@ pub fn make(a: &mut Asm) -> MapStubs {
     let set = setting(a, none);
     let done = finishing(a);
     MapStubs { find, find_hashed, find_deep, copy, set, done }
-}
-
-fn entry(a: &mut Asm) -> Label {
-    a.align(16);
-    a.here()
 }
 
 /// Goes on where `rsi` is a flat map; to `large` with another kind of boxed term in `eax`.
@@ -122,18 +116,6 @@ fn finding_hashed(a: &mut Asm, none: Label) -> (Label, Label) {
     let deep = a.here();
     call(a, maps::find_hashed as maps::Find as usize);
     (find, deep)
-}
-
-/// Calls a Rust function that looks at terms and at nothing else: `(process, map, key, hash)`.
-fn call(a: &mut Asm, f: usize) {
-    save_x(a);
-    a.mov_rr(RDI, P);
-    a.mov_ri(RAX, f as u64);
-    a.alu_ri(Alu::Sub, RSP, 8);
-    a.call_r(RAX);
-    a.alu_ri(Alu::Add, RSP, 8);
-    load_x(a);
-    a.ret();
 }
 
 fn copying(a: &mut Asm, none: Label) -> Label {

@@ -17,6 +17,7 @@ use crate::asm::*;
 use crate::map_stubs;
 use crate::mem::Code;
 use crate::rt;
+use crate::term_stubs;
 
 pub const P: R = R13;
 pub const REGS: R = RBX;
@@ -100,6 +101,10 @@ stubs! {
     private_append,
     put_binary,
     put_utf8,
+    /// See `term_stubs`.
+    compare,
+    equal,
+    set_element,
 }
 
 pub fn get() -> Option<&'static Stubs> {
@@ -241,6 +246,7 @@ fn make() -> Option<Stubs> {
     let append = m.append(lean_alloc, false);
     let private_append = m.append(lean_alloc, true);
     let (put_binary, put_utf8) = (m.put_binary(lean), m.put_utf8());
+    let terms = term_stubs::make(&mut m.a);
     let labels = Labels {
         enter,
         runtime,
@@ -273,6 +279,9 @@ fn make() -> Option<Stubs> {
         private_append,
         put_binary,
         put_utf8,
+        compare: terms.compare,
+        equal: terms.equal,
+        set_element: terms.set_element,
     };
     finish(m, labels)
 }

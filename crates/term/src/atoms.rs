@@ -756,6 +756,7 @@ atoms! {
     set_seq_token = "set_seq_token",
     set_tcw = "set_tcw",
     set_tcw_fake = "set_tcw_fake",
+    setelement = "setelement",
     short = "short",
     shutdown = "shutdown",
     sigabrt = "sigabrt",

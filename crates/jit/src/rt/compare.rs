@@ -5,17 +5,25 @@ use std::cmp::Ordering;
 use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
-use kvik_term::{cmp, Pid, Port, View};
+use kvik_term::{cmp, Pid, Port, Term, View};
 
 use super::arg;
 
-pub extern "sysv64" fn equal_exact(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    cmp::eq_exact(arg(p, args, 0), arg(p, args, 1)) as u64
+/// Looks at two terms only.
+pub type Look = extern "sysv64" fn(&Proc, u64, u64) -> u64;
+
+fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
+    // SAFETY: templates pass live terms, and nothing is collected here.
+    unsafe { Term::from_word(w) }
 }
 
-/// -1, 0 or 1, to be tested as a signed word.
-pub extern "sysv64" fn compare(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    match cmp::compare(arg(p, args, 0), arg(p, args, 1)) {
+pub extern "sysv64" fn equal_exact(p: &Proc, a: u64, b: u64) -> u64 {
+    cmp::eq_exact(term(p, a), term(p, b)) as u64
+}
+
+/// The second with the first: -1, 0 or 1, to be tested as a signed word.
+pub extern "sysv64" fn compare(p: &Proc, b: u64, a: u64) -> u64 {
+    match cmp::compare(term(p, a), term(p, b)) {
         Ordering::Less => u64::MAX,
         Ordering::Equal => 0,
         Ordering::Greater => 1,

@@ -4,11 +4,13 @@ use std::sync::atomic::Ordering;
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{small, FUN, NONE, TAG_BOXED};
+use kvik_term::{am, Export};
 
 use crate::asm::*;
 use crate::compiler::{kind_byte, Compiler, Done, FUN_CODE};
 use crate::rt;
-use crate::stubs::REGS;
+use crate::stubs::{REGS, XREGS};
+use crate::term_stubs::NO_ROOM;
 use kvik_heap::Regs;
 
 impl<'m> Compiler<'m> {
@@ -71,6 +73,12 @@ impl<'m> Compiler<'m> {
         if e.extra.load(Ordering::Acquire) == crate::APPLY {
             return self.apply_to_list(e.arity, frame);
         }
+        if (e.module, e.function, e.arity) == (am::erlang, am::setelement, 3) {
+            return self.set_element(e, frame);
+        }
+        self.call_export(e, frame)
+    }
+    fn call_export(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
         match frame {
             // A BIF in tail position keeps its caller, so that a stack trace shows it.
             Some(k) if e.extra.load(Ordering::Acquire) > crate::APPLY => {
@@ -90,6 +98,42 @@ impl<'m> Compiler<'m> {
                 self.come_back(back);
             }
         }
+        Ok(())
+    }
+
+    /// `setelement/3`, unless it would fail or is watched.
+    fn set_element(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
+        let (call, other, back) = (self.a.label(), self.a.label(), self.a.label());
+        self.a.mov_ri(RAX, e as *const Export as u64);
+        self.a.lea_abs(RCX, self.stubs.bif);
+        self.a.alu_rm(Alu::Cmp, RCX, RAX, std::mem::offset_of!(Export, code) as i32);
+        self.a.jcc(Cc::Ne, call);
+        let retry = self.a.here();
+        self.a.call_abs(self.stubs.set_element);
+        self.a.test_rr(RAX, RAX);
+        self.a.jcc(Cc::Ne, other);
+        self.a.place(back);
+        if let Some(k) = frame {
+            self.pop_frame(k);
+            self.return_();
+        }
+        self.later(move |c| {
+            c.a.place(other);
+            c.a.alu_ri(Alu::Cmp, RAX, NO_ROOM);
+            c.a.jcc(Cc::Ne, call);
+            // A word for each element, and the header.
+            c.a.mov32_rm(RCX, XREGS[1], -(TAG_BOXED as i32));
+            c.a.shr(RCX, 8);
+            c.a.shl(RCX, 16);
+            c.a.alu_ri(Alu::Add, RCX, (1 << 16) + 3);
+            c.rt(rt::stop::collect);
+            c.none_fails(None);
+            c.a.jmp(retry);
+            c.a.place(call);
+            c.call_export(e, frame)?;
+            c.a.jmp(back);
+            Ok(())
+        });
         Ok(())
     }
 

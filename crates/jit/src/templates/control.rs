@@ -5,7 +5,6 @@ use kvik_term::word::{header, is_immediate, TAG_BOXED, TUPLE};
 
 use crate::asm::*;
 use crate::compiler::{kind_byte, Compiler, Done};
-use crate::rt;
 
 impl<'m> Compiler<'m> {
     pub(super) fn control(&mut self, op: &Op) -> Done {
@@ -58,8 +57,7 @@ impl<'m> Compiler<'m> {
         self.a.jmp(differ);
         self.later(move |c| {
             c.a.place(deep);
-            c.call_rt(rt::compare::equal_exact, &[a, b], 0)?;
-            c.a.test_rr(RAX, RAX);
+            c.ask_of_two(c.stubs.equal, a, b)?;
             c.a.jcc(Cc::Ne, same);
             c.a.jmp(differ);
             Ok(())
@@ -82,12 +80,20 @@ impl<'m> Compiler<'m> {
         self.a.place(back);
         self.later(move |c| {
             c.a.place(slow);
-            c.call_rt(rt::compare::compare, &[a, b], 0)?;
-            c.a.test_rr(RAX, RAX);
+            c.ask_of_two(c.stubs.compare, a, b)?;
             c.a.jcc(cc.inverse(), fail);
             c.a.jmp(back);
             Ok(())
         });
+        Ok(())
+    }
+
+    /// Calls a stub of `term_stubs` and tests what it answers.
+    fn ask_of_two(&mut self, stub: usize, a: Arg, b: Arg) -> Done {
+        self.load(a, RDX)?;
+        self.load(b, RSI)?;
+        self.a.call_abs(stub);
+        self.a.test_rr(RAX, RAX);
         Ok(())
     }
 
@@ -113,8 +119,7 @@ impl<'m> Compiler<'m> {
         self.search(r, &words, next);
         self.a.place(next);
         for (value, to) in deep {
-            self.call_rt(rt::compare::equal_exact, &[s, value], 0)?;
-            self.a.test_rr(RAX, RAX);
+            self.ask_of_two(self.stubs.equal, s, value)?;
             self.a.jcc(Cc::Ne, to);
         }
         self.a.jmp(fail);

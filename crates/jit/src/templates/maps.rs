@@ -7,10 +7,10 @@ use kvik_term::{am, hash, Export, Term};
 
 use crate::asm::*;
 use crate::compiler::{kind_byte, Compiler, Done};
-use crate::map_stubs::NO_ROOM;
 use crate::rt;
 use crate::rt::maps;
 use crate::stubs::HTOP;
+use crate::term_stubs::NO_ROOM;
 
 impl<'m> Compiler<'m> {
     pub(super) fn maps(&mut self, op: &Op) -> Done {

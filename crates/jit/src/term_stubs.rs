@@ -1,0 +1,128 @@
+//! What all modules share of comparing terms and of `setelement/3`. Called by templates; they change
+//! the scratch registers only.
+
+use kvik_heap::alloc::STACK_SLACK;
+use kvik_term::word::{FLOAT, NONE, TAG_BOXED, TUPLE};
+
+use crate::asm::*;
+use crate::compiler::kind_byte;
+use crate::rt::compare;
+use crate::stubs::{load_x, save_x, HTOP, P, STACK, XREGS};
+
+const HEADER: i32 = -(TAG_BOXED as i32);
+
+pub struct TermStubs {
+    /// Compares the terms in `rdx` and `rsi`: less than, equal to, or greater than 0 in `rax`.
+    pub compare: Label,
+    /// Whether they are the same (`=:=`): not 0 in `rax`.
+    pub equal: Label,
+    /// `setelement(x0, x1, x2)` in `x0`, and 0 in `rax`; or `NO_ROOM`; or `NONE` where the arguments
+    /// are wrong.
+    pub set_element: Label,
+}
+
+pub fn make(a: &mut Asm) -> TermStubs {
+    TermStubs { compare: comparing(a), equal: equal(a), set_element: set_element(a) }
+}
+
+pub fn entry(a: &mut Asm) -> Label {
+    a.align(16);
+    a.here()
+}
+
+/// Calls a Rust function that looks at terms and at nothing else: `(process, rsi, rdx, ecx)`.
+pub fn call(a: &mut Asm, f: usize) {
+    save_x(a);
+    a.mov_rr(RDI, P);
+    a.mov_ri(RAX, f as u64);
+    a.alu_ri(Alu::Sub, RSP, 8);
+    a.call_r(RAX);
+    a.alu_ri(Alu::Add, RSP, 8);
+    load_x(a);
+    a.ret();
+}
+
+fn float_or(a: &mut Asm, r: R, other: Label) {
+    a.mov32_rr(RAX, r);
+    a.alu32_ri(Alu::And, RAX, 3);
+    a.alu32_ri(Alu::Cmp, RAX, TAG_BOXED as i32);
+    a.jcc(Cc::Ne, other);
+    a.cmp8_mi(r, HEADER, kind_byte(FLOAT) as u8);
+    a.jcc(Cc::Ne, other);
+}
+
+/// Two floats here, all else in Rust.
+fn comparing(a: &mut Asm) -> Label {
+    let (entry, other, done) = (entry(a), a.label(), a.label());
+    float_or(a, RDX, other);
+    float_or(a, RSI, other);
+    a.movsd_load(0, RDX, 8 + HEADER);
+    a.movsd_load(1, RSI, 8 + HEADER);
+    a.mov_ri(RAX, 1);
+    a.ucomisd(0, 1);
+    a.jcc(Cc::A, done);
+    a.mov_ri(RAX, 0);
+    a.jcc(Cc::E, done);
+    a.mov_ri(RAX, u64::MAX);
+    a.place(done);
+    a.ret();
+    a.place(other);
+    call(a, compare::compare as compare::Look as usize);
+    entry
+}
+
+fn equal(a: &mut Asm) -> Label {
+    let entry = entry(a);
+    call(a, compare::equal_exact as compare::Look as usize);
+    entry
+}
+
+/// A call found no room for what it copies.
+pub const NO_ROOM: i32 = 1;
+
+fn set_element(a: &mut Asm) -> Label {
+    let [index, tuple, value, _] = XREGS;
+    let (entry, bad, full) = (entry(a), a.label(), a.label());
+    a.test8_ri(index, 15);
+    a.jcc(Cc::Ne, bad);
+    a.mov32_rr(RAX, tuple);
+    a.alu32_ri(Alu::And, RAX, 3);
+    a.alu32_ri(Alu::Cmp, RAX, TAG_BOXED as i32);
+    a.jcc(Cc::Ne, bad);
+    a.cmp8_mi(tuple, HEADER, kind_byte(TUPLE) as u8);
+    a.jcc(Cc::Ne, bad);
+    // Size and index as small integers; 0 and what is negative become large.
+    a.mov32_rm(RAX, tuple, HEADER);
+    a.shr(RAX, 4);
+    a.lea(RDI, index, -16);
+    a.alu_rr(Alu::Cmp, RDI, RAX);
+    a.jcc(Cc::Ae, bad);
+    a.shr(RAX, 1);
+    a.lea_idx(RDI, HTOP, RAX, 0, 8 * (1 + STACK_SLACK as i32));
+    a.alu_rr(Alu::Cmp, RDI, STACK);
+    a.jcc(Cc::A, full);
+    // The new top, for later; two words a round, from behind, down to the header or the word behind.
+    a.lea_idx(RCX, HTOP, RAX, 0, 8);
+    a.mov_rm(RDI, tuple, HEADER);
+    a.mov_mr(HTOP, 0, RDI);
+    let next = a.here();
+    a.movups_idx_load(0, tuple, RAX, HEADER - 8);
+    a.movups_idx_store(HTOP, RAX, -8, 0);
+    a.alu_ri(Alu::Sub, RAX, 16);
+    a.alu_ri(Alu::Cmp, RAX, 8);
+    a.jcc(Cc::Ge, next);
+    a.mov_rr(RDI, index);
+    a.shr(RDI, 1);
+    a.mov_idx_r(HTOP, RDI, 0, 0, value);
+    a.lea(index, HTOP, TAG_BOXED as i32);
+    a.mov_rr(HTOP, RCX);
+    a.mov_ri(RAX, 0);
+    a.ret();
+    a.place(bad);
+    a.mov_ri(RAX, NONE);
+    a.ret();
+    a.place(full);
+    a.mov_ri(RAX, NO_ROOM as u64);
+    a.ret();
+    entry
+}
