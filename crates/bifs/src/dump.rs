@@ -15,11 +15,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kvik_port::{env, signals, table};
+use kvik_proc::process::Ticket;
 use kvik_proc::Proc;
 use kvik_sys::signal::{self, Action, NAMES};
 use kvik_term::{print, Atom, Term};
 
 use out::Out;
+pub use processes::Processes;
+pub use system::{objects, ports};
 
 /// An environment variable, as programs may have set it.
 fn variable(name: &str) -> Option<Vec<u8>> {
@@ -88,8 +91,8 @@ pub fn say(text: &[u8]) {
 }
 
 /// Writes the dump where the environment does not forbid it. `p`, which runs here, ends the
-/// program.
-pub fn write(p: &Proc, slogan: &str) {
+/// program, or the user does; `queued` is what waits for its turn.
+pub fn write(p: Option<&Proc>, queued: Vec<Ticket>, slogan: &str) {
     let seconds = variable("ERL_CRASH_DUMP_SECONDS").map(|s| number(&s));
     if seconds == Some(0) {
         return;
@@ -111,17 +114,23 @@ pub fn write(p: &Proc, slogan: &str) {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o640);
     let Ok(file) = options.open(OsString::from_vec(name)) else { return };
-    if dump(p, slogan, file, limit).is_ok() {
+    if dump(p, queued, slogan, file, limit).is_ok() {
         say(b"done\n");
     }
 }
 
-fn dump(p: &Proc, slogan: &str, file: File, limit: Option<u64>) -> Result<()> {
+fn dump(
+    p: Option<&Proc>,
+    queued: Vec<Ticket>,
+    slogan: &str,
+    file: File,
+    limit: Option<u64>,
+) -> Result<()> {
     let mut out = Out::new(file, limit);
     system::header(&mut out, slogan)?;
     system::schedulers(&mut out, p)?;
     system::memory(&mut out)?;
-    let processes = processes::Processes::stop(p);
+    let processes = processes::Processes::stop(p, queued);
     processes.describe(&mut out)?;
     system::ports(&mut out)?;
     system::tables(&mut out)?;

@@ -6,6 +6,7 @@ pub mod arith;
 pub mod atomics;
 pub mod binary;
 pub mod blocking;
+pub mod break_menu;
 pub mod buffer;
 mod census;
 pub mod checksum;

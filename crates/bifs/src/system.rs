@@ -6,7 +6,7 @@
 mod check_io;
 mod flags;
 mod halt;
-mod info;
+pub(crate) mod info;
 mod internal;
 mod memory;
 mod monitor;

@@ -112,7 +112,6 @@ fn set_environment(otp: &Otp, extra: &[(OsString, OsString)]) {
 
 /// Starts the same again without a terminal, and leaves it.
 fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
-    use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
     let Ok(exe) = std::env::current_exe() else {
         return 1;
@@ -126,7 +125,8 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
     for name in ["ERL_AFLAGS", "ERL_FLAGS", "ERL_ZFLAGS"] {
         c.env_remove(name);
     }
-    c.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    c.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    kvik_sys::spawn::in_its_own_session(&mut c);
     match c.spawn() {
         Ok(_) => 0,
         Err(e) => complain(&format!("kvik: {e}")),

@@ -6,6 +6,7 @@
 //! it to serve what is ready: who has it does that (`lock.rs`).
 #![forbid(unsafe_code)]
 
+pub mod breaks;
 pub mod driver;
 pub mod env;
 pub mod host;
@@ -17,6 +18,7 @@ mod lock;
 pub mod options;
 pub mod packet;
 pub mod packet_term;
+pub mod pause;
 pub mod pipes;
 pub mod poll;
 pub mod port;

@@ -15,7 +15,7 @@ use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{signal, Errno, Result};
 
 use crate::driver::Ready;
-use crate::{signals, table};
+use crate::{pause, signals, table};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -223,6 +223,11 @@ thread_local! {
         RefCell::new((Box::default(), vec![0; BUFFER].into_boxed_slice()));
 }
 
+/// How many poll sets there are: one for each scheduler.
+pub fn count() -> usize {
+    sets().len()
+}
+
 /// Calls it with room for one read, which is the thread's own where nobody has that.
 pub(crate) fn with_buffer(f: impl FnOnce(&mut [u8])) {
     ROOM.with(|room| match room.try_borrow_mut() {
@@ -240,7 +245,7 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
     };
     let pending = s.ready_count.load(Ordering::Acquire) > 0;
     let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
-    ROOM.with_borrow_mut(|(events, buffer)| {
+    let served = ROOM.with_borrow_mut(|(events, buffer)| {
         let mut n = s.poller.wait(events, timeout).unwrap_or(0);
         woken();
         for e in events.iter() {
@@ -263,7 +268,9 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
             }
         }
         n
-    })
+    });
+    pause::point(scheduler);
+    served
 }
 
 fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer: &mut [u8]) {

@@ -1,12 +1,14 @@
-//! Signals to the VM become messages: `{notify, sigterm}` to `erl_signal_server`.
+//! Signals to the VM become messages: `{notify, sigterm}` to `erl_signal_server`. Ctrl-C opens the
+//! break menu ([`crate::breaks`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kvik_heap::OwnedTerm;
-use kvik_sys::signal::{self, Action, NAMES};
+use kvik_sys::signal::{self, Action, NAMES, SIGCONT, SIGINT};
 use kvik_term::{am, Atom};
 
 use crate::host::host;
+use crate::{breaks, tty};
 
 /// `os:set_signal/2`. `None`: no such signal. As in OTP, nobody is told of one that cannot be set
 /// (SIGSTOP).
@@ -34,21 +36,26 @@ static SERVED: AtomicBool = AtomicBool::new(false);
 /// Passes on the signals that came.
 pub fn dispatch() {
     for n in signal::take() {
-        let Some((name, _)) = NAMES.iter().find(|(_, m)| *m == n) else {
-            continue;
-        };
-        let Some(h) = host() else { continue };
-        let server = h.whereis(am::erl_signal_server);
-        let Some(pid) = server.and_then(|t| t.as_local_pid()) else {
-            // Nobody has ever been there to stop the system in an orderly way.
-            if *name == "sigterm" && !SERVED.load(Ordering::Relaxed) {
-                let _ = signal::set(n, Action::Default);
-                let _ = signal::send(std::process::id() as i32, n);
-            }
-            continue;
-        };
-        SERVED.store(true, Ordering::Relaxed);
-        let name = Atom::intern(name).unwrap_or(am::error);
-        h.send(pid, OwnedTerm::build(3, |h| h.tuple(&[am::notify.into(), name.into()])));
+        match n {
+            SIGINT => breaks::requested(),
+            SIGCONT => tty::goes_on(),
+            _ => tell(n),
+        }
     }
+}
+fn tell(n: i32) {
+    let Some((name, _)) = NAMES.iter().find(|(_, m)| *m == n) else { return };
+    let Some(h) = host() else { return };
+    let server = h.whereis(am::erl_signal_server);
+    let Some(pid) = server.and_then(|t| t.as_local_pid()) else {
+        // Nobody has ever been there to stop the system in an orderly way.
+        if *name == "sigterm" && !SERVED.load(Ordering::Relaxed) {
+            let _ = signal::set(n, Action::Default);
+            let _ = signal::send(std::process::id() as i32, n);
+        }
+        return;
+    };
+    SERVED.store(true, Ordering::Relaxed);
+    let name = Atom::intern(name).unwrap_or(am::error);
+    h.send(pid, OwnedTerm::build(3, |h| h.tuple(&[am::notify.into(), name.into()])));
 }

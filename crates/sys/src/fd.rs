@@ -234,6 +234,15 @@ pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
     retry(|| count::check(What::Poll, unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
 }
 
+/// Waits until one of two descriptors can be read. True for each that can, or has ended.
+pub fn wait_either(a: RawFd, b: RawFd) -> Result<(bool, bool)> {
+    let of = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut p = [of(a), of(b)];
+    // SAFETY: two pollfds.
+    retry(|| count::check(What::Poll, unsafe { libc::poll(p.as_mut_ptr(), 2, -1) }))?;
+    Ok((p[0].revents != 0, p[1].revents != 0))
+}
+
 /// Bytes that a pipe, terminal or socket has ready.
 pub fn bytes_ready(fd: &OwnedFd) -> usize {
     let mut n: i32 = 0;

@@ -9,6 +9,7 @@ pub mod fd;
 pub mod file;
 mod huge;
 pub mod local_time;
+pub mod locale;
 pub mod math;
 pub mod path;
 pub mod pcre;

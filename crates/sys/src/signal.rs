@@ -19,10 +19,14 @@ pub const NAMES: &[(&str, i32)] = &[
     ("sigchld", libc::SIGCHLD),
     ("sigstop", libc::SIGSTOP),
     ("sigtstp", libc::SIGTSTP),
-    ("sigcont", libc::SIGCONT),
-    ("sigwinch", libc::SIGWINCH),
-    ("sigint", libc::SIGINT),
 ];
+
+/// From the keyboard: the break handler.
+pub const SIGINT: i32 = libc::SIGINT;
+pub const SIGQUIT: i32 = libc::SIGQUIT;
+pub const SIGTSTP: i32 = libc::SIGTSTP;
+/// The program goes on after it was stopped.
+pub const SIGCONT: i32 = libc::SIGCONT;
 
 pub const SIGPIPE: i32 = libc::SIGPIPE;
 

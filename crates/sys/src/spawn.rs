@@ -207,6 +207,18 @@ pub fn reap(pid: i32) -> Option<i32> {
     }
 }
 
+/// Has a program begin in a session of its own, without a terminal that could send it signals.
+pub fn in_its_own_session(c: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt;
+    let begin = || {
+        // SAFETY: no memory is involved.
+        let r = unsafe { libc::setsid() };
+        check(r).map(drop).map_err(|e| std::io::Error::from_raw_os_error(e.0))
+    };
+    // SAFETY: what runs between fork and exec is one system call.
+    unsafe { c.pre_exec(begin) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -49,4 +49,9 @@ impl Settings {
         t.c_cc[libc::VTIME] = 0;
         self
     }
+    /// Ctrl-C is a key like others.
+    pub fn without_interrupt(mut self) -> Settings {
+        self.0.c_cc[libc::VINTR] = 0;
+        self
+    }
 }

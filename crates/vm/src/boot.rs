@@ -6,6 +6,7 @@ use std::path::Path;
 
 use kvik_bifs::system;
 use kvik_heap::Heap;
+use kvik_port::breaks::Mode;
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{process, sched};
 use kvik_term::{am, Atom, Term};
@@ -48,9 +49,13 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
     sched::prepare(&config);
     system::set_emu_args(emu_args(options));
+    let break_ignored = flags.breaks == Mode::Ignore;
+    system::set_config(system::Config { break_ignored, ..system::Config::default() });
     kvik_bifs::register(&[kvik_web::BIFS])?;
     process::init_table(flags.max_processes);
     kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
+    kvik_bifs::break_menu::install();
+    kvik_port::breaks::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))?;
     for name in PRELOADED {
         preload(&options.preloaded, name)?;
     }

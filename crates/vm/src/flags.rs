@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 
 use kvik_bifs::{convert, filename, system};
+use kvik_port::breaks::Mode;
 use kvik_proc::sched::online_cpus;
 use kvik_term::am;
 
@@ -12,14 +13,20 @@ pub struct Flags {
     /// Microseconds of looking for work before a scheduler sleeps.
     pub spin_us: u64,
     pub max_processes: usize,
+    pub breaks: Mode,
     /// Where to serve the live page.
     pub web: Option<SocketAddr>,
 }
 
 impl Flags {
     pub fn read(flags: &[(String, Option<String>)]) -> Result<Flags, String> {
-        let mut f =
-            Flags { schedulers: online_cpus(), spin_us: 0, max_processes: 262_144, web: None };
+        let mut f = Flags {
+            schedulers: online_cpus(),
+            spin_us: 0,
+            max_processes: 262_144,
+            breaks: Mode::Menu,
+            web: None,
+        };
         for (name, value) in flags {
             let value = value.as_deref().unwrap_or_default();
             let bad = || format!("bad value \"{value}\" for +{name}");
@@ -44,6 +51,7 @@ impl Flags {
                     "false" => {}
                     _ => return Err(bad()),
                 },
+                "B" | "Bi" | "Bc" | "Bd" => f.breaks = breaks(&name[1..], value),
                 "W" => warnings(value).ok_or_else(bad)?,
                 "We" | "Wi" | "Ww" => warnings(&name[1..]).ok_or_else(bad)?,
                 // A letter behind says what to do with names that are not valid; OTP's `file`
@@ -90,6 +98,15 @@ fn warnings(letter: &str) -> Option<()> {
         _ => return None,
     });
     Some(())
+}
+
+/// What follows the B, in the same word or the next.
+fn breaks(letter: &str, value: &str) -> Mode {
+    match if letter.is_empty() { value } else { letter } {
+        "i" => Mode::Ignore,
+        "c" => Mode::Key,
+        _ => Mode::Disabled,
+    }
 }
 
 fn spin(value: &str) -> Option<u64> {

@@ -1,5 +1,6 @@
 //! Processes. While the dump is written those that wait stay where they are: this thread holds
-//! their tickets. Those that another scheduler has are asked for what there is to say.
+//! their tickets. Those that another scheduler has are asked for what there is to say. The break
+//! menu looks at them in the same way, and lets them go on.
 
 use std::collections::BTreeMap;
 use std::io::{Result, Write};
@@ -7,10 +8,10 @@ use std::mem::ManuallyDrop;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use kvik_heap::Heap;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::process::{flag, table, Ticket};
 use kvik_proc::relation::{LinkState, Target};
-use kvik_proc::signal::{deliver, Signal, LIBRARY};
+use kvik_proc::signal::{control, deliver, Control, Signal, LIBRARY};
 use kvik_proc::{registry, sched, Proc, RefId};
 use kvik_term::{am, Atom, Term};
 
@@ -21,8 +22,10 @@ use crate::process::status;
 enum Known<'p> {
     /// The one that runs here.
     Own(&'p Proc),
-    /// One that nobody runs now.
-    Held(Ticket),
+    /// One that waits for a message.
+    Waits(Ticket),
+    /// One that waits for its turn.
+    Queued(Ticket),
     /// What one told that another scheduler has: its description and its stack.
     Told(Vec<u8>, Vec<u8>),
 }
@@ -37,27 +40,44 @@ pub struct Processes<'p> {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl<'p> Processes<'p> {
-    /// Keeps processes from going on, and asks those that do.
-    pub fn stop(own: &'p Proc) -> Processes<'p> {
-        own.handle_all_signals();
-        let mut known = BTreeMap::from([(own.pid(), Known::Own(own))]);
-        let mut all = table().numbers();
-        all.sort_unstable();
-        let mut hold = |t: Ticket| known.insert(t.task().pid, Known::Held(t));
-        sched::take_own().into_iter().for_each(|t| drop(hold(t)));
-        let waiting = |pid: &u32| table().get(*pid, &kvik_sync::pin())?.unpark();
-        all.iter().filter_map(waiting).for_each(|t| drop(hold(t)));
-        for k in known.values() {
-            if let Known::Held(t) = k {
-                let p = t.private();
-                if !p.flag(flag::ENDING) {
-                    p.handle_all_signals();
-                }
-            }
+    /// Keeps processes from going on, and asks those that do. `own` runs here, `queued` is what
+    /// waits for its turn.
+    pub fn stop(own: Option<&'p Proc>, queued: Vec<Ticket>) -> Processes<'p> {
+        let mut p = Processes::hold(queued);
+        if let Some(own) = own {
+            own.handle_all_signals();
+            p.known.insert(own.pid(), Known::Own(own));
         }
-        let mut p = Processes { all, known: ManuallyDrop::new(known) };
         p.ask();
         p
+    }
+    /// Keeps processes from going on until [`Processes::release`]. No scheduler runs any.
+    pub fn look(queued: Vec<Ticket>) -> Processes<'p> {
+        Processes::hold(queued)
+    }
+    fn hold(queued: Vec<Ticket>) -> Processes<'p> {
+        let mut known = BTreeMap::new();
+        let mut all = table().numbers();
+        all.sort_unstable();
+        for t in queued {
+            if !t.private().flag(flag::ENDING) {
+                t.private().handle_all_signals();
+            }
+            known.insert(t.task().pid, Known::Queued(t));
+        }
+        let waiting = |pid: &u32| table().get(*pid, &kvik_sync::pin())?.unpark();
+        known.extend(all.iter().filter_map(waiting).map(|t| (t.task().pid, Known::Waits(t))));
+        Processes { all, known: ManuallyDrop::new(known) }
+    }
+    /// They go on.
+    pub fn release(self) {
+        for (_, k) in ManuallyDrop::into_inner(self.known) {
+            match k {
+                Known::Waits(t) => t.park().map_or((), sched::enqueue),
+                Known::Queued(t) => sched::enqueue(t),
+                Known::Own(_) | Known::Told(..) => {}
+            }
+        }
     }
     fn ask(&mut self) {
         let (tell, told) = mpsc::channel();
@@ -84,19 +104,38 @@ impl<'p> Processes<'p> {
         for pid in &self.all {
             match self.known.get(pid) {
                 Some(Known::Own(p)) => describe(out, p, true)?,
-                Some(Known::Held(t)) => describe(out, t.private(), false)?,
+                Some(Known::Waits(t) | Known::Queued(t)) => describe(out, t.private(), false)?,
                 Some(Known::Told(text, _)) => out.write_all(text)?,
                 None => unknown(out, *pid)?,
             }
         }
         Ok(())
     }
+    pub fn pids(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
+        self.all.iter().copied()
+    }
+    /// All, as the break menu shows them.
+    pub fn tell(&self, out: &mut Vec<u8>) -> Result<()> {
+        self.pids().try_for_each(|pid| self.tell_one(out, pid))
+    }
+    pub fn tell_one(&self, out: &mut Vec<u8>, pid: u32) -> Result<()> {
+        match self.known.get(&pid) {
+            Some(Known::Waits(t) | Known::Queued(t)) => tell(out, t.private()),
+            _ => unknown(out, pid),
+        }
+    }
+    /// Ends one, when it goes on: from the first process, as by `exit(Pid, kill)`.
+    pub fn kill(&self, pid: u32) {
+        let reason = OwnedTerm::new(am::kill.into());
+        let from = OwnedTerm::new(Term::local_pid(0));
+        control(pid, Control::Exit { from, linked: false, reason, token: None });
+    }
     /// `=proc_stack` of those that have one.
     pub fn stacks(&self, out: &mut Out) -> Result<()> {
         for k in self.known.values() {
             match k {
                 Known::Own(p) => stack(out, p)?,
-                Known::Held(t) => stack(out, t.private())?,
+                Known::Waits(t) | Known::Queued(t) => stack(out, t.private())?,
                 Known::Told(_, text) => out.write_all(text)?,
             }
         }
@@ -132,7 +171,65 @@ fn internal(priority: Atom, status: Atom) -> String {
     format!("ACT_PRIO_{p} | USR_PRIO_{p} | PRQ_PRIO_{p}{}", state(status).1)
 }
 
+/// What is told in more than one way.
+#[derive(Copy, Clone)]
+enum Part {
+    Queue,
+    Dictionary,
+    Stack,
+}
+
 fn describe(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
+    describe_with(out, p, own, |out, part| match part {
+        Part::Queue | Part::Dictionary => Ok(()),
+        Part::Stack => counter(out, p, own),
+    })
+}
+/// The same with what can be shown to a person: messages, the dictionary, the calls on the stack.
+fn tell(out: &mut Vec<u8>, p: &Proc) -> Result<()> {
+    let open = !p.flag(flag::SENSITIVE);
+    let line = |out: &mut Vec<u8>, name: &str, all: Vec<String>| match all.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "{name}: [{}]", all.join(",")),
+    };
+    describe_with(out, p, false, |out, part| match part {
+        Part::Queue if open => {
+            let mut all = Vec::new();
+            p.each_message(|m| all.push(show(m)));
+            line(out, "Message queue", all)
+        }
+        Part::Dictionary if open => {
+            let pair = |(k, v)| format!("{{{},{}}}", show(k), show(v));
+            line(out, "Dictionary", p.dict_pairs().into_iter().map(pair).collect())
+        }
+        Part::Stack => {
+            writeln!(out, "Stack dump:")?;
+            counter(out, p, false)?;
+            kvik_jit::returns(p).into_iter().try_for_each(|(at, to)| {
+                let function = place(to).unwrap_or_else(|| "unknown function".into());
+                writeln!(out, "\n{at:#018x} Return addr {to:#018x} ({function})")
+            })
+        }
+        Part::Queue | Part::Dictionary => Ok(()),
+    })
+}
+/// Where a process goes on.
+fn counter(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
+    let ip = p.heap.ip();
+    match place(ip).filter(|_| !own) {
+        Some(at) => {
+            writeln!(out, "Program counter: {ip:#018x} ({at})\narity = {}", p.heap.saved_x())
+        }
+        None => Ok(()),
+    }
+}
+
+fn describe_with<W: Write>(
+    out: &mut W,
+    p: &Proc,
+    own: bool,
+    part: impl Fn(&mut W, Part) -> Result<()>,
+) -> Result<()> {
     let status = if own { am::running } else { status(p) };
     writeln!(out, "=proc:{}\nState: {}", show(p.self_pid()), state(status).0)?;
     if let Some(name) = p.name() {
@@ -147,6 +244,7 @@ fn describe(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
     }
     writeln!(out, "Spawned by: {}", show(p.parent_pid().unwrap_or(Term::NIL)))?;
     writeln!(out, "Message queue length: {}", p.message_count())?;
+    part(out, Part::Queue)?;
     let s = p.heap.sizes();
     if s.fragments == 0 {
         writeln!(out, "Number of heap fragments: 0")?;
@@ -156,6 +254,7 @@ fn describe(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
     if !relations.is_empty() && status != am::exiting {
         writeln!(out, "Link list: [{}]", relations.join(", "))?;
     }
+    part(out, Part::Dictionary)?;
     let words = s.block + s.old_block + s.fragments;
     let memory = words * size_of::<u64>() + size_of::<Proc>();
     let numbers = [
@@ -170,10 +269,7 @@ fn describe(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
     for (name, n) in numbers {
         writeln!(out, "{name}: {n}")?;
     }
-    let ip = p.heap.ip();
-    if let Some(at) = place(ip).filter(|_| !own) {
-        writeln!(out, "Program counter: {ip:#018x} ({at})\narity = {}", p.heap.saved_x())?;
-    }
+    part(out, Part::Stack)?;
     writeln!(out, "Internal State: {}", internal(p.priority().atom(), status))
 }
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use kvik_code::module::{current, loaded, old};
 use kvik_code::Instance;
-use kvik_ets::{registry, Access};
+use kvik_ets::{registry, Access, Store};
 use kvik_heap::Heap;
 use kvik_port::table as ports;
 use kvik_proc::{node, sched, Proc};
@@ -47,11 +47,11 @@ pub fn header(out: &mut Out, slogan: &str) -> Result<()> {
     }
 }
 
-pub fn schedulers(out: &mut Out, own: &Proc) -> Result<()> {
+pub fn schedulers(out: &mut Out, own: Option<&Proc>) -> Result<()> {
     for i in 0..sched::all().len() {
         let asleep = if sched::is_idle(i) { "SLEEPING | WAITING" } else { "" };
         writeln!(out, "=scheduler:{}\nScheduler Sleep Info Flags: {asleep}", i + 1)?;
-        if sched::current() == Some(i) {
+        if let Some(own) = own.filter(|_| sched::current() == Some(i)) {
             let me = show(own.self_pid());
             writeln!(out, "Current Process: {me}\nCurrent Process State: Running")?;
         } else if sched::is_idle(i) {
@@ -70,7 +70,7 @@ pub fn memory(out: &mut impl Write) -> Result<()> {
     writeln!(out, "=allocated_areas\nloaded_code: {}", kvik_jit::mem::bytes())
 }
 
-pub fn ports(out: &mut Out) -> Result<()> {
+pub fn ports(out: &mut impl Write) -> Result<()> {
     let pid = |n: &u32| show(Term::local_pid(*n));
     for p in ports::all() {
         let Some(i) = p.info() else { continue };
@@ -98,14 +98,41 @@ pub fn ports(out: &mut Out) -> Result<()> {
 }
 
 pub fn tables(out: &mut Out) -> Result<()> {
+    each_table(out, |_, _| Ok(()))
+}
+/// The same with what is in them.
+pub fn objects(out: &mut Vec<u8>) -> Result<()> {
+    each_table(out, |out, store| match store {
+        Store::Hash(h) => (0..h.slots()).try_for_each(|i| {
+            let rows = h.bucket(i).map(|rows| rows.rev().map(|r| show(r.object())).collect());
+            let rows: Vec<String> = rows.unwrap_or_default();
+            if rows.is_empty() {
+                return Ok(());
+            }
+            writeln!(out, "{i}: [{}]", rows.join(","))
+        }),
+        Store::Tree(t) => {
+            let mut key = t.first();
+            while let Some(k) = key {
+                t.get(k).map_or(Ok(()), |o| writeln!(out, "{}", show(o)))?;
+                key = t.next(k);
+            }
+            Ok(())
+        }
+    })
+}
+/// `also` writes what stands between the name and the number of objects.
+fn each_table<W: Write>(out: &mut W, also: impl Fn(&mut W, &Store) -> Result<()>) -> Result<()> {
     let h = Heap::detached();
     for t in registry::all() {
         let Ok(s) = t.read(0, Access::Info) else { continue };
         let (o, name) = (&t.options, quoted(s.name));
-        let lines = [
+        let first = [
             ("Table", show(registry::handle(&h, &t, s.name))),
             ("Name", name),
             ("Fixed", t.is_fixed().to_string()),
+        ];
+        let last = [
             ("Objects", s.store.len().to_string()),
             ("Words", t.memory(&s).to_string()),
             ("Type", quoted(o.kind.atom())),
@@ -115,9 +142,9 @@ pub fn tables(out: &mut Out) -> Result<()> {
             ("Read Concurrency", o.read_concurrency.to_string()),
         ];
         writeln!(out, "=ets:{}", show(Term::local_pid(s.owner)))?;
-        for (name, value) in lines {
-            writeln!(out, "{name}: {value}")?;
-        }
+        first.iter().try_for_each(|(name, value)| writeln!(out, "{name}: {value}"))?;
+        also(out, &s.store)?;
+        last.iter().try_for_each(|(name, value)| writeln!(out, "{name}: {value}"))?;
     }
     Ok(())
 }

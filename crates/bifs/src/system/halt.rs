@@ -31,7 +31,7 @@ pub(super) fn at_once(p: &Proc, h: Halt) {
         Halt::Abort => std::process::abort(),
         Halt::Slogan(s) => {
             crate::dump::say(format!("{s}\n").as_bytes());
-            crate::dump::write(p, &s);
+            crate::dump::write(Some(p), kvik_proc::sched::take_own(), &s);
             std::process::exit(1)
         }
     }

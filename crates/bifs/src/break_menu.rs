@@ -1,0 +1,117 @@
+//! The menu that Ctrl-C opens on a terminal, as OTP has it. All other schedulers stand still while
+//! it is open.
+
+use std::io::Write;
+use std::sync::mpsc;
+
+use kvik_port::breaks::{key, say};
+use kvik_port::pause::Alone;
+use kvik_port::{breaks, starter, tty};
+use kvik_proc::process::Ticket;
+use kvik_proc::sched;
+
+use crate::dump::{self, Processes};
+use crate::system::info::ERTS_VERSION;
+
+const HELP: &str = "BREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       \
+                    (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
+const SLOGAN: &str = "Crash dump requested by user";
+
+pub fn install() {
+    breaks::set_menu(|alone| tty::as_before(|| menu(alone)));
+}
+
+fn menu(alone: &Alone) {
+    say(format!("\n{HELP}").as_bytes());
+    loop {
+        let Some(key) = key() else { leave() };
+        match key {
+            b'a' | b'q' | b'*' => leave(),
+            b'A' => abort(alone),
+            b'\n' => {}
+            b'c' | b'm' => return,
+            b'k' => return killer(alone),
+            _ => match told(alone, key) {
+                Some(text) => return say(&text),
+                None => say(&[
+                    b"Invalid option '",
+                    &[key][..],
+                    b"'. Please enter one of the following:\n",
+                    HELP.as_bytes(),
+                ]
+                .concat()),
+            },
+        }
+    }
+}
+
+/// What a letter that only tells something tells; `None`: there is no such letter.
+fn told(alone: &Alone, key: u8) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    let written = match key {
+        b'p' => {
+            let all = Processes::look(queued(alone));
+            let written = all.tell(&mut out).and_then(|()| dump::ports(&mut out));
+            all.release();
+            written
+        }
+        b'o' => dump::ports(&mut out),
+        b'D' => dump::objects(&mut out),
+        b'i' => dump::part("info").ok_or(std::io::ErrorKind::Other.into()).map(|t| out = t),
+        b'l' => dump::part("loaded").ok_or(std::io::ErrorKind::Other.into()).map(|t| out = t),
+        b'd' => dump::part("dist").ok_or(std::io::ErrorKind::Other.into()).map(|t| out = t),
+        b'v' => writeln!(out, "Erlang (BEAM) emulator version {ERTS_VERSION}"),
+        _ => return None,
+    };
+    written.ok().map(|()| out)
+}
+
+/// Ends the program at once.
+fn leave() -> ! {
+    starter::settle();
+    tty::restore();
+    std::process::exit(0)
+}
+
+fn abort(alone: &Alone) -> ! {
+    dump::only_one(true);
+    starter::settle();
+    dump::say(SLOGAN.as_bytes());
+    dump::write(None, queued(alone), SLOGAN);
+    tty::restore();
+    std::process::abort()
+}
+
+/// What waits for its turn, on whatever scheduler.
+fn queued(alone: &Alone) -> Vec<Ticket> {
+    let (give, given) = mpsc::channel();
+    let mut all = sched::take_own();
+    alone.on_others(move || {
+        for t in sched::take_own() {
+            let _ = give.send(t);
+        }
+    });
+    all.extend(given);
+    all
+}
+
+/// Shows process after process, the last first, and ends those that are to end.
+fn killer(alone: &Alone) {
+    say(b"\n\nProcess Information\n\n--------------------------------------------------\n");
+    let all = Processes::look(queued(alone));
+    for pid in all.pids().rev() {
+        let mut text = Vec::new();
+        if all.tell_one(&mut text, pid).is_err() {
+            continue;
+        }
+        say(&text);
+        say(b"(k)ill (n)ext (r)eturn:\n");
+        match key() {
+            Some(b'k') => all.kill(pid),
+            Some(b'n') => {}
+            Some(_) => break,
+            None => leave(),
+        }
+    }
+    all.release();
+}

@@ -1,0 +1,227 @@
+//! The `tty_sl` driver: the terminal of an interactive shell. `user_drv` sends editing commands
+//! (a byte and its arguments); keys come back as they are typed.
+//!
+//! The driver keeps the line that is being edited, so that it knows where the cursor is.
+
+mod line;
+mod terminfo;
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::{Mutex, MutexGuard};
+
+use kvik_sys::poll::Interest;
+use kvik_sys::signal::{self, Action, SIGCONT};
+use kvik_sys::tty::{self, Settings};
+use kvik_sys::{fd, file, locale, Errno};
+use kvik_term::{am, Atom};
+
+use crate::driver::{Driver, Exit, Flow, Ready, Reply};
+use crate::poll::{self, Source};
+use crate::port::Core;
+use crate::queue::OutQueue;
+use line::Line;
+
+const CONTROL: u32 = 0x018b_0900;
+/// Output beyond this makes a synchronous writer wait.
+const WAIT: usize = 1024;
+
+pub fn install() {
+    crate::add_driver("tty_sl", |command| Box::new(Terminal::new(command)));
+}
+
+/// How the terminal was before we changed it, and how it is while a line is edited.
+struct Kept {
+    before: Settings,
+    edited: Option<Settings>,
+}
+static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+
+fn kept() -> MutexGuard<'static, Option<Kept>> {
+    KEPT.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The terminal is to be left with these settings. The first call counts.
+pub fn keep(before: Settings) {
+    kept().get_or_insert(Kept { before, edited: None });
+}
+/// Puts the terminal back as it was: before the VM ends, whatever the way.
+pub fn restore() {
+    if let Some(k) = kept().take() {
+        let _ = tty::restore(0, &k.before);
+    }
+}
+/// Something is done on the terminal as it was before, by `f`.
+pub fn as_before(f: impl FnOnce()) {
+    let now = tty::settings(0).ok();
+    if let Some(k) = &*kept() {
+        let _ = tty::restore(0, &k.before);
+    }
+    f();
+    if let Some(s) = now {
+        let _ = tty::restore(0, &s);
+    }
+}
+/// The program goes on that was stopped: whoever had the terminal may have changed it.
+pub fn goes_on() {
+    if let Some(s) = kept().as_ref().and_then(|k| k.edited) {
+        let _ = tty::restore(0, &s);
+    }
+}
+
+struct Terminal {
+    command: Vec<u8>,
+    file: Option<OwnedFd>,
+    line: Line,
+    queue: OutQueue,
+    /// A synchronous writer waits for the queue.
+    owes_ok: bool,
+    /// The start of a character that has not come whole.
+    partial: Vec<u8>,
+}
+
+impl Terminal {
+    fn new(command: &[u8]) -> Terminal {
+        Terminal {
+            command: command.to_vec(),
+            file: None,
+            line: Line::new(locale::is_utf8()),
+            queue: OutQueue::default(),
+            owes_ok: false,
+            partial: Vec::new(),
+        }
+    }
+
+    fn open(&mut self, core: &Core) -> Result<(), Errno> {
+        if !tty::is_terminal(0) || !tty::is_terminal(1) {
+            return Err(Errno::INVAL);
+        }
+        self.line.set_moves(terminfo::of_environment().ok_or(Errno::INVAL)?);
+        let path = CString::new("/proc/self/fd/0").map_err(|_| Errno::INVAL)?;
+        let mode =
+            file::Mode { read: true, write: true, nonblocking: true, ..file::Mode::default() };
+        let f = file::open(&path, mode)?;
+        let before = tty::settings(0)?;
+        if self.command.windows(2).any(|w| w == b"-c") {
+            tty::restore(0, &before.edited())?;
+            let mut kept = kept();
+            let k = kept.get_or_insert(Kept { before, edited: None });
+            k.edited = Some(before.edited());
+        }
+        let i = Interest { read: true, write: true, edge: true };
+        poll::add(core.home, f.as_raw_fd(), Source::Both, core.id, i)?;
+        self.file = Some(f);
+        signal::set(SIGCONT, Action::Handle)
+    }
+
+    fn write(&mut self, core: &mut Core) -> Flow {
+        let Some(f) = &self.file else { return Ok(()) };
+        while !self.queue.is_empty() {
+            match self.queue.slices(|s| fd::writev(f.as_raw_fd(), s)) {
+                Ok(n) => self.queue.advance(n),
+                Err(Errno::AGAIN) => break,
+                Err(e) => return Err(Exit::Posix(e)),
+            }
+        }
+        if self.owes_ok && self.queue.len() <= WAIT {
+            self.owes_ok = false;
+            core.tell_owner(0, |_| am::ok.into());
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, core: &mut Core, buffer: &mut [u8]) -> Flow {
+        let Some(f) = &self.file else { return Ok(()) };
+        loop {
+            let n = match fd::read_bytes(f.as_raw_fd(), buffer) {
+                Ok(0) => return core.end_of_input(),
+                Ok(n) => n,
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(_) => return core.end_of_input(),
+            };
+            let mut bytes = std::mem::take(&mut self.partial);
+            bytes.extend_from_slice(&buffer[..n]);
+            if self.line.utf8 {
+                if let Err(e) = std::str::from_utf8(&bytes) {
+                    match e.error_len() {
+                        // The rest of the last character is yet to come.
+                        None => self.partial = bytes.split_off(e.valid_up_to()),
+                        Some(_) => self.line.utf8 = false,
+                    }
+                }
+            }
+            if !self.line.utf8 {
+                let text: String = bytes.iter().map(|b| *b as char).collect();
+                bytes = text.into_bytes();
+            }
+            if !bytes.is_empty() {
+                core.deliver(crate::input::Piece::Data(&bytes));
+            }
+        }
+    }
+}
+
+impl Driver for Terminal {
+    fn start(&mut self, core: &mut Core) -> Flow {
+        self.open(core).map_err(|_| Exit::Reason(Atom::intern("einval").unwrap_or(am::error)))
+    }
+    fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        let Some((op, data)) = bytes.split_first() else {
+            return Ok(());
+        };
+        if let Some((columns, _)) = tty::window_size(0) {
+            self.line.columns = (columns as usize).max(1);
+        }
+        self.line.command(*op, data);
+        let out = std::mem::take(&mut self.line.out);
+        self.queue.push(&out);
+        self.owes_ok |= *op == 5;
+        self.write(core)
+    }
+    fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow {
+        match why {
+            Ready::Input { .. } => self.read(core, buffer),
+            Ready::Output => self.write(core),
+            _ => Ok(()),
+        }
+    }
+    fn control(&mut self, _: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+        match op.checked_sub(CONTROL)? {
+            100 => {
+                let (columns, rows) = tty::window_size(0).unwrap_or_default();
+                let columns = if columns == 0 { 80 } else { columns };
+                let rows = if rows == 0 { 24 } else { rows };
+                let size = [columns.to_ne_bytes(), rows.to_ne_bytes()];
+                Some(Reply::List(size.concat()))
+            }
+            101 => Some(Reply::List(vec![self.line.utf8 as u8])),
+            102 => {
+                let was = self.line.utf8;
+                self.line.utf8 = *data.first()? != 0;
+                Some(Reply::List(vec![was as u8]))
+            }
+            _ => None,
+        }
+    }
+    fn queued(&self) -> usize {
+        self.queue.len()
+    }
+    fn flush(&mut self) {
+        if let Some(f) = &self.file {
+            while !self.queue.is_empty() && fd::wait_ready(f.as_raw_fd(), true, 1000) == Ok(true) {
+                match self.queue.slices(|s| fd::writev(f.as_raw_fd(), s)) {
+                    Ok(n) => self.queue.advance(n),
+                    Err(_) => self.queue.clear(),
+                }
+            }
+        }
+        restore();
+    }
+    fn stop(&mut self, core: &mut Core) {
+        if let Some(f) = self.file.take() {
+            poll::remove(core.home, f.as_raw_fd());
+            let _ = signal::set(SIGCONT, Action::Default);
+            restore();
+        }
+    }
+}
