@@ -22,6 +22,7 @@ build: deps
 test: deps
 	@scripts/setup tools lint
 	@scripts/setup browser
+	@scripts/setup terminal
 	@scripts/check
 
 bench: build

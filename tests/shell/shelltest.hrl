@@ -1,0 +1,2 @@
+-record(point, {x = 0, y = 0 :: integer()}).
+-record(named, {name, at = #point{}}).
