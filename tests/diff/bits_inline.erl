@@ -190,8 +190,15 @@ id(X) -> X.
 
 %% Small heaps, so that they are collected in the middle.
 collected(Words) ->
-    {P, M} = spawn_opt(fun() -> exit(work(3000, binaries(), [], <<>>)) end, [monitor, {min_heap_size, Words}]),
+    Records = << <<I:8, (I / 4):64/float, I:16, (I / 2):32/float-little>> || I <- lists:seq(1, 1000) >>,
+    Work = fun() -> exit({work(3000, binaries(), [], <<>>), records(Records, 0.0)}) end,
+    {P, M} = spawn_opt(Work, [monitor, {min_heap_size, Words}]),
     receive {'DOWN', M, _, P, R} -> R end.
+%% Nothing but floats is made.
+records(<<_:8, X:64/float, N:16, Y:32/float-little, R/bits>>, Sum) when N * 3 == X * 4 + Y * 4 ->
+    records(R, Sum + X);
+records(R, Sum) -> {bit_size(R), Sum}.
+
 work(0, _, Kept, B) -> {erlang:phash2(Kept), byte_size(B), erlang:phash2(B)};
 work(N, [B | Bs], Kept, Grown) ->
     New = [N | lists:sublist(Kept, 50)],
@@ -200,11 +207,16 @@ work(N, [B | Bs], Kept, Grown) ->
         <<X:2/binary, _/bits>> -> [X, <<N:32, X/binary>> | New];
         _ -> New
     end,
+    Floats = case B of
+        <<X1:8, Y1:64/float, _/bits>> -> [X1, Y1 | More];
+        <<X1:3, _:5, Y1:32/float-little, _/bits>> -> [X1, Y1 | More];
+        _ -> More
+    end,
     Next = case Grown of
         <<_:2000/binary, Tail/binary>> -> <<Tail/binary, N:16>>;
         _ -> <<Grown/binary, N:16, (N rem 2000)/utf8, N:24/little>>
     end,
-    work(N - 1, Bs ++ [B], More, Next).
+    work(N - 1, Bs ++ [B], Floats, Next).
 
 %% A process that may not have that much ends.
 limited(What) ->

@@ -55,16 +55,55 @@ impl Gather {
     pub(crate) fn over(room: &mut [u8]) -> Gather {
         Gather { at: room.as_mut_ptr(), left: room.len() }
     }
+    #[inline]
+    pub fn push_byte(&mut self, byte: u8) {
+        if self.left > 0 {
+            // SAFETY: as below.
+            unsafe {
+                *self.at = byte;
+                self.at = self.at.add(1);
+            }
+            self.left -= 1;
+        }
+    }
     /// Adds what there is room for.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
         let n = bytes.len().min(self.left);
-        // SAFETY: `left` bytes from `at` on are fresh memory that only this writes.
+        let (from, to) = (bytes.as_ptr(), self.at);
+        // SAFETY: `left` bytes from `at` on are fresh memory that only this writes; short pieces are
+        // copied as two words that may overlap, which is faster than a call.
         unsafe {
-            ptr::copy_nonoverlapping(bytes.as_ptr(), self.at, n);
-            self.at = self.at.add(n);
+            match n {
+                0 => {}
+                1..4 => {
+                    *to = *from;
+                    *to.add(n / 2) = *from.add(n / 2);
+                    *to.add(n - 1) = *from.add(n - 1);
+                }
+                4..8 => copy_ends::<u32>(from, to, n),
+                8..=16 => copy_ends::<u64>(from, to, n),
+                _ => ptr::copy_nonoverlapping(from, to, n),
+            }
+            self.at = to.add(n);
         }
         self.left -= n;
+    }
+}
+
+/// Copies the first and the last `T`, which are all there is.
+///
+/// # Safety
+/// `n` bytes, at least a `T` and at most two, may be read and written.
+#[inline(always)]
+unsafe fn copy_ends<T: Copy>(from: *const u8, to: *mut u8, n: usize) {
+    let end = n - size_of::<T>();
+    // SAFETY: as the caller says.
+    unsafe {
+        let (a, b) =
+            (from.cast::<T>().read_unaligned(), from.add(end).cast::<T>().read_unaligned());
+        to.cast::<T>().write_unaligned(a);
+        to.add(end).cast::<T>().write_unaligned(b);
     }
 }
 

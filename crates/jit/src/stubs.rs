@@ -88,14 +88,13 @@ stubs! {
     map_copy,
     map_set,
     map_done,
-    /// Calls the `rt::Lean` in `rax` with `rsi rdx rcx`; its answer is in `rax`.
-    lean,
-    /// The same of one that makes terms.
+    /// Calls the `rt::Lean` in `rax`, which makes terms, with `rsi rdx rcx`.
     lean_alloc,
     /// See `stubs/bits.rs`.
     start_match,
     get_bits,
     get_tail,
+    get_utf8,
     /// See `stubs/build.rs`.
     append,
     private_append,
@@ -243,6 +242,7 @@ fn make() -> Option<Stubs> {
     let start_match = m.start_match();
     let get_bits = m.get_bits(lean_alloc);
     let get_tail = m.get_tail(get_bits);
+    let get_utf8 = m.get_utf8(lean);
     let append = m.append(lean_alloc, false);
     let private_append = m.append(lean_alloc, true);
     let (put_binary, put_utf8) = (m.put_binary(lean), m.put_utf8());
@@ -270,11 +270,11 @@ fn make() -> Option<Stubs> {
         map_copy: maps.copy,
         map_set: maps.set,
         map_done: maps.done,
-        lean,
         lean_alloc,
         start_match,
         get_bits,
         get_tail,
+        get_utf8,
         append,
         private_append,
         put_binary,

@@ -118,36 +118,55 @@ pub struct Bits<'h> {
 impl<'h> Bits<'h> {
     /// # Safety
     /// `p` points to a binary of any subtag that stays as it is for `'h`.
+    #[inline]
     pub unsafe fn from_raw(p: *const u64) -> Bits<'h> {
         // SAFETY: the layouts of `word`.
         unsafe {
             match header_subtag(*p) {
                 SUB_BIN => {
-                    let all = Bits::from_raw((*p.add(1) - TAG_BOXED) as *const u64);
-                    let off = small_value(*p.add(2)) as usize;
-                    all.slice(off, small_value(*p.add(3)) as usize)
-                }
-                REFC_BIN => {
-                    let n = *p.add(1) as usize;
-                    Bits::of_bytes(std::slice::from_raw_parts(*p.add(4) as *const u8, n))
-                }
-                HEAP_BIN => {
-                    let n = *p.add(1) as usize;
-                    Bits::of_bytes(std::slice::from_raw_parts(p.add(2).cast(), n))
+                    let (off, len) = (small_value(*p.add(2)), small_value(*p.add(3)));
+                    Bits::within(*p.add(1), off as usize, len as usize)
                 }
                 MATCH_CTX => {
-                    let all = Bits::from_raw((*p.add(1) - TAG_BOXED) as *const u64);
                     let (pos, end) = (*p.add(3) as usize, *p.add(4) as usize);
-                    all.slice(pos, end.saturating_sub(pos))
+                    Bits::within(*p.add(1), pos, end.saturating_sub(pos))
                 }
-                _ => Bits::of_bytes(&[]),
+                _ => Bits::of_bytes(Bits::whole(p)),
             }
         }
     }
+    /// The bytes of a binary that has some of its own.
+    ///
+    /// # Safety
+    /// As above.
+    #[inline(always)]
+    unsafe fn whole(p: *const u64) -> &'h [u8] {
+        // SAFETY: the layouts of `word`.
+        unsafe {
+            let at = match header_subtag(*p) {
+                REFC_BIN => *p.add(4) as *const u8,
+                HEAP_BIN => p.add(2).cast(),
+                _ => return &[],
+            };
+            std::slice::from_raw_parts(at, *p.add(1) as usize)
+        }
+    }
+    /// Bits of the binary that the word stands for.
+    ///
+    /// # Safety
+    /// As above.
+    #[inline(always)]
+    unsafe fn within(orig: u64, off: usize, len: usize) -> Bits<'h> {
+        // SAFETY: as the caller says.
+        let all = unsafe { Bits::whole((orig - TAG_BOXED) as *const u64) };
+        Bits::of_bytes(all).slice(off, len)
+    }
+    #[inline(always)]
     pub fn of_bytes(bytes: &'h [u8]) -> Bits<'h> {
         Bits { bytes, skip: 0, len: bytes.len() * 8 }
     }
     /// A part, in bits from this one's start; cut where it would reach beyond the end.
+    #[inline]
     pub fn slice(self, off: usize, len: usize) -> Bits<'h> {
         let off = off.min(self.len);
         let len = len.min(self.len - off);
@@ -174,10 +193,12 @@ impl<'h> Bits<'h> {
         self.bytes
     }
     /// The bytes themselves where they lie at whole bytes.
+    #[inline]
     pub fn as_bytes(self) -> Option<&'h [u8]> {
         (self.skip == 0 && self.len.is_multiple_of(8)).then_some(self.bytes)
     }
     /// The bytes, moved where they lie askew; a last partial byte keeps its bits high, then zeros.
+    #[inline]
     pub fn to_bytes(self) -> Cow<'h, [u8]> {
         if let Some(b) = self.as_bytes() {
             return Cow::Borrowed(b);

@@ -183,11 +183,12 @@ impl<'h> Term<'h> {
         self.of_subtag(FLOAT).map(|p| f64::from_bits(unsafe { *p.add(1) }))
     }
     /// A binary or bit string (not a match context).
+    #[inline]
     pub fn as_bits(self) -> Option<Bits<'h>> {
-        match self.view() {
-            View::Bits(b) => Some(b),
-            _ => None,
-        }
+        let (h, p) = self.boxed()?;
+        // SAFETY: the subtag says it is a binary.
+        matches!(header_subtag(h), REFC_BIN | HEAP_BIN | SUB_BIN)
+            .then(|| unsafe { Bits::from_raw(p) })
     }
     /// The bytes of a binary that starts and ends at whole bytes of its storage.
     /// A binary at an odd bit offset gives `None`: see `Bits::to_bytes`.

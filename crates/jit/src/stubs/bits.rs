@@ -173,6 +173,80 @@ impl Maker {
         a.ret();
         tail
     }
+
+    /// The next character of the context in `rdi`, in `rax`: a small integer or `NONE`. Those of
+    /// two to four bytes are read here, all else is the runtime's.
+    pub(super) fn get_utf8(&mut self, lean: Label) -> Label {
+        let get = self.entry();
+        let a = &mut self.a;
+        let (slow, three, four, done) = (a.label(), a.label(), a.label(), a.label());
+        a.mov_rm(RDX, RDI, CTX_POS);
+        a.test8_ri(RDX, 7);
+        a.jcc(Cc::Ne, slow);
+        a.mov_rr(RCX, RDX);
+        a.shr(RCX, 3);
+        a.alu_rm(Alu::Add, RCX, RDI, CTX_BASE);
+        a.alu_ri(Alu::Add, RDX, 16);
+        a.alu_rm(Alu::Cmp, RDX, RDI, CTX_END);
+        a.jcc(Cc::A, slow);
+        a.movzx8_rm(RAX, RCX, 0);
+        a.alu32_ri(Alu::Cmp, RAX, 0xE0);
+        a.jcc(Cc::Ae, three);
+        a.alu32_ri(Alu::Cmp, RAX, 0xC2);
+        a.jcc(Cc::B, slow);
+        next_six(a, 1, slow);
+        a.alu32_ri(Alu::And, RAX, 0x7FF);
+        a.place(done);
+        a.mov_mr(RDI, CTX_POS, RDX);
+        a.shl(RAX, 4);
+        a.ret();
+        a.place(three);
+        a.alu_ri(Alu::Add, RDX, 8);
+        a.alu_rm(Alu::Cmp, RDX, RDI, CTX_END);
+        a.jcc(Cc::A, slow);
+        a.alu32_ri(Alu::Cmp, RAX, 0xF0);
+        a.jcc(Cc::Ae, four);
+        next_six(a, 1, slow);
+        next_six(a, 2, slow);
+        a.alu32_ri(Alu::And, RAX, 0xFFFF);
+        a.alu32_ri(Alu::Cmp, RAX, 0x800);
+        a.jcc(Cc::B, slow);
+        // No character: 16#d800 to 16#dfff.
+        a.mov32_rr(RCX, RAX);
+        a.shr(RCX, 11);
+        a.alu32_ri(Alu::Cmp, RCX, 0xD800 >> 11);
+        a.jcc(Cc::Ne, done);
+        a.jmp(slow);
+        a.place(four);
+        a.alu_ri(Alu::Add, RDX, 8);
+        a.alu_rm(Alu::Cmp, RDX, RDI, CTX_END);
+        a.jcc(Cc::A, slow);
+        a.alu32_ri(Alu::Cmp, RAX, 0xF5);
+        a.jcc(Cc::Ae, slow);
+        for i in 1..4 {
+            next_six(a, i, slow);
+        }
+        a.alu32_ri(Alu::And, RAX, 0x1F_FFFF);
+        a.alu32_ri(Alu::Cmp, RAX, 0x1_0000);
+        a.jcc(Cc::B, slow);
+        a.alu32_ri(Alu::Cmp, RAX, 0x11_0000);
+        a.jcc(Cc::B, done);
+        a.place(slow);
+        a.mov_rr(RSI, RDI);
+        a.mov_ri(RAX, rt::bits::take_utf8 as rt::Lean as usize as u64);
+        a.jmp(lean);
+        get
+    }
+}
+
+/// Appends six bits to `eax`, from the byte `i` behind `rcx`.
+fn next_six(a: &mut Asm, i: i32, slow: Label) {
+    a.movzx8_rm(RSI, RCX, i);
+    a.alu32_ri(Alu::Xor, RSI, 0x80);
+    a.alu32_ri(Alu::Cmp, RSI, 0x40);
+    a.jcc(Cc::Ae, slow);
+    a.shl(RAX, 6);
+    a.alu32_rr(Alu::Or, RAX, RSI);
 }
 
 /// Copies `rsi` bytes from `rdx` to whole words at `rdi`, and returns. The last word is read so

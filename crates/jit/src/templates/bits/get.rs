@@ -48,9 +48,8 @@ impl<'m> Compiler<'m> {
         let bad = fail.unwrap_or_else(|| self.a.label());
         let r = self.src(s, RDI)?;
         if fail.is_some() || self.proof.checked_needed(self.at) {
-            self.a.mov32_rr(RAX, r);
-            self.a.alu32_ri(Alu::And, RAX, 3);
-            self.a.alu32_ri(Alu::Cmp, RAX, TAG_BOXED as i32);
+            self.a.lea(RAX, r, -(TAG_BOXED as i32));
+            self.a.test8_ri(RAX, 3);
             self.a.jcc(Cc::Ne, bad);
         }
         self.a.cmp8_mi(r, -(TAG_BOXED as i32), kind_byte(MATCH_CTX) as u8);
@@ -158,8 +157,8 @@ impl<'m> Compiler<'m> {
         self.a.shr_cl(RAX);
         self.a.shl(RAX, (64 - n) as u8);
     }
-    /// The `k` bytes (1 to 8) at `rdx`, as a number in `rax`.
-    fn load_bytes(&mut self, k: u64, little: bool) {
+    /// The `k` bytes (1 to 8) at `rdx`, as a number in `to`.
+    fn load_bytes(&mut self, k: u64, little: bool, to: R) {
         let width = if k >= 4 { k & 4 | k & 8 } else { k.min(2) };
         let width = if k == 1 { 1 } else { width } as i32;
         let over = k as i32 - width;
@@ -186,11 +185,11 @@ impl<'m> Compiler<'m> {
         };
         // Two parts that overlap, where no width fits.
         let (high, low) = if little { (over, 0) } else { (0, over) };
-        load(&mut self.a, RAX, high);
+        load(&mut self.a, to, high);
         if over > 0 {
             load(&mut self.a, RCX, low);
-            self.a.shl(RAX, 8 * over as u8);
-            self.a.alu_rr(Alu::Or, RAX, RCX);
+            self.a.shl(to, 8 * over as u8);
+            self.a.alu_rr(Alu::Or, to, RCX);
         }
     }
 
@@ -217,18 +216,21 @@ impl<'m> Compiler<'m> {
         let r = self.context(c)?;
         self.bounds(r, n, fail);
         self.byte_address(r, other);
-        self.load_bytes(n / 8, little);
+        // A number that may be too large changes no register yet; nor does one that takes the
+        // context's place.
+        let to = if n == 64 || same_register(d, c) { RAX } else { self.dst(d, RAX) };
+        self.load_bytes(n / 8, little, to);
         if n == 64 {
             self.fits_small(signed, other);
         }
         self.a.mov_mr(r, CTX_POS, RSI);
         if signed && n < 64 {
-            self.a.shl(RAX, (64 - n) as u8);
-            self.a.sar(RAX, (60 - n) as u8);
+            self.a.shl(to, (64 - n) as u8);
+            self.a.sar(to, (60 - n) as u8);
         } else {
-            self.a.shl(RAX, 4);
+            self.a.shl(to, 4);
         }
-        self.store(d, RAX)?;
+        self.store(d, to)?;
         self.a.place(done);
         self.later(move |s| {
             s.a.place(other);
@@ -288,7 +290,7 @@ impl<'m> Compiler<'m> {
         let r = self.context(c)?;
         self.bounds(r, n, fail);
         self.byte_address(r, other);
-        self.load_bytes(n / 8, flags & (LITTLE | NATIVE) != 0);
+        self.load_bytes(n / 8, flags & (LITTLE | NATIVE) != 0, RAX);
         // What is no number does not match.
         let (place, all) = if n == 64 { (52, 0x7FF) } else { (23, 0xFF) };
         self.a.mov_rr(RCX, RAX);
@@ -394,9 +396,8 @@ impl<'m> Compiler<'m> {
         self.a.place(done);
         self.later(move |s| {
             s.a.place(other);
-            s.load(c, RSI)?;
-            s.a.mov_ri(RAX, bits::take_utf8 as rt::Lean as usize as u64);
-            s.a.call_abs(s.stubs.lean);
+            s.load(c, RDI)?;
+            s.a.call_abs(s.stubs.get_utf8);
             s.none_fails(Some(fail));
             if let Some(d) = d {
                 s.store(d, RAX)?;
@@ -405,5 +406,12 @@ impl<'m> Compiler<'m> {
             Ok(())
         });
         Ok(true)
+    }
+}
+
+fn same_register(a: Arg, b: Arg) -> bool {
+    match (a, b) {
+        (Arg::X(a, _), Arg::X(b, _)) | (Arg::Y(a, _), Arg::Y(b, _)) => a == b,
+        _ => false,
     }
 }

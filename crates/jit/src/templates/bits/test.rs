@@ -43,8 +43,10 @@ impl<'m> Compiler<'m> {
             }
             (BsGetPosition, _, [c, d, _]) => {
                 let r = self.context(*c)?;
+                // Straight into the register it is slower.
+                self.a.mov_rm(RDX, r, CTX_POS);
                 let into = self.dst(*d, RAX);
-                self.a.mov_rm(into, r, CTX_POS);
+                self.a.mov_rr(into, RDX);
                 self.a.shl(into, 4);
                 self.store(*d, into)?;
                 Ok(true)
