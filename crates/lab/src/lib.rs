@@ -21,6 +21,7 @@ mod run;
 mod stats;
 mod summary;
 mod table;
+mod warm;
 
 pub use compare::FORMAT;
 use options::Options;

@@ -7,6 +7,7 @@ use crate::peers::{LineUp, Peer};
 use crate::programs::Programs;
 use crate::progress::{one_too_many, Progress};
 use crate::run::{interrupted, run, tail, Outcome};
+use crate::warm::touch;
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -157,8 +158,10 @@ fn one(
     let key = (job.name(), step.peer);
     let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE);
     let Some(ask) = job.ask(peer).filter(|_| !tired) else { return };
+    let peak_kb = peak_kb(results, &key);
     let once = || {
         let mut command = command(job, peer, &ask, programs);
+        touch(peak_kb);
         let limit = Duration::from_secs(limit.unwrap_or(job.limit_seconds));
         let outcome = run(&mut command, programs.work.path(), limit)?;
         rows(job, &ask, &outcome).map(|rows| (outcome, rows))
@@ -186,6 +189,11 @@ fn one(
         disturbed: outcome.disturbed(),
         repeats,
     });
+}
+
+/// The most it took in earlier rounds.
+fn peak_kb(results: &Results, key: &(String, usize)) -> u64 {
+    results.runs.get(key).and_then(|runs| runs.iter().map(|r| r.peak_kb).max()).unwrap_or(0)
 }
 
 type Rows = Vec<(String, f64)>;

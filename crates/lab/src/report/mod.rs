@@ -96,7 +96,9 @@ fn machine(report: &Report) -> String {
         "{} ({} cores, {:.1} GB), Linux {}, load {} before; {} rounds in {:.0} s, {:.0} s of them \
          for repeating runs that others disturbed. One program at a time, nothing pinned. Before \
          the clock starts a tenth of the work is done in Java, in the small programs, and where \
-         calls, crowds, short lives and opened ports are measured; elsewhere nothing is warm.",
+         calls, crowds, short lives and opened ports are measured; elsewhere nothing is warm \
+         but memory: what a program took in earlier rounds, from 256 MB, is used once by another \
+         right before it starts.",
         machine.model,
         machine.cores,
         machine.memory_mb as f64 / 1024.0,
