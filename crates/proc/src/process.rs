@@ -43,6 +43,9 @@ pub type Ticket = kvik_sync::Ticket<Shared, Proc, Signal, ROOM>;
 pub type Me = kvik_sync::Me<Shared, Proc, Signal, ROOM>;
 /// A ticket in a queue.
 pub type Rest = kvik_sync::Rest<Shared, Proc, Signal, ROOM>;
+pub type Pushed = kvik_sync::task::Pushed<Shared, Proc, Signal, ROOM>;
+/// Where the one that waited last stays.
+pub type Seat = kvik_sync::Seat<Shared, Proc, Signal, ROOM>;
 /// What a scheduler runs.
 pub type Stage = kvik_sync::Stage<Shared, Proc, Signal, ROOM>;
 

@@ -2,11 +2,11 @@
 //! inbox, so that those of one sender arrive in the order they were sent.
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_sync::{pin, Pushed};
+use kvik_sync::pin;
 use kvik_term::object::LocalRef;
 use kvik_term::{am, Atom, Term};
 
-use crate::process::{table, Task, Ticket};
+use crate::process::{table, Pushed, Task, Ticket};
 use crate::{sched, trace, Proc};
 
 /// The numbers of a reference of this node.
@@ -150,7 +150,7 @@ pub(crate) fn send_profiled(from: u32, pid: u32, alias: Option<RefId>, m: Term<'
 fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return 0 };
-    if let Some(ticket) = task.unpark() {
+    if let Some(ticket) = end_wait(task) {
         let p = ticket.private();
         if alias.is_some_and(|id| p.is_exiting() || !p.uses_alias(id)) {
             go_on(ticket);
@@ -185,6 +185,28 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
     words
 }
 
+/// Ends the wait of a process that nothing was sent to meanwhile.
+#[inline(always)]
+fn end_wait(task: &Task) -> Option<Ticket> {
+    let ticket = match task.unpark() {
+        None => sched::from_seat(task)?,
+        parked => return parked,
+    };
+    if ticket.private().has_signals() {
+        woken(ticket);
+        return None;
+    }
+    Some(ticket)
+}
+/// Sends a process something through its inbox.
+fn push(task: &Task, s: Signal) -> Pushed {
+    let seated = sched::from_seat(task);
+    match (task.send(s), seated) {
+        (Pushed::Queued, Some(ticket)) => Pushed::Woken(ticket),
+        (pushed, _) => pushed,
+    }
+}
+
 /// Lets a process whose wait was ended run, or wait on if there is nothing for it to do.
 fn go_on(ticket: Ticket) {
     match ticket.private().has_to_run() {
@@ -214,7 +236,7 @@ fn woken(ticket: Ticket) {
 pub fn ask(pid: u32, f: Closure) {
     let guard = pin();
     let Some(task) = table().get_any(pid, &guard) else { return f(None) };
-    match task.send(Signal::Run(f)) {
+    match push(task, Signal::Run(f)) {
         Pushed::Queued => (),
         Pushed::Woken(ticket) => sched::wake_at_home(ticket),
         Pushed::Closed(s) => undeliverable(pid, s),
@@ -226,7 +248,7 @@ pub fn ask(pid: u32, f: Closure) {
 pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
     let guard = pin();
     let Some(task) = table().get_any(pid, &guard) else { return Err(s) };
-    match task.send(s) {
+    match push(task, s) {
         Pushed::Queued => Ok(()),
         Pushed::Woken(ticket) => {
             woken(ticket);
@@ -261,10 +283,17 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
 /// for. Gives the signal back where it does not wait.
 #[inline]
 fn control_waiting(task: &Task, c: Control) -> Option<Control> {
-    let Some(ticket) = task.unpark() else { return Some(c) };
+    let ticket = sched::from_seat(task);
+    let seated = ticket.is_some();
+    let Some(ticket) = ticket.or_else(|| task.unpark()) else { return Some(c) };
+    if seated && ticket.private().has_signals() {
+        woken(ticket);
+        return Some(c);
+    }
     let quiet = c.is_quiet();
     ticket.private().handle_control(c);
     match quiet {
+        true if seated => sched::sit_down(ticket),
         true => wait_on(ticket),
         false => go_on(ticket),
     }

@@ -18,4 +18,4 @@ pub use guard::{pin, Guard, Hold};
 pub use inbox::{Chain, Node};
 pub use parker::Parker;
 pub use table::{Numbered, Table};
-pub use task::{Here, Me, Pushed, Rest, Room, Stage, Task, Ticket};
+pub use task::{Here, Me, Pushed, Rest, Room, Seat, Stage, Task, Ticket};

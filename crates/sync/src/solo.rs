@@ -62,6 +62,10 @@ pub(crate) fn who() -> Who {
     }
 }
 
+/// Does one thread do everything?
+pub fn is_reserved() -> bool {
+    STATE.load(Relaxed) >= RESERVED
+}
 /// A task is about to be started: undecided is decided.
 #[inline]
 pub(crate) fn a_task_starts() {

@@ -302,6 +302,39 @@ impl<S, P, T, const R: usize> Deref for Rest<S, P, T, R> {
     }
 }
 
+/// A task that waits, kept at hand by a thread: that thread ends its wait without an atomic operation.
+/// To all others the task is up. So whoever keeps one has to look from time to time, and before each
+/// sleep, whether something came: it takes the ticket and parks it.
+pub struct Seat<S, P, T, const R: usize = 0>(Cell<Option<Ticket<S, P, T, R>>>);
+
+impl<S, P, T, const R: usize> Default for Seat<S, P, T, R> {
+    fn default() -> Self {
+        Seat(Cell::new(None))
+    }
+}
+impl<S, P, T, const R: usize> Seat<S, P, T, R> {
+    /// Gives the one who sat there.
+    #[inline]
+    #[must_use]
+    pub fn put(&self, t: Ticket<S, P, T, R>) -> Option<Ticket<S, P, T, R>> {
+        self.0.replace(Some(t))
+    }
+    #[inline]
+    pub fn take(&self) -> Option<Ticket<S, P, T, R>> {
+        self.0.take()
+    }
+    /// That task's, if it sits there.
+    #[inline]
+    pub fn take_if(&self, task: &Task<S, P, T, R>) -> Option<Ticket<S, P, T, R>> {
+        let t = self.0.take()?;
+        if std::ptr::eq(Arc::as_ptr(&t.task), task) {
+            return Some(t);
+        }
+        self.0.set(Some(t));
+        None
+    }
+}
+
 /// The task that a thread runs, for code that knows it by an address and may be given another in its
 /// place.
 pub struct Stage<S, P, T, const R: usize = 0>(Cell<Option<Ticket<S, P, T, R>>>);
@@ -366,6 +399,12 @@ mod tests {
         let t = rest.take();
         assert_eq!(task.with_rest(here, |p| p.sum), None);
         let t = t.park().expect("there was something");
+        let (seat, other) = (Seat::default(), Task::start(8, |me, _| P { me, sum: 0 }));
+        assert!(seat.put(t).is_none() && seat.take_if(other.task()).is_none());
+        assert!(matches!(task.send(3), Pushed::Queued) && task.unpark().is_none());
+        let t = seat.put(other).expect("it sat there");
+        let t = t.park().expect("there was something still");
+        seat.take().expect("the other").finish();
         let stage = Stage::default();
         assert!(stage.address().is_none() && stage.with(|_: &P| ()).is_none());
         stage.put(t);

@@ -9,9 +9,9 @@ use super::queues::Queues;
 use super::stopwatch::Stopwatch;
 use super::Scheduler;
 use crate::exit::Farewell;
-use crate::process::{Priority, Rest, Stage, Task, Ticket};
+use crate::process::{Priority, Rest, Seat, Stage, Task, Ticket};
 use crate::timer::{Due, Queue};
-use crate::Proc;
+use crate::{sysprof, trace, Proc};
 
 pub(super) struct Local {
     /// Its number, from 0.
@@ -37,6 +37,10 @@ pub(super) struct Local {
     /// Reductions that the turn under way began with.
     pub given: Cell<i64>,
     pub next: Cell<Option<Rest>>,
+    /// The process that waited last. Its partner is likely to be the next to run here, and to answer.
+    pub seat: Seat,
+    /// Not with one scheduler, where to wait takes no atomic operation anyway.
+    has_seat: bool,
     /// Its turn has begun, but something is to be seen to before it runs.
     pub picked: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
@@ -85,6 +89,8 @@ impl Local {
             small_collections: Cell::new(0),
             given: Cell::new(0),
             next: Cell::new(None),
+            seat: Seat::default(),
+            has_seat: !kvik_sync::solo::is_reserved(),
             picked: Cell::new(None),
             queues: RefCell::new(Queues::new(here, me.page)),
             timers: RefCell::new(Queue::new()),
@@ -133,6 +139,24 @@ impl Local {
         }
         q.push(t);
     }
+    /// A process waits from now on, of which nobody wants to be told.
+    #[inline(always)]
+    pub fn let_wait(&self, t: Ticket) {
+        let leaves = match self.has_seat && !t.private().has_signals() {
+            true => self.seat.put(t),
+            false => Some(t),
+        };
+        if let Some(t) = leaves.and_then(Ticket::park) {
+            self.queues.borrow_mut().push(t);
+        }
+    }
+    /// Others who send to the one in the seat do not wake it, so it never stays there for long.
+    pub fn clear_seat(&self) {
+        let park = if trace::on() { sysprof::park } else { Ticket::park };
+        if let Some(t) = self.seat.take().and_then(park) {
+            self.queues.borrow_mut().push(t);
+        }
+    }
     /// Processes that wait for their turn.
     pub fn waiting(&self) -> usize {
         let next = self.next.take();
@@ -168,6 +192,18 @@ pub fn is_scheduler() -> bool {
 #[inline]
 pub(crate) fn with_rest<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     task.with_rest(local()?.here, f)
+}
+/// A process that waits in the seat of this thread: its wait is over, or it sits down again.
+#[inline]
+pub(crate) fn from_seat(task: &Task) -> Option<Ticket> {
+    local()?.seat.take_if(task)
+}
+/// One that came from the seat waits on.
+pub(crate) fn sit_down(t: Ticket) {
+    match local() {
+        Some(l) => l.let_wait(t),
+        None => super::wake(t),
+    }
 }
 pub(super) fn enqueue(t: Ticket) -> Result<(), Ticket> {
     let Some(l) = local() else { return Err(t) };

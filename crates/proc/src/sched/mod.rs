@@ -30,7 +30,7 @@ use crate::timer::Due;
 
 use local::local;
 pub use local::{current, is_scheduler, used_in_turn};
-pub(crate) use local::{say_later, with_rest};
+pub(crate) use local::{from_seat, say_later, sit_down, with_rest};
 pub use run::REDUCTIONS;
 pub use switch::to_next;
 
@@ -232,7 +232,7 @@ pub fn note_queue() {
         l.me.counters.queued.store(l.waiting(), Ordering::Relaxed);
     }
 }
-/// All that waits for its turn on this scheduler, taken away: for who ends the program.
+/// All that waits for its turn on this scheduler, or waited last, taken away: for who ends the program.
 pub fn take_own() -> Vec<Ticket> {
     let Some(l) = local() else { return Vec::new() };
     let run = |w| match w {
@@ -240,8 +240,8 @@ pub fn take_own() -> Vec<Ticket> {
         _ => None,
     };
     let mut queue = l.queues.borrow_mut();
-    let next = l.next.take().map(Rest::take);
-    let queued = next.into_iter().chain(std::iter::from_fn(|| queue.pop()));
+    let near = l.next.take().map(Rest::take).into_iter().chain(l.seat.take());
+    let queued = near.chain(std::iter::from_fn(|| queue.pop()));
     queued.chain(l.me.inbound.take(|_| ()).filter_map(run)).collect()
 }
 /// Is that scheduler asleep?

@@ -103,6 +103,7 @@ impl Loop {
             match self.pick() {
                 Some(t) => self.turn(t),
                 None => {
+                    self.l.clear_seat();
                     self.l.stopwatch(|w| w.idles(self.l));
                     self.l.queues.borrow_mut().time_some();
                     hold.flush();
@@ -330,6 +331,7 @@ impl Loop {
     }
     fn look_around(&mut self, hold: &mut Hold) {
         self.l.until_check.set(REDUCTIONS);
+        self.l.clear_seat();
         self.until_tidy -= 1;
         if self.until_tidy == 0 {
             self.until_tidy = janitor::WORTH;

@@ -98,9 +98,7 @@ impl Local {
     #[inline(always)]
     fn switch(&self, t: Ticket, next: Ticket) -> Option<NonNull<Proc>> {
         self.account(t.private());
-        if let Some(t) = t.park() {
-            self.queues.borrow_mut().push(t);
-        }
+        self.let_wait(t);
         self.alone.set(MANY);
         let n = next.private();
         self.begin(n);
