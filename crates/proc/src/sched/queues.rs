@@ -72,6 +72,8 @@ pub(super) struct Queues {
 }
 /// A low process goes before the normal ones every so often.
 const LOW_TURN: u32 = 8;
+/// Room that a queue keeps: 16 KB.
+const SHORT: usize = 1024;
 /// How far to look for processes that may go.
 const LOOK: usize = 256;
 
@@ -145,6 +147,10 @@ impl Queues {
         let ticks = ticks();
         let ns = ticks.between(0, m.waited(ticks.now()));
         self.timing.page.note(Kind::Wait, ns, m.weight());
+    }
+    /// Gives up the room of a long queue that has become short.
+    pub fn shrink(&mut self) {
+        self.by_priority.iter_mut().for_each(|q| q.shrink_to(SHORT));
     }
     /// The best process there is.
     pub fn pop(&mut self) -> Option<Ticket> {

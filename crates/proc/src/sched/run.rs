@@ -64,6 +64,8 @@ struct Loop {
     until_tidy: u32,
     /// Processes that have ended here and whose memory is kept until all threads have moved on.
     ended: usize,
+    /// The janitor's round that it has tidied up in last.
+    tidied: u32,
 }
 
 pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
@@ -77,6 +79,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
         spin_ns: spin_us * 1000,
         until_tidy: janitor::WORTH,
         ended: 0,
+        tidied: 0,
     };
     s.me.counters.started.store(clock::now(), Relaxed);
     s.me.meter.enter(State::Other);
@@ -446,6 +449,7 @@ impl Loop {
         if self.has_work() || self.let_go() || self.spun() {
             return;
         }
+        self.tidy();
         // The wait itself looks for events first: it ends at once where there are some.
         IDLE.fetch_add(1, Relaxed);
         self.me.parker.sleeps();
@@ -466,6 +470,15 @@ impl Loop {
             self.woken(now);
             self.l.stopwatch(|w| w.slept(self.me, from, woken));
         });
+    }
+    /// What the janitor cannot do for it.
+    fn tidy(&mut self) {
+        if self.tidied != janitor::rounds() {
+            self.tidied = janitor::rounds();
+            self.l.queues.borrow_mut().shrink();
+            self.l.farewells.borrow_mut().shrink_to(0);
+            kvik_sys::alloc::tidy();
+        }
     }
     /// It slept since then.
     fn woken(&self, since: u64) {
