@@ -498,7 +498,7 @@ impl Heap {
         } else if self.turn_gcs.get() >= MANY_A_TURN && size < self.most_for_turn(survived, m) {
             size * 2
         } else if size > KEPT_WORDS && used * 4 < size {
-            (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 4).min(size)
+            (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 2).min(size)
         } else {
             size
         };

@@ -103,10 +103,11 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
     let on_load = on_load.and_then(entry);
     let lines = module.lines.items.iter().map(|l| (l.file, l.line)).collect();
     let mut files: Vec<Arc<str>> = module.lines.files.iter().map(|f| (*f).into()).collect();
-    let own = format!("{}.erl", name.name()).into();
-    match files.first_mut() {
-        Some(f) => *f = own,
-        None => files.push(own),
+    // The first name, and any without letters, stands for the module's own.
+    let own: Arc<str> = format!("{}.erl", name.name()).into();
+    files.iter_mut().filter(|f| f.is_empty()).for_each(|f| *f = own.clone());
+    if files.is_empty() {
+        files.push(own);
     }
     let size = a.buf.len();
     Ok(Instance {

@@ -101,6 +101,7 @@ stubs! {
     put_binary,
     put_utf8,
     /// See `term_stubs`.
+    look,
     compare,
     equal,
     set_element,
@@ -279,6 +280,7 @@ fn make() -> Option<Stubs> {
         private_append,
         put_binary,
         put_utf8,
+        look: terms.look,
         compare: terms.compare,
         equal: terms.equal,
         set_element: terms.set_element,

@@ -12,6 +12,8 @@ use crate::stubs::{load_x, save_x, HTOP, P, STACK, XREGS};
 const HEADER: i32 = -(TAG_BOXED as i32);
 
 pub struct TermStubs {
+    /// Calls the `rt::Lean` in `rax`, which makes no term, with `rsi` and `rdx`.
+    pub look: Label,
     /// Compares the terms in `rdx` and `rsi`: less than, equal to, or greater than 0 in `rax`.
     pub compare: Label,
     /// Whether they are the same (`=:=`): not 0 in `rax`.
@@ -22,7 +24,12 @@ pub struct TermStubs {
 }
 
 pub fn make(a: &mut Asm) -> TermStubs {
-    TermStubs { compare: comparing(a), equal: equal(a), set_element: set_element(a) }
+    TermStubs {
+        look: looking(a),
+        compare: comparing(a),
+        equal: equal(a),
+        set_element: set_element(a),
+    }
 }
 
 pub fn entry(a: &mut Asm) -> Label {
@@ -32,9 +39,17 @@ pub fn entry(a: &mut Asm) -> Label {
 
 /// Calls a Rust function that looks at terms and at nothing else: `(process, rsi, rdx, ecx)`.
 pub fn call(a: &mut Asm, f: usize) {
+    a.mov_ri(RAX, f as u64);
+    call_rax(a);
+}
+fn looking(a: &mut Asm) -> Label {
+    let entry = entry(a);
+    call_rax(a);
+    entry
+}
+fn call_rax(a: &mut Asm) {
     save_x(a);
     a.mov_rr(RDI, P);
-    a.mov_ri(RAX, f as u64);
     a.alu_ri(Alu::Sub, RSP, 8);
     a.call_r(RAX);
     a.alu_ri(Alu::Add, RSP, 8);

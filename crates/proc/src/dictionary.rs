@@ -58,13 +58,13 @@ fn hash(key: Term<'_>) -> u32 {
     kvik_term::hash::internal(key, 0)
 }
 
+#[inline]
 fn find<'h>(v: &Pairs<'h>, index: &Index, key: Term<'h>) -> Option<usize> {
-    let is = |i: usize| match key.is_immediate() {
-        true => v[i].0.same(key),
-        false => kvik_term::cmp::eq_exact(v[i].0, key),
-    };
-    if index.is_empty() {
-        return (0..v.len()).find(|i| is(*i));
+    let is = |k: Term<'h>| kvik_term::cmp::eq_exact(k, key);
+    match (index.is_empty(), key.is_immediate()) {
+        (true, true) => v.iter().position(|(k, _)| k.same(key)),
+        (true, false) => v.iter().position(|(k, _)| is(*k)),
+        (false, true) => index.find(hash(key), |i| v[i].0.same(key)),
+        (false, false) => index.find(hash(key), |i| is(v[i].0)),
     }
-    index.find(hash(key), is)
 }

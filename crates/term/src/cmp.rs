@@ -21,11 +21,19 @@ enum Mode {
 
 /// Erlang's term order (`<`, `lists:sort/1`).
 pub fn compare<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
-    run(a, b, Mode::Arith)
+    simple(a, b).unwrap_or_else(|| run(a, b, Mode::Arith))
 }
 /// The order of keys in a map: as `compare`, but an integer comes before any float.
 pub fn compare_exact<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
-    run(a, b, Mode::Exact)
+    simple(a, b).unwrap_or_else(|| run(a, b, Mode::Exact))
+}
+/// Two atoms, or two small integers.
+#[inline]
+fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
+    if let (Some(f), Some(g)) = (a.as_atom(), b.as_atom()) {
+        return Some(if f == g { Equal } else { f.name().cmp(g.name()) });
+    }
+    Some(a.as_small()?.cmp(&b.as_small()?))
 }
 /// `==`
 pub fn eq<'a>(a: Term<'a>, b: Term<'a>) -> bool {

@@ -107,13 +107,19 @@ fn copies<'h>(p: &'h Proc, objects: &[Term<'_>]) -> Term<'h> {
     }
 }
 
+/// Most objects are copied without asking first how large they are.
+fn copy<'h>(p: &'h Proc, o: Term<'_>) -> Term<'h> {
+    const MOST: usize = 256;
+    p.heap.copy_small(o, MOST).unwrap_or_else(|| p.heap.copy(o))
+}
+
 fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
     if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
         return Ok(match s.store.get_one(key) {
-            Some(o) => p.heap.cons(p.heap.copy(o), Term::NIL),
+            Some(o) => p.heap.cons(copy(p, o), Term::NIL),
             None => Term::NIL,
         });
     }
@@ -127,7 +133,7 @@ fn lookup_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let pos = pos.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?;
     let element = |o: Term<'_>| -> Result<Term<'h>, Raised> {
         let e = o.as_tuple().and_then(|t| t.get(pos - 1));
-        e.map(|e| p.heap.copy(e)).ok_or_else(|| p.badarg())
+        e.map(|e| copy(p, e)).ok_or_else(|| p.badarg())
     };
     if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
         return match s.store.get_one(key) {

@@ -7,6 +7,7 @@ pub mod bits;
 pub mod breaks;
 pub mod call;
 pub mod compare;
+pub mod dictionary;
 pub mod maps;
 pub mod raise;
 pub mod receive;

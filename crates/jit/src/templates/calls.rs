@@ -73,10 +73,11 @@ impl<'m> Compiler<'m> {
         if e.extra.load(Ordering::Acquire) == crate::APPLY {
             return self.apply_to_list(e.arity, frame);
         }
-        if (e.module, e.function, e.arity) == (am::erlang, am::setelement, 3) {
-            return self.set_element(e, frame);
+        match (e.module, e.function, e.arity) {
+            (am::erlang, am::setelement, 3) => self.set_element(e, frame),
+            (am::erlang, am::put, 2) => self.put_in_dictionary(e, frame),
+            _ => self.call_export(e, frame),
         }
-        self.call_export(e, frame)
     }
     fn call_export(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
         match frame {
@@ -104,19 +105,13 @@ impl<'m> Compiler<'m> {
     /// `setelement/3`, unless it would fail or is watched.
     fn set_element(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
         let (call, other, back) = (self.a.label(), self.a.label(), self.a.label());
-        self.a.mov_ri(RAX, e as *const Export as u64);
-        self.a.lea_abs(RCX, self.stubs.bif);
-        self.a.alu_rm(Alu::Cmp, RCX, RAX, std::mem::offset_of!(Export, code) as i32);
-        self.a.jcc(Cc::Ne, call);
+        self.unless_bif(e, call);
         let retry = self.a.here();
         self.a.call_abs(self.stubs.set_element);
         self.a.test_rr(RAX, RAX);
         self.a.jcc(Cc::Ne, other);
         self.a.place(back);
-        if let Some(k) = frame {
-            self.pop_frame(k);
-            self.return_();
-        }
+        self.end_tail_call(frame);
         self.later(move |c| {
             c.a.place(other);
             c.a.alu_ri(Alu::Cmp, RAX, NO_ROOM);
@@ -135,6 +130,40 @@ impl<'m> Compiler<'m> {
             Ok(())
         });
         Ok(())
+    }
+
+    /// `put/2`, unless it is watched.
+    fn put_in_dictionary(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
+        let (call, back) = (self.a.label(), self.a.label());
+        self.unless_bif(e, call);
+        self.a.mov_rr(RSI, XREGS[0]);
+        self.a.mov_rr(RDX, XREGS[1]);
+        self.a.mov_ri(RAX, rt::dictionary::put as rt::Lean as usize as u64);
+        self.a.call_abs(self.stubs.look);
+        self.a.mov_rr(XREGS[0], RAX);
+        self.a.place(back);
+        self.end_tail_call(frame);
+        self.later(move |c| {
+            c.a.place(call);
+            c.call_export(e, frame)?;
+            c.a.jmp(back);
+            Ok(())
+        });
+        Ok(())
+    }
+    /// Goes to the label where a call of the export does not lead to its BIF at once.
+    fn unless_bif(&mut self, e: &'static Export, otherwise: Label) {
+        self.a.mov_ri(RAX, e as *const Export as u64);
+        self.a.lea_abs(RCX, self.stubs.bif);
+        self.a.alu_rm(Alu::Cmp, RCX, RAX, std::mem::offset_of!(Export, code) as i32);
+        self.a.jcc(Cc::Ne, otherwise);
+    }
+    /// What was called in tail position has its answer in x0.
+    fn end_tail_call(&mut self, frame: Option<u64>) {
+        if let Some(k) = frame {
+            self.pop_frame(k);
+            self.return_();
+        }
     }
 
     /// `erlang:apply/2,3` fails where it is called.

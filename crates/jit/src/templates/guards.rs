@@ -7,6 +7,7 @@ use kvik_term::{am, Atom, Export};
 
 use crate::asm::*;
 use crate::compiler::{kind_byte, Compiler, Done};
+use crate::rt;
 use crate::LoadError;
 
 /// From a tagged pointer to the word behind the header.
@@ -85,6 +86,12 @@ impl<'m> Compiler<'m> {
                 c.a.alu_ri(Alu::Xor, RAX, !15);
                 Ok(())
             }),
+            am::get => {
+                self.load(a, RSI)?;
+                self.a.mov_ri(RAX, rt::dictionary::get as rt::Lean as usize as u64);
+                self.a.call_abs(self.stubs.look);
+                self.store(g.dst, RAX)
+            }
             am::op_minus => self.or_function(g, |c, slow| {
                 c.load(a, RAX)?;
                 c.a.test8_ri(RAX, 15);
