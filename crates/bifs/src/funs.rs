@@ -112,6 +112,24 @@ const NIF_MODULES: [&str; 8] = [
     "zlib",
 ];
 
+/// Natives that are Erlang code in OTP, and what is native there and not in a table here.
+const ERLANG_IN_OTP: &[(&str, &str, u8)] = &[
+    ("erlang", "alias", 0),
+    ("erlang", "max", 2),
+    ("erlang", "memory", 0),
+    ("erlang", "memory", 1),
+    ("erlang", "min", 2),
+    ("io_lib", "collect_line_bin", 4),
+];
+const ALSO_BUILTIN: &[(&str, &str, u8)] = &[
+    ("erlang", "apply", 2),
+    ("erlang", "apply", 3),
+    ("prim_file", "internal_name2native", 1),
+    ("prim_file", "internal_native2name", 1),
+    ("prim_file", "internal_normalize_utf8", 1),
+    ("prim_file", "is_translatable", 1),
+];
+
 fn is_builtin_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     static ALL: OnceLock<HashSet<(&'static str, &'static str, u8)>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
@@ -119,11 +137,12 @@ fn is_builtin_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         entries
             .filter(|b| !NIF_MODULES.contains(&b.module))
             .map(|b| (b.module, b.name, b.arity))
-            .chain([("erlang", "apply", 2), ("erlang", "apply", 3)])
+            .filter(|b| !ERLANG_IN_OTP.contains(b))
+            .chain(ALSO_BUILTIN.iter().copied())
             .collect()
     });
     let [m, f, n] = *a else { return Err(p.badarg()) };
-    match (m.as_atom(), f.as_atom(), n.as_usize()) {
+    match (m.as_atom(), f.as_atom(), n.as_small()) {
         (Some(m), Some(f), Some(n)) => {
             Ok(Term::bool(u8::try_from(n).is_ok_and(|n| all.contains(&(m.name(), f.name(), n)))))
         }

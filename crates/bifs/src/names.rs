@@ -17,7 +17,6 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "fun_info", 2, fun_info),
     bif!("erlang", "fun_info_mfa", 1, fun_info_mfa),
     bif!("erlang", "make_fun", 3, make_fun),
-    bif!("erlang", "is_builtin", 3, is_builtin),
     bif!("erlang", "display", 1, display),
     bif!("erlang", "display_string", 1, display_string),
     bif!("erlang", "display_nl", 0, display_nl),
@@ -126,16 +125,6 @@ fn make_fun<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => Err(p.badarg()),
     }
 }
-fn is_builtin<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (Some(m), Some(f), true) = (a[0].as_atom(), a[1].as_atom(), a[2].is_integer()) else {
-        return Err(p.badarg());
-    };
-    let is = |b: &kvik_proc::BifEntry| {
-        b.module == m.name() && b.name == f.name() && a[2].as_usize() == Some(b.arity as usize)
-    };
-    Ok(Term::bool(crate::all().iter().any(|table| table.iter().any(is))))
-}
-
 /// Straight to standard output, past any process.
 pub(crate) fn show(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
