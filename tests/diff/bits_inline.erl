@@ -24,6 +24,8 @@ main() ->
     show(put, [[P(X, B) || X <- Numbers, B <- [<<>>, <<9>>, <<5:3>>, hd(Binaries), x]] || P <- putters()]),
     show(parts, [parts(B) || B <- Binaries]),
     show(sized, [sized(N, B) || N <- [0, 1, 3, 8, 64, 65, 300, -1, 1 bsl 58, 1 bsl 70, a], B <- Binaries]),
+    show(part, [part(B, P, N) || B <- [x | Binaries], P <- [0, 1, 2, 7, 64, 66, 300, -1, 1 bsl 59, a],
+                                 N <- [0, 1, 8, 9, 62, 64, 65, 136, 200, -1, -3, 1 bsl 59, b]]),
     show(strings, [strings(B) || B <- Binaries ++ [<<"abcdefgh rest">>, <<"abc">>, <<1:3, "abcdefgh">>]]),
     show(floats, [floats(B) || B <- Binaries ++ [<<127, 128, 0, 0, 255, 240, 0, 0, 0, 0, 0, 0>>]]),
     show(float_put, [float_put(X) || X <- [0.0, -0.0, 1.5, 1.0e38, 3.5e38, 1.0e300, 5.0e-324, 7, a]]),
@@ -84,6 +86,11 @@ sized(N, B) ->
      case B of <<_:N/binary, X:3, R:N/bits, _/bits>> -> {X, R}; _ -> no end,
      case B of <<_:N/binary-unit:3, R/bits>> -> R; _ -> no end,
      case B of <<X:N/integer-little, R/bits>> -> {X, R}; _ -> no end].
+
+part(B, P, N) ->
+    [fails(fun() -> binary_part(B, P, N) end),
+     if binary_part(B, P, N) =:= <<>> -> empty; bit_size(binary_part(B, P, N)) > 8 -> more; true -> no end,
+     fails(fun() -> binary:referenced_byte_size(binary_part(B, P, N)) end)].
 
 strings(<<"abcdefghi", R/bits>>) -> {9, R};
 strings(<<"abcdefgh", R/bits>>) -> {8, R};

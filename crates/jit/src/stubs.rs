@@ -95,6 +95,7 @@ stubs! {
     get_bits,
     get_tail,
     get_utf8,
+    binary_part,
     /// See `stubs/build.rs`.
     append,
     private_append,
@@ -244,6 +245,7 @@ fn make() -> Option<Stubs> {
     let get_bits = m.get_bits(lean_alloc);
     let get_tail = m.get_tail(get_bits);
     let get_utf8 = m.get_utf8(lean);
+    let binary_part = m.binary_part(get_bits);
     let append = m.append(lean_alloc, false);
     let private_append = m.append(lean_alloc, true);
     let (put_binary, put_utf8) = (m.put_binary(lean), m.put_utf8());
@@ -276,6 +278,7 @@ fn make() -> Option<Stubs> {
         get_bits,
         get_tail,
         get_utf8,
+        binary_part,
         append,
         private_append,
         put_binary,

@@ -127,6 +127,7 @@ atoms! {
     binary_find_trap = "binary_find_trap",
     binary_longest_prefix_trap = "binary_longest_prefix_trap",
     binary_longest_suffix_trap = "binary_longest_suffix_trap",
+    binary_part = "binary_part",
     binary_to_list_continue = "binary_to_list_continue",
     binary_to_term_trap = "binary_to_term_trap",
     bitmaps = "bitmaps",

@@ -174,6 +174,75 @@ impl Maker {
         tail
     }
 
+    /// `rdx` bytes from byte `rsi` on of the term in `rdi`, both small integers that are not negative;
+    /// `NONE` where that is none or no binary. There is room for `get_bits`.
+    pub(super) fn binary_part(&mut self, get_bits: Label) -> Label {
+        let part = self.entry();
+        let a = &mut self.a;
+        let (sub, found, some, on_heap, none) =
+            (a.label(), a.label(), a.label(), a.label(), a.label());
+        a.lea(RAX, RDI, -BOXED);
+        a.test8_ri(RAX, 3);
+        a.jcc(Cc::Ne, none);
+        // Bytes as bits from here on.
+        a.shr(RSI, 1);
+        a.shr(RDX, 1);
+        a.movzx8_rm(RAX, RDI, -BOXED);
+        a.alu32_ri(Alu::Cmp, RAX, kind(SUB_BIN));
+        a.jcc(Cc::E, sub);
+        a.mov_rm(RCX, RDI, 8 - BOXED);
+        a.shl(RCX, 3);
+        a.alu32_ri(Alu::Cmp, RAX, kind(HEAP_BIN));
+        a.jcc(Cc::E, found);
+        a.alu32_ri(Alu::Cmp, RAX, kind(REFC_BIN));
+        a.jcc(Cc::Ne, none);
+        a.jmp(found);
+        a.place(sub);
+        a.mov_rm(RCX, RDI, 24 - BOXED);
+        a.shr(RCX, 4);
+        a.place(found);
+        a.mov_rr(RAX, RCX);
+        a.alu_rr(Alu::Sub, RAX, RSI);
+        a.jcc(Cc::B, none);
+        a.alu_rr(Alu::Cmp, RAX, RDX);
+        a.jcc(Cc::B, none);
+        a.alu_rr(Alu::Cmp, RCX, RDX);
+        a.jcc(Cc::Ne, some);
+        a.mov_rr(RAX, RDI);
+        a.ret();
+        // What `get_bits` reads of a context, on the thread's stack.
+        a.place(some);
+        a.alu_ri(Alu::Sub, RSP, 8 * MATCH_CTX_WORDS as i32);
+        a.cmp8_mi(RDI, -BOXED, kind(SUB_BIN) as u8);
+        let whole = a.label();
+        a.jcc(Cc::Ne, whole);
+        a.mov_rm(RAX, RDI, 16 - BOXED);
+        a.shr(RAX, 4);
+        a.alu_rr(Alu::Add, RSI, RAX);
+        a.mov_rm(RDI, RDI, 8 - BOXED);
+        a.place(whole);
+        a.lea(RAX, RDI, 16 - BOXED);
+        a.cmp8_mi(RDI, -BOXED, kind(REFC_BIN) as u8);
+        a.jcc(Cc::Ne, on_heap);
+        a.mov_rm(RAX, RDI, 32 - BOXED);
+        a.place(on_heap);
+        let at = |field: i32| field + BOXED;
+        a.mov_mr(RSP, at(CTX_ORIG), RDI);
+        a.mov_mr(RSP, at(CTX_BASE), RAX);
+        a.mov_mr(RSP, at(CTX_POS), RSI);
+        a.alu_rr(Alu::Add, RSI, RDX);
+        a.mov_mr(RSP, at(CTX_END), RSI);
+        a.mov_rr(RSI, RDX);
+        a.lea(RDI, RSP, BOXED);
+        a.call(get_bits);
+        a.alu_ri(Alu::Add, RSP, 8 * MATCH_CTX_WORDS as i32);
+        a.ret();
+        a.place(none);
+        a.mov_ri(RAX, NONE);
+        a.ret();
+        part
+    }
+
     /// The next character of the context in `rdi`, in `rax`: a small integer or `NONE`. Those of
     /// two to four bytes are read here, all else is the runtime's.
     pub(super) fn get_utf8(&mut self, lean: Label) -> Label {

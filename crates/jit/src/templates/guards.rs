@@ -54,6 +54,9 @@ impl<'m> Compiler<'m> {
                 None => return self.native_unary(g, a),
             },
             [a, b] => return self.native_binary(g, a, b),
+            [a, b, n] if g.e.function == am::binary_part => {
+                self.or_function(g, |c, slow| c.binary_part(a, b, n, slow))?
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -236,6 +239,24 @@ impl<'m> Compiler<'m> {
         self.a.jcc(Cc::Ne, slow);
         self.a.shr(RAX, 3);
         self.a.place(over);
+        Ok(())
+    }
+
+    /// `n` bytes from byte `at` on.
+    fn binary_part(&mut self, a: Arg, at: Arg, n: Arg, slow: Label) -> Done {
+        self.room(crate::stubs::bits::BITS_WORDS, slow);
+        self.load(a, RDI)?;
+        self.load(at, RSI)?;
+        self.load(n, RDX)?;
+        self.a.mov_rr(RAX, RSI);
+        self.a.alu_rr(Alu::Or, RAX, RDX);
+        self.a.test8_ri(RAX, 15);
+        self.a.jcc(Cc::Ne, slow);
+        // A negative number goes backwards.
+        self.a.test_rr(RAX, RAX);
+        self.a.jcc(Cc::S, slow);
+        self.a.call_abs(self.stubs.binary_part);
+        crate::compiler::none_to(&mut self.a, slow);
         Ok(())
     }
 

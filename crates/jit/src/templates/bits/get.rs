@@ -86,7 +86,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Goes to `full` where there is no room for so many words.
-    fn room(&mut self, words: usize, full: Label) {
+    pub(in crate::templates) fn room(&mut self, words: usize, full: Label) {
         use kvik_heap::alloc::STACK_SLACK;
         self.a.lea(RAX, HTOP, ((words + STACK_SLACK) * 8) as i32);
         self.a.alu_rr(Alu::Cmp, RAX, STACK);
