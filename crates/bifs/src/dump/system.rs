@@ -112,6 +112,7 @@ pub fn objects(out: &mut Vec<u8>) -> Result<()> {
             writeln!(out, "{i}: [{}]", rows.join(","))
         }),
         Store::Tree(t) => {
+            writeln!(out, "Ordered set (AVL tree), Elements: {}", t.len())?;
             let mut key = t.first();
             while let Some(k) = key {
                 t.get(k).map_or(Ok(()), |o| writeln!(out, "{}", show(o)))?;

@@ -7,9 +7,10 @@ use kvik_sync::Here;
 
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
-use super::Scheduler;
+use super::{Scheduler, Work};
 use crate::exit::Farewell;
 use crate::process::{Priority, Rest, Seat, Stage, Task, Ticket};
+use crate::signal::deliver;
 use crate::timer::{Due, Queue};
 use crate::{sysprof, trace, Proc};
 
@@ -103,6 +104,18 @@ impl Local {
     /// The thread is no scheduler any more.
     pub fn stop() {
         LOCAL.set(None)
+    }
+    /// Takes on what others have for it.
+    pub fn work(&self, w: Work) {
+        match w {
+            Work::Run(t) => self.queues.borrow_mut().push(t),
+            Work::Raise(pid, to) => self.raise(pid, to),
+            Work::Timer(at, due) => self.timers.borrow_mut().add(at, due),
+            Work::Forget(at, due) => self.timers.borrow_mut().remove(at, due),
+            Work::Signal(pid, s) => {
+                deliver(pid, s);
+            }
+        }
     }
     /// Lets a process that waits here have its next turn as one of that priority.
     pub fn raise(&self, pid: u32, to: Priority) {

@@ -232,17 +232,14 @@ pub fn note_queue() {
         l.me.counters.queued.store(l.waiting(), Ordering::Relaxed);
     }
 }
-/// All that waits for its turn on this scheduler, or waited last, taken away: for who ends the program.
+/// All that waits for its turn on this scheduler, or waited last, taken away: for who ends the
+/// program, or gives it back by [`enqueue`] (between turns, when nobody sits in the seat).
 pub fn take_own() -> Vec<Ticket> {
     let Some(l) = local() else { return Vec::new() };
-    let run = |w| match w {
-        Work::Run(t) => Some(t),
-        _ => None,
-    };
+    l.me.inbound.take(|_| ()).for_each(|w| l.work(w));
     let mut queue = l.queues.borrow_mut();
     let near = l.next.take().map(Rest::take).into_iter().chain(l.seat.take());
-    let queued = near.chain(std::iter::from_fn(|| queue.pop()));
-    queued.chain(l.me.inbound.take(|_| ()).filter_map(run)).collect()
+    near.chain(std::iter::from_fn(|| queue.pop())).collect()
 }
 /// Is that scheduler asleep?
 pub fn is_idle(i: usize) -> bool {

@@ -12,7 +12,6 @@ use super::switch::CRUMBS;
 use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
-use crate::signal::deliver;
 use crate::{clock, exit, sysprof, timer, trace};
 
 /// Reductions a turn.
@@ -83,7 +82,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
     };
     s.me.counters.started.store(clock::now(), Relaxed);
     s.me.meter.enter(State::Other);
-    early.into_iter().for_each(|w| s.work(w));
+    early.into_iter().for_each(|w| s.l.work(w));
     s.run();
     Local::stop();
 }
@@ -127,20 +126,9 @@ impl Loop {
     }
     fn take_inbound(&mut self) {
         for w in self.me.inbound.take(|_| ()) {
-            self.work(w);
+            self.l.work(w);
         }
         self.me.counters.queued.store(self.l.waiting(), Relaxed);
-    }
-    fn work(&mut self, w: Work) {
-        match w {
-            Work::Run(t) => self.l.queues.borrow_mut().push(t),
-            Work::Raise(pid, to) => self.l.raise(pid, to),
-            Work::Timer(at, due) => self.l.timers.borrow_mut().add(at, due),
-            Work::Forget(at, due) => self.l.timers.borrow_mut().remove(at, due),
-            Work::Signal(pid, s) => {
-                deliver(pid, s);
-            }
-        }
     }
     fn pick(&mut self) -> Option<Ticket> {
         if let Some(t) = self.l.picked.take() {
