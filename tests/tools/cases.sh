@@ -119,24 +119,38 @@ case_dialyze() {
 case_stdlib() { dialyzer --build_plt --output_plt plt --apps erts kernel stdlib compiler crypto >/dev/null; dialyzer --plt plt --no_check_plt -Wunknown -r "$lib"/stdlib-*/ebin | sort; }
 # A release with the machine in it, started by its own script, stopped by a signal, as a service is.
 case_release() {
-  rebar new release store >/dev/null && cd store && cp "$here/shop.erl" apps/store/src/ && sed -i 's/-sname.*/-sname store/' config/vm.args
+  rebar new release store >/dev/null && cd store && export PORT_FILE=$PWD/port && cp "$here/shop.erl" apps/store/src/ && sed -i 's/-sname.*/-sname store/' config/vm.args
   rebar as prod release | grep -v '^status 0'
-  local bin=_build/prod/rel/store/bin/store pid answer i
-  ls _build/prod/rel/store; rm -f port
-  for i in foreground; do
-    $bin $i -eval '{ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, P} = inet:port(L), ok = file:write_file("'"$PWD"'/port", integer_to_list(P)), (fun F() -> {ok, S} = gen_tcp:accept(L), gen_tcp:send(S, io_lib:format("~p ~p ~p~n", [shop:price(2), init:get_status(), [A || {A, _, _} <- application:which_applications()]])), gen_tcp:close(S), F() end)().' >"$i.log" 2>&1 &
-    pid=$!
-    for _ in $(seq 100); do [ -s port ] && break; sleep 0.1; done
-    exec 3<>"/dev/tcp/127.0.0.1/$(cat port)" && answer=$(cat <&3); exec 3<&-
-    echo "answered $answer"
-    kill -TERM "$pid"; wait "$pid"; echo "$i: status $?"; cat "$i.log"
-  done
+  local bin=_build/prod/rel/store/bin/store pid answer
+  ls _build/prod/rel/store
+  # shellcheck disable=SC2016
+  $bin foreground -eval '
+    {ok, L} = gen_tcp:listen(0, [binary, {active, false}, {ip, {127, 0, 0, 1}}]), {ok, P} = inet:port(L),
+    ok = file:write_file(os:getenv("PORT_FILE"), integer_to_list(P)),
+    {ok, S} = gen_tcp:accept(L),
+    Apps = [A || {A, _, _} <- application:which_applications()],
+    gen_tcp:send(S, io_lib:format("~p ~p ~p~n", [shop:price(2), init:get_status(), Apps])),
+    gen_tcp:close(S).' >log 2>&1 &
+  pid=$!
+  for _ in $(seq 600); do [ -s "$PORT_FILE" ] && break; sleep 0.1; done
+  exec 3<>"/dev/tcp/127.0.0.1/$(cat "$PORT_FILE")" && answer=$(cat <&3); exec 3<&-
+  echo "answered $answer"
+  kill -TERM "$pid"; wait "$pid"; echo "stopped: status $?"; grep -c 'SIGTERM received' log
 }
-# Elixir's own tests of seven modules, from Debian's source package.
+# Elixir's own tests of seven modules, from Debian's source package (or unpacked in $ELIXIR_SOURCE).
+elixir_source() {
+  local apt=(-qq -o "Dir::State::lists=$PWD/lists" -o "Dir::Etc::sourcelist=$PWD/list" -o Dir::Etc::sourceparts=-)
+  mkdir -p lists/partial && echo 'deb-src http://deb.debian.org/debian bookworm main' >list
+  apt-get "${apt[@]}" update && apt-get "${apt[@]}" source --download-only elixir-lang && tar xf elixir-lang_*.orig.tar.*
+}
 case_elixirs() {
-  (cd .. && { ls elixir-lang-*/ || apt-get source -qq elixir-lang; }) >/dev/null 2>&1
-  cd ../elixir-lang-*/lib/elixir || return
-  local a home; home=$(dirname "$(readlink -f "$(command -v elixir)")")/..
+  local a home source=${ELIXIR_SOURCE:-}
+  if [ -z "$source" ]; then
+    (cd ../.. && { compgen -G 'elixir-1*' || elixir_source; }) >../fetched 2>&1 || cat ../fetched
+    source=$(echo "$PWD"/../../elixir-1*)
+  fi
+  home=$(dirname "$(readlink -f "$(command -v elixir)")")/..
+  cp -r "$source" elixir && cd elixir/lib/elixir || return
   for a in ../*/; do ln -sfn "$home/lib/$(basename "$a")/ebin" "$a/ebin"; done
   ../../bin/elixir -r test/elixir/test_helper.exs -pr 'test/elixir/{kernel,enum,map,string,gen_server,task,process}_test.exs' 2>&1 | tail -n 4
 }
