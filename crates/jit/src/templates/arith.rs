@@ -2,7 +2,7 @@
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_proc::Proc;
-use kvik_term::word::TAG_PID;
+use kvik_term::word::{fits_small, SMALL_MIN, TAG_PID};
 use kvik_term::{am, Atom, Export};
 
 use crate::asm::*;
@@ -25,6 +25,14 @@ impl<'m> Compiler<'m> {
         if self.proof.clear_target(self.at) {
             self.copy(Arg::Nil, dst)?;
         }
+        // As OTP's: an addition of 0. (-0.0 shows it.)
+        let (e, operands) = match (e.module == am::erlang, e.function, &operands[..]) {
+            (true, am::op_plus, [a])
+            | (true, am::op_minus, [a @ (Arg::X(..) | Arg::Y(..)), Arg::Int(0)]) => {
+                (kvik_code::export(am::erlang, am::op_plus, 2), vec![*a, Arg::Int(0)])
+            }
+            _ => (e, operands),
+        };
         if e.module == am::erlang {
             if operands.is_empty() && e.function == am::self_ {
                 self.a.mov32_rm(RAX, P, Proc::PID as i32);
@@ -127,13 +135,16 @@ impl<'m> Compiler<'m> {
     }
 }
 
-/// What OTP's loader makes increments of, and unary `+`, show no line of `erlang` when they fail.
+/// What OTP's loader makes increments of shows no line of `erlang` when it fails: a register and a
+/// small integer.
 fn leaves_no_line(e: &Export, args: &[Arg]) -> bool {
+    let register = |a: &Arg| matches!(a, Arg::X(..) | Arg::Y(..));
+    let small = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i));
+    let negated = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i) && *i != SMALL_MIN);
     e.module == am::erlang
         && match (e.function, args) {
-            (am::op_plus, [a, b]) => [a, b].iter().any(|x| matches!(x, Arg::Int(_))),
-            (am::op_minus, [_, b]) => matches!(b, Arg::Int(_)),
-            (am::op_plus, [_]) => true,
+            (am::op_plus, [a, b]) => register(a) && small(b) || small(a) && register(b),
+            (am::op_minus, [a, b]) => register(a) && negated(b),
             _ => false,
         }
 }
