@@ -9,7 +9,7 @@ use kvik_etf::DecodeOpts;
 use kvik_heap::Pins;
 use kvik_jit::LoadError;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::{am, Atom, Term};
+use kvik_term::{am, Atom, Export, Term};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "prepare_loading", 2, prepare_loading),
@@ -325,13 +325,18 @@ fn get_module_info_item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// What a module exports, with the natives for which its file has no code, as `erlang:'=='/2`.
 /// Local functions that a native replaced stay local.
-fn exported(i: &Instance) -> Vec<&'static kvik_term::Export> {
+fn exported(i: &Instance) -> Vec<&'static Export> {
     let mut local: HashSet<_> = i.functions.iter().map(|f| (f.function, f.arity)).collect();
     for e in i.exports.iter().map(|(e, _)| e).chain(&i.natives) {
         local.remove(&(e.function, e.arity));
     }
-    let ours = |e: &&'static kvik_term::Export| {
-        e.module == i.name && kvik_code::is_defined(e) && !local.contains(&(e.function, e.arity))
+    // What runs once when the module is loaded has an export of its own.
+    let once = |e: &Export| i.on_load.is_some() && e.function == am::dollar_on_load;
+    let ours = |e: &&'static Export| {
+        e.module == i.name
+            && kvik_code::is_defined(e)
+            && !local.contains(&(e.function, e.arity))
+            && !once(e)
     };
     kvik_code::exports().into_iter().filter(ours).collect()
 }
