@@ -5,12 +5,10 @@ pub mod asm;
 pub mod breaks;
 mod compiler;
 mod load;
-mod map_stubs;
 pub mod mem;
 mod rt;
 mod stubs;
 mod templates;
-mod term_stubs;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

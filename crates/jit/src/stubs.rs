@@ -7,6 +7,8 @@
 
 pub mod bits;
 mod build;
+mod maps;
+pub mod terms;
 
 use std::sync::OnceLock;
 
@@ -14,10 +16,8 @@ use kvik_heap::{Heap, Regs};
 use kvik_term::word::NONE;
 
 use crate::asm::*;
-use crate::map_stubs;
 use crate::mem::Code;
 use crate::rt;
-use crate::term_stubs;
 
 pub const P: R = R13;
 pub const REGS: R = RBX;
@@ -81,7 +81,7 @@ stubs! {
     break_export,
     /// Where a watched call comes back to.
     returned,
-    /// The value of a key in a map: see `map_stubs`.
+    /// The value of a key in a map: see `stubs/maps.rs`.
     map_find,
     map_find_hashed,
     map_find_deep,
@@ -101,7 +101,7 @@ stubs! {
     private_append,
     put_binary,
     put_utf8,
-    /// See `term_stubs`.
+    /// See `stubs/terms.rs`.
     look,
     compare,
     equal,
@@ -239,7 +239,7 @@ fn make() -> Option<Stubs> {
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
     let (break_entry, break_export, returned) = watched(&mut m);
-    let maps = map_stubs::make(&mut m.a);
+    let maps = maps::make(&mut m.a);
     let (lean, lean_alloc) = (m.lean(), m.lean_alloc());
     let start_match = m.start_match();
     let get_bits = m.get_bits(lean_alloc);
@@ -249,7 +249,7 @@ fn make() -> Option<Stubs> {
     let append = m.append(lean_alloc, false);
     let private_append = m.append(lean_alloc, true);
     let (put_binary, put_utf8) = (m.put_binary(lean), m.put_utf8());
-    let terms = term_stubs::make(&mut m.a);
+    let terms = terms::make(&mut m.a);
     let labels = Labels {
         enter,
         runtime,

@@ -9,8 +9,8 @@ use kvik_term::{am, Export};
 use crate::asm::*;
 use crate::compiler::{kind_byte, Compiler, Done, FUN_CODE};
 use crate::rt;
+use crate::stubs::terms::NO_ROOM;
 use crate::stubs::{REGS, XREGS};
-use crate::term_stubs::NO_ROOM;
 use kvik_heap::Regs;
 
 impl<'m> Compiler<'m> {

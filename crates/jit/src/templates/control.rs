@@ -88,7 +88,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    /// Calls a stub of `term_stubs` and tests what it answers.
+    /// Calls a stub of `stubs::terms` and tests what it answers.
     fn ask_of_two(&mut self, stub: usize, a: Arg, b: Arg) -> Done {
         self.load(a, RDX)?;
         self.load(b, RSI)?;

@@ -1,4 +1,4 @@
-//! Maps. Looking into flat ones and updating them is native (`map_stubs`); the rest is the
+//! Maps. Looking into flat ones and updating them is native (`stubs::maps`); the rest is the
 //! runtime's.
 
 use kvik_beam::{Arg, Op, Opcode};
@@ -9,8 +9,8 @@ use crate::asm::*;
 use crate::compiler::{kind_byte, Compiler, Done};
 use crate::rt;
 use crate::rt::maps;
+use crate::stubs::terms::NO_ROOM;
 use crate::stubs::HTOP;
-use crate::term_stubs::NO_ROOM;
 
 impl<'m> Compiler<'m> {
     pub(super) fn maps(&mut self, op: &Op) -> Done {

@@ -8,8 +8,8 @@ use kvik_term::word::{FLAT_MAP, HAMT, NONE, TAG_BOXED};
 use crate::asm::*;
 use crate::compiler::kind_byte;
 use crate::rt::maps;
+use crate::stubs::terms::{call, entry, NO_ROOM};
 use crate::stubs::{HTOP, STACK};
-use crate::term_stubs::{call, entry, NO_ROOM};
 
 /// From a tagged pointer: a map's number of keys (a small integer), and its tuple of keys.
 const SIZE: i32 = 8 - TAG_BOXED as i32;
@@ -89,9 +89,9 @@ fn value(a: &mut Asm, into: R) {
     a.mov_r_idx(into, RSI, RAX, 0, KEYS);
 }
 
-fn finding(a: &mut Asm, none: Label) -> Label {
-    let (find, large, deep) = (entry(a), a.label(), a.label());
-    deep_to(a, deep);
+/// Answers for a flat map and for what is no map; goes on with a large one.
+fn flat_map(a: &mut Asm, none: Label) {
+    let large = a.label();
     flat_or(a, large, none);
     search(a, none);
     value(a, RAX);
@@ -99,20 +99,20 @@ fn finding(a: &mut Asm, none: Label) -> Label {
     a.place(large);
     a.alu32_ri(Alu::Cmp, RAX, kind_byte(HAMT));
     a.jcc(Cc::Ne, none);
+}
+
+fn finding(a: &mut Asm, none: Label) -> Label {
+    let (find, deep) = (entry(a), a.label());
+    deep_to(a, deep);
+    flat_map(a, none);
     a.place(deep);
     call(a, maps::find as maps::Find as usize);
     find
 }
 
 fn finding_hashed(a: &mut Asm, none: Label) -> (Label, Label) {
-    let (find, large) = (entry(a), a.label());
-    flat_or(a, large, none);
-    search(a, none);
-    value(a, RAX);
-    a.ret();
-    a.place(large);
-    a.alu32_ri(Alu::Cmp, RAX, kind_byte(HAMT));
-    a.jcc(Cc::Ne, none);
+    let find = entry(a);
+    flat_map(a, none);
     let deep = a.here();
     call(a, maps::find_hashed as maps::Find as usize);
     (find, deep)
