@@ -1,7 +1,7 @@
 //! The janitor: a thread that gives memory which nobody uses any more back to the system, so that
-//! no scheduler has to do more than tidy up before it sleeps. What was freed stays with the program for a second at least, as it is likely
-//! taken again; and where nothing is done the janitor sleeps. Before all that it has the memory of the
-//! first processes made present.
+//! no scheduler has to do more than tidy up before it sleeps. What was freed stays with the program
+//! for a second at least, as it is likely taken again; and where nothing is done the janitor sleeps.
+//! Before all that it has the memory of the first processes made present.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
