@@ -12,17 +12,31 @@
 
 write(Dir, Seed, Functions) ->
     Name = list_to_atom("r" ++ integer_to_list(Seed)),
-    Forms = forms(Name, Seed, Functions),
-    Code = compiled(Name, Forms, [options(Seed), [no_type_opt], [no_ssa_opt]]),
+    {Forms, Code} = compiled(Name, Seed, Functions),
     File = filename:join(Dir, atom_to_list(Name)),
     ok = file:write_file(File ++ ".beam", Code),
     ok = file:write_file(File ++ ".erl", [erl_pp:form(F) || F <- Forms]).
 
-%% OTP's compiler fails at some of these programs, with some of its passes.
-compiled(Name, Forms, [Options | More]) ->
+%% OTP's compiler fails at some of these programs, with some of its passes, and of some it makes files
+%% that OTP does not load. Where nothing helps it is another program.
+compiled(Name, Seed, Functions) ->
+    Forms = forms(Name, Seed, Functions),
+    case first_good(Name, Forms, [options(Seed), [no_type_opt], [no_ssa_opt]]) of
+        {ok, Code} -> {Forms, Code};
+        none -> compiled(Name, Seed + (1 bsl 32), Functions)
+    end.
+
+first_good(_, _, []) -> none;
+first_good(Name, Forms, [Options | More]) ->
     case compile:forms(Forms, [binary, return_errors | Options]) of
-        {ok, Name, Code} -> Code;
-        {error, _, _} when More =/= [] -> compiled(Name, Forms, More);
+        {ok, Name, Code} ->
+            case code:load_binary(Name, "random", Code) of
+                {module, Name} -> {ok, Code};
+                {error, _} -> first_good(Name, Forms, More)
+            end;
+        {error, [], _} -> first_good(Name, Forms, More);
+        {error, [{none, compile, _} | _], _} -> first_good(Name, Forms, More);
+        {error, [{[], [{none, compile, _} | _]} | _], _} -> first_good(Name, Forms, More);
         {error, Errors, _} ->
             io:format("~p: ~p~n", [Name, Errors]),
             halt(2)
