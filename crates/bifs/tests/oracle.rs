@@ -14,6 +14,9 @@ use kvik_term::{am, Term};
 const TURNS: [i64; 2] = [4000, 1];
 /// How much of a map it gives at a time depends on what is left of the turn.
 const AS_FAR_AS_THE_TURN_GOES: &str = "map_next";
+/// Has the number of OTP's release and, behind a space, the day of its own: patterns that one of the
+/// two has compiled the other cannot use.
+const OF_ANOTHER_DAY: &str = "version";
 /// Wrong answers of a BIF that are shown.
 const SHOWN: u32 = 3;
 
@@ -84,7 +87,12 @@ fn compare(module: &str, at_least: usize) {
                 .find(|b| b.module == m && b.name == f && b.arity as usize == args.len())
                 .unwrap_or_else(|| panic!("{m}:{f}"));
             let got = answer(&p, bif, &args, turn);
-            if text(got) == text(want) || turn < TURNS[0] && f == AS_FAR_AS_THE_TURN_GOES {
+            let (ours, theirs) = (text(got), text(want));
+            let number = |t: &[u8]| t.split(|b| *b == b' ').next().map(<[u8]>::to_vec);
+            if f == OF_ANOTHER_DAY && ours != theirs && number(&ours) == number(&theirs) {
+                continue;
+            }
+            if ours == theirs || turn < TURNS[0] && f == AS_FAR_AS_THE_TURN_GOES {
                 continue;
             }
             let n = wrong.entry(format!("{m}:{f}")).or_insert(0);
