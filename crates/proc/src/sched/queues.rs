@@ -206,16 +206,24 @@ impl Queues {
         }
         now - self.mark.1
     }
-    /// Two that may go together: who used up a turn, and a partner of it that waits here as well. One
-    /// who used up a turn is to be left then, unless there are `others` that run here now.
-    pub fn pair(&self, others: bool, partners: impl Fn(&Ticket) -> [u32; 2]) -> Option<[u32; 2]> {
+    /// Two that may go together: who used up a turn, and a partner of it that waits here as well, or
+    /// the one partner that it talks with, which waits for it and will follow. One who used up a turn
+    /// is to be left then, unless there are `others` that run here now.
+    pub fn pair(
+        &self,
+        others: bool,
+        partners: impl Fn(&Ticket) -> [u32; 2],
+        runs: impl Fn(u32) -> bool,
+    ) -> Option<[u32; 2]> {
         let all = || self.by_priority.iter().flatten();
         let busy = || all().filter(|w| w.mark.is_busy());
         let waits = |pid: u32| all().any(|w| w.ticket.task().pid == pid);
         let of = |w: &Waiting| {
             let pid = w.ticket.task().pid;
-            let partner = partners(&w.ticket).into_iter().find(|q| *q != pid && waits(*q))?;
-            Some([pid, partner])
+            let [to, from] = partners(&w.ticket);
+            let here = [to, from].into_iter().find(|q| *q != pid && waits(*q));
+            let follows = (to == from && to != 0 && to != pid && !runs(to)).then_some(to);
+            Some([pid, here.or(follows)?])
         };
         let pair = busy().find_map(of)?;
         (others || busy().any(|w| !pair.contains(&w.ticket.task().pid))).then_some(pair)

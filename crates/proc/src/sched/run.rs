@@ -395,7 +395,7 @@ impl Loop {
         });
         if work.is_empty() && few {
             let of = |t: &Ticket| [&t.private().last_to, &t.private().last_from].map(|q| q.get());
-            if let Some(pair) = q.pair(shared, of) {
+            if let Some(pair) = q.pair(shared, of, |pid| self.is_runnable(pid)) {
                 work = q
                     .take(2, |t, _| t.private().flag(flag::BOUND) || !pair.contains(&t.task().pid));
             }
