@@ -6,22 +6,16 @@
 //! as a program took in earlier rounds is used once, and freed, right before it starts.
 
 use crate::machine::{field, leading};
-use std::process::{Command, Stdio};
+use kvik_sys::alloc;
 
 /// Programs that take less do not notice.
 const LEAST_KB: u64 = 256 << 10;
 
 /// Uses memory for a program that took so much at most.
 pub fn touch(peak_kb: u64) {
-    let Some(kb) = portion(peak_kb, available_kb()) else { return };
-    // A program with one buffer that is filled once. Where it does not run nothing is warm, as
-    // for programs that need little.
-    let _ = Command::new("dd")
-        .args(["if=/dev/zero", "of=/dev/null", "count=1", &format!("bs={kb}K")])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    if let Some(kb) = portion(peak_kb, available_kb()) {
+        alloc::touch((kb << 10) as usize);
+    }
 }
 
 /// How much of it: nobody else is to be pressed out of memory.

@@ -11,6 +11,7 @@ use std::alloc::{GlobalAlloc, Layout};
 
 use libmimalloc_sys as mi;
 
+pub use crate::huge::touch;
 use crate::{huge, slab};
 
 pub struct Allocator;

@@ -47,6 +47,33 @@ fn take(size: usize) -> Option<Free> {
     Some(free.swap_remove(best))
 }
 
+/// New memory that is not there yet, to be made of huge pages; null where there is none.
+fn map(size: usize) -> *mut c_void {
+    let (prot, flags) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping that replaces nothing; the advice changes nothing a program could see.
+    unsafe {
+        let p = libc::mmap(ptr::null_mut(), size, prot, flags, -1, 0);
+        if p == libc::MAP_FAILED {
+            return ptr::null_mut();
+        }
+        libc::madvise(p, size, libc::MADV_HUGEPAGE);
+        p
+    }
+}
+/// Has the system find so much memory, and takes none: who asks next has it sooner.
+pub fn touch(size: usize) {
+    let p = map(size);
+    if !p.is_null() {
+        // SAFETY: the new mapping, which nobody else knows; an advice that the system does not take
+        // changes nothing.
+        unsafe {
+            libc::madvise(p, size, libc::MADV_POPULATE_WRITE);
+            libc::munmap(p, size);
+        }
+    }
+}
+
 /// A block of `size` bytes, null where there is no memory; and whether it is all zeros.
 pub fn alloc(size: usize) -> (*mut u8, bool) {
     let Some(size) = whole_units(size) else { return (ptr::null_mut(), false) };
@@ -59,17 +86,8 @@ pub fn alloc(size: usize) -> (*mut u8, bool) {
         // SAFETY: the same.
         unsafe { unmap(kept.at, kept.size) };
     }
-    let (prot, flags) =
-        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping that replaces nothing; the advice changes nothing a program could see.
-    unsafe {
-        let p = libc::mmap(ptr::null_mut(), size, prot, flags, -1, 0);
-        if p == libc::MAP_FAILED {
-            return (ptr::null_mut(), false);
-        }
-        libc::madvise(p, size, libc::MADV_HUGEPAGE);
-        (p.cast(), true)
-    }
+    let p = map(size);
+    (p.cast(), !p.is_null())
 }
 
 /// # Safety

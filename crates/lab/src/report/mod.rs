@@ -97,7 +97,7 @@ fn machine(report: &Report) -> String {
          for repeating runs that others disturbed. One program at a time, nothing pinned. Before \
          the clock starts a tenth of the work is done in Java, in the small programs, and where \
          calls, crowds, short lives and opened ports are measured; elsewhere nothing is warm \
-         but memory: what a program took in earlier rounds, from 256 MB, is used once by another \
+         but memory: what a program took in earlier rounds, from 256 MB, is used once by the lab \
          right before it starts.",
         machine.model,
         machine.cores,
