@@ -4,7 +4,7 @@
 -module(stress).
 -export([main/1, times/2, rss/0]).
 
-%% What main/1 ends the program with where the ticker waited longer, and all else was right.
+%% What the program ends with where somebody waited longer than may be, and all else was right.
 -define(STALLED, 3).
 
 main([Case]) ->
@@ -217,8 +217,7 @@ run(files) ->
     io:format("files: ~b syncs; ticks late by at most ~w ms; ping-pong's rate ~w of what it is without~n",
               [Syncs, [L div 10 / 100 || L <- Late], [round(R * 100) / 100 || R <- Rates]]),
     true = Syncs > 20,
-    true = lists:min(Late) =< 5000,
-    true = lists:max(Rates) >= 0.9,
+    lists:min(Late) =< 5000 andalso lists:max(Rates) >= 0.9 orelse halt(?STALLED),
     "nobody waits, ";
 
 %% ---- a million processes ----
