@@ -57,20 +57,21 @@ fn call_rax(a: &mut Asm) {
     a.ret();
 }
 
-fn float_or(a: &mut Asm, r: R, other: Label) {
+/// Goes on where the term is of that kind.
+fn of_kind_or(a: &mut Asm, r: R, kind: u64, other: Label) {
     a.mov32_rr(RAX, r);
     a.alu32_ri(Alu::And, RAX, 3);
     a.alu32_ri(Alu::Cmp, RAX, TAG_BOXED as i32);
     a.jcc(Cc::Ne, other);
-    a.cmp8_mi(r, HEADER, kind_byte(FLOAT) as u8);
+    a.cmp8_mi(r, HEADER, kind_byte(kind) as u8);
     a.jcc(Cc::Ne, other);
 }
 
 /// Two floats here, all else in Rust.
 fn comparing(a: &mut Asm) -> Label {
     let (entry, other, done) = (entry(a), a.label(), a.label());
-    float_or(a, RDX, other);
-    float_or(a, RSI, other);
+    of_kind_or(a, RDX, FLOAT, other);
+    of_kind_or(a, RSI, FLOAT, other);
     a.movsd_load(0, RDX, 8 + HEADER);
     a.movsd_load(1, RSI, 8 + HEADER);
     a.mov_ri(RAX, 1);
@@ -100,12 +101,7 @@ fn set_element(a: &mut Asm) -> Label {
     let (entry, bad, full) = (entry(a), a.label(), a.label());
     a.test8_ri(index, 15);
     a.jcc(Cc::Ne, bad);
-    a.mov32_rr(RAX, tuple);
-    a.alu32_ri(Alu::And, RAX, 3);
-    a.alu32_ri(Alu::Cmp, RAX, TAG_BOXED as i32);
-    a.jcc(Cc::Ne, bad);
-    a.cmp8_mi(tuple, HEADER, kind_byte(TUPLE) as u8);
-    a.jcc(Cc::Ne, bad);
+    of_kind_or(a, tuple, TUPLE, bad);
     // Size and index as small integers; 0 and what is negative become large.
     a.mov32_rm(RAX, tuple, HEADER);
     a.shr(RAX, 4);

@@ -358,13 +358,24 @@ impl<'m> Compiler<'m> {
     }
     /// So many bits, in `rsi`, if they are there; the words that a bit string of them may take.
     fn sized(&mut self, c: Arg, size: Arg, unit: u64, fail: Label) -> Result<usize, LoadError> {
+        self.bits_there(c, size, unit, fail)?;
+        Ok(BITS_WORDS)
+    }
+    /// So many bits, in `rsi`, if they are there; the context.
+    pub(super) fn bits_there(
+        &mut self,
+        c: Arg,
+        size: Arg,
+        unit: u64,
+        fail: Label,
+    ) -> Result<R, LoadError> {
         self.bits_of(size, unit, fail)?;
         let r = self.context(c)?;
         self.a.mov_rm(RAX, r, CTX_END);
         self.a.alu_rm(Alu::Sub, RAX, r, CTX_POS);
         self.a.alu_rr(Alu::Cmp, RSI, RAX);
         self.a.jcc(Cc::A, fail);
-        Ok(BITS_WORDS)
+        Ok(r)
     }
 
     fn get_tail(&mut self, c: Arg, live: u64, d: Arg) -> Result<bool, LoadError> {

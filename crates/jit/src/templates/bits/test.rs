@@ -113,12 +113,7 @@ impl<'m> Compiler<'m> {
                 return Ok(true);
             }
         }
-        self.bits_of(size, unit, fail)?;
-        let r = self.context(c)?;
-        self.a.mov_rm(RAX, r, CTX_END);
-        self.a.alu_rm(Alu::Sub, RAX, r, CTX_POS);
-        self.a.alu_rr(Alu::Cmp, RSI, RAX);
-        self.a.jcc(Cc::A, fail);
+        let r = self.bits_there(c, size, unit, fail)?;
         self.a.alu_mr(Alu::Add, r, CTX_POS, RSI);
         Ok(true)
     }
