@@ -1,31 +1,43 @@
 %% Experiment 4: file I/O.
 %%
 %%   erl -noshell -s file_matrix start /tmp 100 1 8 64 1024
+%%   erl -noshell -s file_matrix start /tmp 100 60ms
 %%
 %% A file of that many MB in that folder; then, for each block size in KB (all
 %% powers of two from 1 to 1024 where none is given): sequential and random
-%% reading and writing until the whole size has passed, with ordinary files
-%% (the handle is a process), raw files, and raw files with read_ahead or
-%% delayed_write. One line for each cell:
+%% reading and writing until the whole size has passed, or that many
+%% milliseconds where they are given (the clock is looked at a thousand times),
+%% with ordinary files (the handle is a process), raw files, and raw files with
+%% read_ahead or delayed_write. One line for each cell:
 %%
 %%   (Pattern Handle BlockKB: Ms ms MBs MB/s)
 -module(file_matrix).
--export([start/1, run/3, cell/5]).
+-export([start/1, run/4, cell/6]).
 
 -define(MB, 1048576).
 
-start([Dir, MB | Blocks]) ->
+start([Dir, MB | Rest]) ->
+    {Limit, Blocks} = limit([atom_to_list(R) || R <- Rest]),
     Kilobytes = case Blocks of
                     [] -> [1 bsl Shift || Shift <- lists:seq(0, 10)];
-                    _ -> [number(B) || B <- Blocks]
+                    _ -> [list_to_integer(B) || B <- Blocks]
                 end,
-    run(atom_to_list(Dir), number(MB), Kilobytes),
+    run(atom_to_list(Dir), number(MB), Limit, Kilobytes),
     halt().
 
-run(Dir, MB, Kilobytes) ->
+%% In microseconds; `none` is more than any number.
+limit([First | Blocks] = All) ->
+    case string:split(First, "ms") of
+        [Ms, []] -> {1000 * list_to_integer(Ms), Blocks};
+        _ -> {none, All}
+    end;
+limit([]) ->
+    {none, []}.
+
+run(Dir, MB, Limit, Kilobytes) ->
     File = filename:join(Dir, "file_matrix." ++ os:getpid()),
     try
-        [pattern(File, MB, Kilobytes, Row) || Row <- plan()],
+        [pattern(File, MB, Limit, Kilobytes, Row) || Row <- plan()],
         ok
     after
         file:delete(File)
@@ -33,9 +45,9 @@ run(Dir, MB, Kilobytes) ->
 
 %% Each pattern finds the file written the same way, whatever was done before: how it
 %% was written decides what each call costs the kernel.
-pattern(File, MB, Kilobytes, {Pattern, Handles}) ->
+pattern(File, MB, Limit, Kilobytes, {Pattern, Handles}) ->
     fill(File, MB),
-    [cell(File, Pattern, Handle, KB, MB) || Handle <- Handles, KB <- Kilobytes].
+    [cell(File, Pattern, Handle, KB, MB, Limit) || Handle <- Handles, KB <- Kilobytes].
 
 %% read_ahead helps only who reads on from where they are; delayed_write
 %% gathers what is written one behind the other.
@@ -45,7 +57,7 @@ plan() ->
      {sequential_write, [ordinary, raw, delayed_write]},
      {random_write, [ordinary, raw]}].
 
-cell(File, Pattern, Handle, KB, MB) ->
+cell(File, Pattern, Handle, KB, MB, Limit) ->
     Size = MB * ?MB,
     Block = KB * 1024,
     Count = Size div Block,
@@ -54,11 +66,11 @@ cell(File, Pattern, Handle, KB, MB) ->
     {ok, F} = file:open(File, open_modes(Pattern) ++ handle_modes(Handle)),
     ok = prepare(Pattern, F, Size),
     Start = erlang:monotonic_time(microsecond),
-    ok = pass(Pattern, F, Block, Data, Count, Offsets),
+    Left = pieces(Pattern, F, Block, Data, Offsets, Count, piece(Count, Limit), Start, Limit),
     ok = file:close(F),
     Micros = max(1, erlang:monotonic_time(microsecond) - Start),
-    io:format("(~w ~w ~wKB: ~w ms ~w MB/s)~n",
-              [Pattern, Handle, KB, Micros div 1000, Count * Block div Micros]).
+    io:format("(~w ~w ~wKB: ~w ms ~.1f MB/s)~n",
+              [Pattern, Handle, KB, Micros div 1000, (Count - Left) * Block / Micros]).
 
 open_modes(sequential_read) -> [read, binary];
 open_modes(random_read) -> [read, binary];
@@ -89,42 +101,58 @@ draw(Count, Limit, Seed0, Offsets) ->
     {Offset, Seed} = rand:uniform_s(Limit + 1, Seed0),
     draw(Count - 1, Limit, Seed, [Offset - 1 | Offsets]).
 
+%% How many blocks pass between two looks at the clock.
+piece(Count, none) -> Count;
+piece(Count, _) -> max(1, Count div 1000).
+
+%% How many blocks are left when all have passed or the time is up.
+pieces(_, _, _, _, _, 0, _, _, _) ->
+    0;
+pieces(Pattern, F, Block, Data, Offsets, Left, Piece, Start, Limit) ->
+    Now = min(Left, Piece),
+    Rest = pass(Pattern, F, Block, Data, Now, Offsets),
+    case Left - Now > 0 andalso erlang:monotonic_time(microsecond) - Start >= Limit of
+        true -> Left - Now;
+        false -> pieces(Pattern, F, Block, Data, Rest, Left - Now, Piece, Start, Limit)
+    end.
+
+%% The offsets that are left.
 pass(sequential_read, F, Block, _, Count, _) -> read_on(F, Block, Count);
 pass(sequential_write, F, _, Data, Count, _) -> write_on(F, Data, Count);
-pass(random_read, F, Block, _, _, Offsets) -> read_at(F, Block, Offsets);
-pass(random_write, F, _, Data, _, Offsets) -> write_at(F, Data, Offsets).
+pass(random_read, F, Block, _, Count, Offsets) -> read_at(F, Block, Count, Offsets);
+pass(random_write, F, _, Data, Count, Offsets) -> write_at(F, Data, Count, Offsets).
 
 read_on(_, _, 0) ->
-    ok;
+    [];
 read_on(F, Block, Count) ->
     {ok, <<_:Block/binary>>} = file:read(F, Block),
     read_on(F, Block, Count - 1).
 
 write_on(_, _, 0) ->
-    ok;
+    [];
 write_on(F, Data, Count) ->
     ok = file:write(F, Data),
     write_on(F, Data, Count - 1).
 
-read_at(_, _, []) ->
-    ok;
-read_at(F, Block, [Offset | Offsets]) ->
+read_at(_, _, 0, Offsets) ->
+    Offsets;
+read_at(F, Block, Count, [Offset | Offsets]) ->
     {ok, Offset} = file:position(F, Offset),
     {ok, <<_:Block/binary>>} = file:read(F, Block),
-    read_at(F, Block, Offsets).
+    read_at(F, Block, Count - 1, Offsets).
 
-write_at(_, _, []) ->
-    ok;
-write_at(F, Data, [Offset | Offsets]) ->
+write_at(_, _, 0, Offsets) ->
+    Offsets;
+write_at(F, Data, Count, [Offset | Offsets]) ->
     {ok, Offset} = file:position(F, Offset),
     ok = file:write(F, Data),
-    write_at(F, Data, Offsets).
+    write_at(F, Data, Count - 1, Offsets).
 
 fill(File, MB) ->
     {ok, F} = file:open(File, [write, raw, binary]),
     Data = rand:bytes(?MB),
-    ok = write_on(F, Data, MB),
-    file:close(F).
+    [] = write_on(F, Data, MB),
+    ok = file:close(F).
 
 number(Atom) ->
     list_to_integer(atom_to_list(Atom)).

@@ -3,7 +3,7 @@
 %%
 %%   erl -noshell -s programs start nbody 100000
 -module(programs).
--export([start/1]).
+-export([start/1, missing/1]).
 
 start([Name, Size]) ->
     Count = list_to_integer(atom_to_list(Size)),
@@ -24,6 +24,14 @@ program(binary_trees) -> {fun none/1, fun programs_search:binary_trees/2};
 program(sudoku) -> {fun none/1, fun programs_search:sudoku/2};
 program(json) -> {fun programs_text:documents/1, fun programs_text:json/2};
 program(words) -> {fun programs_text:write_text/1, fun programs_text:words/2};
-program(compile_stdlib) -> {fun none/1, fun compiles:stdlib/2}.
+program(compile_stdlib) -> {fun none/1, fun compiles:stdlib/2};
+program(compile_lists) -> {fun compiles:sources/1, fun compiles:lists/2};
+program(dialyzer) -> {fun programs_tools:dialyzer_there/1, fun programs_tools:dialyzer/2};
+program(mix_compile) -> {fun programs_tools:project/1, fun programs_tools:mix/2}.
 
 none(_) -> none.
+
+%% What a program needs is not here: it ends without having failed.
+missing(What) ->
+    io:format("missing ~s~n", [What]),
+    halt().

@@ -15,8 +15,18 @@ pub const FORMAT: u64 = 2;
 
 pub struct Comparison {
     changes: Vec<Change>,
+    agreement: Agreement,
     /// What a reader must know about the two reports.
     pub notes: Vec<String>,
+}
+
+/// Whether two reports of the same tell the same: of each row kvik's ratio to each of the others.
+#[derive(Default)]
+struct Agreement {
+    /// How many ratios both have.
+    all: usize,
+    /// Those whose intervals do not overlap.
+    apart: Vec<String>,
 }
 
 /// One row of both, by one kvik.
@@ -51,6 +61,7 @@ pub fn read(path: &Path) -> Result<Value, String> {
 impl Comparison {
     pub fn of(then: &Value, now: &Value) -> Comparison {
         let mut changes = Vec::new();
+        let mut agreement = Agreement::default();
         let mut notes = differences(then, now);
         for row in list(&now["rows"]) {
             let Some(old) = list(&then["rows"]).iter().find(|r| r["id"] == row["id"]) else {
@@ -62,13 +73,16 @@ impl Comparison {
                 continue;
             }
             match row["work"] == old["work"] {
-                true => changes.extend(row_changes(old, row)),
+                true => {
+                    changes.extend(row_changes(old, row));
+                    agreement.take(old, row);
+                }
                 false => {
                     notes.push(format!("not compared, other work then: {}", text(row, "label")))
                 }
             }
         }
-        Comparison { changes, notes }
+        Comparison { changes, agreement, notes }
     }
 
     pub fn table(&self) -> Table {
@@ -108,8 +122,45 @@ impl Comparison {
 
     pub fn text(&self) -> String {
         let mut out = format!("{}\n{}\n", self.table().aligned(2), self.sentence());
-        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+        let agreement = self.agreement.sentence().into_iter();
+        let apart = self.agreement.apart.iter().map(|line| format!("apart: {line}"));
+        let lines = agreement.chain(apart).chain(self.notes.iter().cloned());
+        lines.for_each(|line| out.push_str(&format!("{line}\n")));
         out
+    }
+}
+
+impl Agreement {
+    /// The ratios of a row that both have, of enough rounds.
+    fn take(&mut self, then: &Value, now: &Value) {
+        let named = |value: &Value| value.as_object().cloned().unwrap_or_default();
+        for (ours, theirs) in named(&now["ratios"]) {
+            for (peer, value) in named(&theirs) {
+                let both = ratio(&then["ratios"][&ours][&peer]).zip(ratio(&value));
+                let Some((then, now_is)) = both else { continue };
+                if then.rounds.min(now_is.rounds) < TELLING {
+                    continue;
+                }
+                self.all += 1;
+                if now_is.low > then.high || now_is.high < then.low {
+                    let row = text(now, "label");
+                    let (then, now) = (shown(&then), shown(&now_is));
+                    self.apart.push(format!("{row}, {ours} : {peer}, {then} then, {now} now"));
+                }
+            }
+        }
+    }
+
+    pub fn sentence(&self) -> Option<String> {
+        let same = self.all - self.apart.len();
+        (self.all > 0).then(|| {
+            format!(
+                "Of {} ratios of kvik to another that both have, the intervals of {same} overlap: \
+                 {:.1}%.",
+                self.all,
+                same as f64 * 100.0 / self.all as f64
+            )
+        })
     }
 }
 
@@ -249,6 +300,23 @@ mod tests {
         let better = report([2.25, 2.31, 2.4], [0.1, 0.1, 0.19], "w");
         assert_eq!(verdicts(&old, &better), [Verdict::Faster, Verdict::Faster]);
         assert_eq!(verdicts(&better, &old), [Verdict::Slower, Verdict::Slower]);
+    }
+
+    #[test]
+    fn two_reports_agree_in_a_share_of_their_ratios() {
+        let old = report([2.0, 2.1, 2.2], [0.2; 3], "w");
+        let said = |new: &Value| Comparison::of(&old, new).agreement;
+        let same = said(&report([2.2, 2.3, 2.4], [0.2; 3], "w"));
+        assert!(same.sentence().is_some_and(|s| s.ends_with("of 1 overlap: 100.0%.")));
+        let mut other = report([2.3, 2.4, 2.5], [0.2; 3], "w");
+        let apart = said(&other);
+        assert!(apart.sentence().is_some_and(|s| s.ends_with("of 0 overlap: 0.0%.")));
+        assert_eq!(
+            apart.apart,
+            ["ping-pong, kvik : otp, 2.10 (2.00–2.20) then, 2.40 (2.30–2.50) now"]
+        );
+        other["rows"][0]["ratios"]["kvik"]["otp"]["rounds"] = json!(2);
+        assert_eq!(said(&other).sentence(), None);
     }
 
     #[test]

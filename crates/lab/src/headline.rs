@@ -31,6 +31,8 @@ const LINES: &[(&str, &[&str])] = &[
     ("ordinary files", &["files/*/ordinary/*"]),
     ("switching between processes", &["scheduling"]),
     ("start and halt", &["start"]),
+    ("memory for start and halt", &["startmemory"]),
+    ("loading stdlib", &["loading"]),
     ("small programs", &["work/*/*"]),
     ("whole programs", &["programs/*", "compile"]),
 ];

@@ -70,6 +70,7 @@ fn bench(options: &Options) -> Result<i32, String> {
         summary: &summary,
         results: &results,
     };
+    results.lacks().iter().for_each(|lack| println!("missing: {lack}"));
     let changes = old.map(|old| compare::Comparison::of(&old, &report.data()));
     if let Some(changes) = &changes {
         print!("\nwhat changed\n{}", changes.text());

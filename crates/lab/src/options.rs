@@ -7,7 +7,7 @@ usage: kvik bench [EXPERIMENT...] [options]
 
   --quick        fewer peers, messages and sizes, and as many rounds as fit the time
   --rounds N     rounds of everything (default 7; quick: 5)
-  --budget S     begin no round that ends after S seconds, or a fifth more for the first three
+  --budget S     begin no round that ends after S seconds, or a fifth more for the first five
                  (default 1260; quick: 150)
   --limit S      a run that takes longer has failed (default: 120 to 400, by experiment)
   --out DIR      where the report goes (default: report)
@@ -24,9 +24,9 @@ Files are written in $TMPDIR. The programs are built into $XDG_CACHE_HOME/kvik-b
 
 experiments: oneway pingpong ring spawn memory calls senders pairs lives pipes oneport
              portlines portopen manyports files readfile lines compile scheduling start
-             work programs
-Named, 'files' is 100 MB by blocks of each size, with +K true +A 32 as well, 'lines' 1,000,000, and
-the words that 'programs' counts are of 100 MB.";
+             loading codesize work programs
+Named they run in full and in every round: 'files' passes all of 100 MB by blocks of each size,
+'lines' is 1,000,000, 'programs' counts the words of 100 MB and takes all of stdlib.";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {

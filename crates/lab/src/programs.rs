@@ -11,6 +11,7 @@ use std::process::{Command, Output};
 
 type Sources = &'static [(&'static str, &'static str)];
 
+/// The Erlang programs, and the texts of an Elixir project that one of them has compiled.
 const ERLANG: Sources = &[
     ("ipctest.erl", include_str!("../../../experiments/ipctest.erl")),
     ("zog.erl", include_str!("../../../experiments/zog.erl")),
@@ -34,8 +35,13 @@ const ERLANG: Sources = &[
     ("programs_math.erl", include_str!("../../../lab/erlang/programs_math.erl")),
     ("programs_search.erl", include_str!("../../../lab/erlang/programs_search.erl")),
     ("programs_text.erl", include_str!("../../../lab/erlang/programs_text.erl")),
+    ("programs_tools.erl", include_str!("../../../lab/erlang/programs_tools.erl")),
     ("lab_json.erl", include_str!("../../../lab/erlang/lab_json.erl")),
     ("compiles.erl", include_str!("../../../lab/erlang/compiles.erl")),
+    ("loading.erl", include_str!("../../../lab/erlang/loading.erl")),
+    ("shop_rules.ex", include_str!("../../../lab/elixir/shop_rules.ex")),
+    ("shop_store.ex", include_str!("../../../lab/elixir/shop_store.ex")),
+    ("shop_text.ex", include_str!("../../../lab/elixir/shop_text.ex")),
 ];
 
 /// How the programs of a language are built.
@@ -217,7 +223,8 @@ fn erlang(line_up: &LineUp, cache: &Path) -> Result<PathBuf, String> {
     let changed = std::fs::metadata(&tool).and_then(|m| m.modified()).ok();
     built(cache, "erlang", ERLANG, &(&tool, changed), |folder| {
         let mut compile = Command::new(&tool);
-        compile.args(subcommand).arg("-W0").args(ERLANG.iter().map(|(name, _)| name));
+        let erlang = ERLANG.iter().map(|(name, _)| name).filter(|name| name.ends_with(".erl"));
+        compile.args(subcommand).arg("-W0").args(erlang);
         said_well(compile.current_dir(folder).output()).map(drop)
     })
 }

@@ -97,7 +97,7 @@ pub fn one_too_many(done: usize, end: Duration, budget: Duration) -> bool {
 }
 
 /// So many rounds should be made.
-pub const ENOUGH: usize = 3;
+pub const ENOUGH: usize = 5;
 
 fn bar(done: f64) -> String {
     const WIDTH: usize = 20;
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(left(&[2, 4], None, 19), Some(seconds(4)));
         assert_eq!(left(&[2], None, 18), Some(seconds(4)), "as long as others do");
         assert_eq!(left(&[2, 4], Some(33), 0), Some(seconds(30)), "whole rounds only");
-        assert_eq!(left(&[2, 4], Some(16), 0), Some(seconds(18)), "three may take longer");
+        assert_eq!(left(&[2, 4], Some(26), 0), Some(seconds(30)), "five may take longer");
         assert_eq!(left(&[2, 4], Some(1), 0), Some(seconds(6)), "one is made whatever");
     }
 }

@@ -26,6 +26,8 @@ pub struct Results {
     /// job and peer, and why it failed.
     pub faults: BTreeMap<(String, usize), Vec<String>>,
     pub rounds: usize,
+    /// job and peer, and what it needs that is not here.
+    pub missing: BTreeMap<(String, usize), String>,
     /// job and peer, and what each run that counts has used.
     pub runs: BTreeMap<(String, usize), Vec<Run>>,
     /// job and peer, and what was started.
@@ -34,6 +36,16 @@ pub struct Results {
     /// How much of that went into repeating disturbed runs.
     pub repeating_seconds: f64,
     pub interrupted: bool,
+}
+
+impl Results {
+    /// What jobs need that is not here, each once.
+    pub fn lacks(&self) -> Vec<String> {
+        let mut all: Vec<String> =
+            self.missing.iter().map(|((job, _), what)| format!("{job}: {what}")).collect();
+        all.dedup();
+        all
+    }
 }
 
 /// A run without what it printed.
@@ -69,7 +81,10 @@ fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<Step> {
     let mut steps = Vec::new();
     for round in 0..rounds {
         for (index, job) in jobs.iter().enumerate().filter(|(_, job)| round < job.rounds) {
-            let able = |peer: &usize| job.ask(&line_up.peers[*peer]).is_some();
+            let able = |peer: &usize| {
+                let peer = &line_up.peers[*peer];
+                round < job.rounds_of(peer) && job.ask(peer).is_some()
+            };
             let peers: Vec<usize> = (0..line_up.peers.len()).filter(able).collect();
             for time in round * job.times..(round + 1) * job.times {
                 let mut order = peers.clone();
@@ -156,14 +171,15 @@ fn one(
     begin: Instant,
 ) {
     let key = (job.name(), step.peer);
-    let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE);
+    let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE)
+        || results.missing.contains_key(&key);
     let Some(ask) = job.ask(peer).filter(|_| !tired) else { return };
     let peak_kb = peak_kb(results, &key);
     let once = || {
         let mut command = command(job, peer, &ask, programs);
         touch(peak_kb);
         let limit = Duration::from_secs(limit.unwrap_or(job.limit_seconds));
-        let outcome = run(&mut command, programs.work.path(), limit)?;
+        let outcome = run(&mut command, programs.work.path(), limit).map_err(Unmeasured::Failed)?;
         rows(job, &ask, &outcome).map(|rows| (outcome, rows))
     };
     results
@@ -173,7 +189,13 @@ fn one(
     let (outcome, rows, repeats) = match least_disturbed(once, results, begin) {
         Ok(best) => best,
         Err(_) if interrupted() => return,
-        Err(fault) => return results.faults.entry(key).or_default().push(fault),
+        Err(Unmeasured::Failed(why)) => {
+            return results.faults.entry(key).or_default().push(why);
+        }
+        Err(Unmeasured::Lacks(what)) => {
+            results.missing.insert(key, what);
+            return;
+        }
     };
     for (row, value) in rows {
         let cells = results.values.entry(row).or_default().entry(step.peer).or_default();
@@ -198,12 +220,20 @@ fn peak_kb(results: &Results, key: &(String, usize)) -> u64 {
 
 type Rows = Vec<(String, f64)>;
 
+/// Why a run has no rows.
+#[derive(Debug, PartialEq)]
+enum Unmeasured {
+    Failed(String),
+    /// It needs a tool that is not installed: that is nobody's failure.
+    Lacks(String),
+}
+
 /// A run; where others disturbed it the least disturbed of up to three, while there is time.
 fn least_disturbed(
-    once: impl Fn() -> Result<(Outcome, Rows), String>,
+    once: impl Fn() -> Result<(Outcome, Rows), Unmeasured>,
     results: &mut Results,
     begin: Instant,
-) -> Result<(Outcome, Rows, usize), String> {
+) -> Result<(Outcome, Rows, usize), Unmeasured> {
     let (mut best, mut rows) = once()?;
     let mut repeats = 0;
     while best.disturbed() && repeats < REPEATS && !interrupted() {
@@ -221,14 +251,20 @@ fn least_disturbed(
     Ok((best, rows, repeats))
 }
 
-fn rows(job: &Job, ask: &Ask, outcome: &Outcome) -> Result<Rows, String> {
+fn rows(job: &Job, ask: &Ask, outcome: &Outcome) -> Result<Rows, Unmeasured> {
+    if let Some(what) = outcome.output.strip_prefix("missing ") {
+        return Err(Unmeasured::Lacks(what.trim().to_owned()));
+    }
     if job.whole {
-        return Ok(vec![(job.experiment.to_owned(), outcome.wall_seconds * 1000.0)]);
+        let time = (job.experiment.to_owned(), outcome.wall_seconds * 1000.0);
+        let memory = job.memory.map(|row| (row.to_owned(), outcome.usage.peak_kb as f64 / 1024.0));
+        return Ok(std::iter::once(time).chain(memory).collect());
     }
     let rows = (ask.read)(job, ask.count, &outcome.output);
     if rows.is_empty() || rows.iter().any(|(_, v)| !v.is_finite() || *v <= 0.0) {
         let output = tail(&outcome.output, "");
-        return Err(format!("printed something else than was asked for: {output}"));
+        let why = format!("printed something else than was asked for: {output}");
+        return Err(Unmeasured::Failed(why));
     }
     Ok(rows)
 }
@@ -253,12 +289,17 @@ mod tests {
 
     #[test]
     fn long_jobs_take_part_in_fewer_rounds() {
-        let options = options("--peers kvik");
+        let options = options("--peers kvik,kvik1");
         let line_up = peers::find(&options).unwrap();
         let jobs = experiments::chosen(&options).unwrap();
         let steps = plan(&line_up, &jobs, 7);
-        let rounds = |name: &str| steps.iter().filter(|s| jobs[s.job].experiment == name).count();
-        assert_eq!((rounds("memory"), rounds("oneway")), (3, 7));
+        let rounds = |name: &str, id: &str| {
+            let meant = |s: &&Step| jobs[s.job].name() == name && line_up.peers[s.peer].id == id;
+            steps.iter().filter(meant).count()
+        };
+        let of = |name| (rounds(name, "kvik"), rounds(name, "kvik1"));
+        assert_eq!((of("memory"), of("oneway"), of("files")), ((5, 5), (7, 7), (7, 3)));
+        assert_eq!((of("pairs"), of("files +A 32")), ((7, 0), (3, 0)));
     }
 
     fn outcome(outside_cores: f64) -> (Outcome, Rows) {
@@ -278,7 +319,8 @@ mod tests {
         let (best, _, repeats) =
             least_disturbed(|| Ok(outcome(0.05)), &mut results, begin).unwrap();
         assert_eq!((best.outside_cores, repeats), (0.05, 0));
-        let failed = least_disturbed(|| Err("no".to_owned()), &mut results, begin);
-        assert_eq!(failed.err(), Some("no".to_owned()));
+        let failed = || Unmeasured::Failed("no".to_owned());
+        let found = least_disturbed(|| Err(failed()), &mut results, begin);
+        assert_eq!(found.err(), Some(failed()));
     }
 }

@@ -270,6 +270,7 @@ pub fn fills(job: &Job, row: &str) -> bool {
         "spawn" => "ring",
         "portcpu" => "pipes",
         "histogram" => "scheduling",
+        "startmemory" => "start",
         _ => first,
     };
     let part = |detail: &str| match experiment {
@@ -277,7 +278,8 @@ pub fn fills(job: &Job, row: &str) -> bool {
         "work" => rest.split('/').next() == Some(detail),
         _ => rest == detail,
     };
-    experiment == job.experiment && (job.detail.is_empty() || part(&job.detail))
+    let plain = job.detail.is_empty() && !(experiment == "files" && rest.contains('+'));
+    experiment == job.experiment && (plain || !job.detail.is_empty() && part(&job.detail))
 }
 
 /// A row for a job that nobody finished: otherwise its failure would not be seen.

@@ -162,6 +162,19 @@ fn a_hanging_peer_has_failed_and_the_rest_goes_on() {
 }
 
 #[test]
+fn a_tool_that_is_not_there_is_missing_and_nobody_has_failed() {
+    let bench = Bench::new("missing");
+    let answer = "case \"$*\" in *mix_compile*) echo 'missing mix (get it)' ;; *) echo \
+                  programs/x $(echo \"$*\" | awk '{print $NF}') in 1 s ;; esac";
+    let (kvik, otp) = (bench.double("kvik", answer), bench.double("otp", answer));
+    let (output, report) = bench.run("programs --rounds 3", &kvik, &otp);
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(report["missing"], serde_json::json!(["programs mix_compile: mix (get it)"]));
+    assert_eq!(report["failed"], serde_json::json!([]));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("missing: programs mix_compile: mix"));
+}
+
+#[test]
 fn a_peer_that_passes_fewer_messages_has_failed() {
     let bench = Bench::new("lie");
     let kvik = bench.double("kvik", GOOD);

@@ -1,6 +1,6 @@
 /* Experiment 4 in C, beside experiments/file_matrix.erl: the same cells and lines.
  *
- *   c files DIR MB [BLOCK_KB...]
+ *   c files DIR MB [LIMITms] [BLOCK_KB...]
  *
  * "raw" are plain system calls; "ordinary", "read_ahead" and "delayed_write" are stdio, which is
  * what C programs use for what those do.
@@ -17,6 +17,8 @@
 
 static char path[4096];
 static long size;
+/* How long a cell may take in microseconds; 0: until its whole size has passed. */
+static long limit;
 
 static void check(int good, const char *what)
 {
@@ -43,24 +45,47 @@ static double micros(void)
     return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
 }
 
-static void pass_raw(int fd, int writes, const long *at, char *block, long length, long count)
+/* What one cell does. */
+struct work {
+    int fd;
+    FILE *f;
+    int writes;
+    const long *at;
+    char *block;
+    long length;
+};
+
+static void pass_raw(const struct work *w, long from, long to)
 {
-    for (long i = 0; i < count; i++) {
-        check(!at || lseek(fd, at[i], SEEK_SET) == at[i], "lseek");
-        long n = writes ? write(fd, block, length) : read(fd, block, length);
-        check(n == length, writes ? "write" : "read");
+    for (long i = from; i < to; i++) {
+        check(!w->at || lseek(w->fd, w->at[i], SEEK_SET) == w->at[i], "lseek");
+        long n = w->writes ? write(w->fd, w->block, w->length) : read(w->fd, w->block, w->length);
+        check(n == w->length, w->writes ? "write" : "read");
     }
-    check(close(fd) == 0, "close");
 }
 
-static void pass_stdio(FILE *f, int writes, const long *at, char *block, long length, long count)
+static void pass_stdio(const struct work *w, long from, long to)
 {
-    for (long i = 0; i < count; i++) {
-        check(!at || fseek(f, at[i], SEEK_SET) == 0, "fseek");
-        size_t n = writes ? fwrite(block, length, 1, f) : fread(block, length, 1, f);
-        check(n == 1, writes ? "fwrite" : "fread");
+    for (long i = from; i < to; i++) {
+        check(!w->at || fseek(w->f, w->at[i], SEEK_SET) == 0, "fseek");
+        size_t n = w->writes ? fwrite(w->block, w->length, 1, w->f)
+                             : fread(w->block, w->length, 1, w->f);
+        check(n == 1, w->writes ? "fwrite" : "fread");
     }
-    check(fclose(f) == 0, "fclose");
+}
+
+/* Passes all blocks, or as many as the time allows (it looks at the clock a thousand times): how
+ * many. */
+static long pass(const struct work *w, long count, double start)
+{
+    long piece = limit == 0 ? count : count < 1000 ? 1 : count / 1000, done = 0;
+    while (done < count && (done == 0 || limit == 0 || micros() - start < limit)) {
+        long to = done + piece < count ? done + piece : count;
+        (w->f ? pass_stdio : pass_raw)(w, done, to);
+        done = to;
+    }
+    check((w->f ? fclose(w->f) : close(w->fd)) == 0, "close");
+    return done;
 }
 
 static void cell(const char *pattern, const char *handle, long kb)
@@ -82,16 +107,14 @@ static void cell(const char *pattern, const char *handle, long kb)
     int fd = raw ? open(path, !writes ? O_RDONLY : at ? O_RDWR : O_WRONLY) : -1;
     FILE *f = raw ? NULL : fopen(path, !writes ? "r" : at ? "r+" : "w");
     check(raw ? fd >= 0 : f != NULL, "open");
+    struct work work = {fd, f, writes, at, block, length};
     double start = micros();
-    if (raw)
-        pass_raw(fd, writes, at, block, length, count);
-    else
-        pass_stdio(f, writes, at, block, length, count);
+    long done = pass(&work, count, start);
     double spent = micros() - start;
     if (spent < 1)
         spent = 1;
-    printf("(%s %s %ldKB: %.0f ms %.0f MB/s)\n", pattern, handle, kb, spent / 1000,
-           (double)count * length / spent);
+    printf("(%s %s %ldKB: %.0f ms %.1f MB/s)\n", pattern, handle, kb, spent / 1000,
+           (double)done * length / spent);
     free(block);
     free(at);
 }
@@ -120,10 +143,13 @@ int files(int argc, char **argv)
     };
     long blocks[32], known = 0;
     if (argc < 3 || (size = atol(argv[2]) * 1048576) <= 0) {
-        fprintf(stderr, "usage: files DIR MB [BLOCK_KB...]\n");
+        fprintf(stderr, "usage: files DIR MB [LIMITms] [BLOCK_KB...]\n");
         return 2;
     }
-    for (int i = 3; i < argc && known < 32 && atol(argv[i]) > 0; i++)
+    int first = 3;
+    if (argc > 3 && strstr(argv[3], "ms"))
+        limit = 1000 * atol(argv[first++]);
+    for (int i = first; i < argc && known < 32 && atol(argv[i]) > 0; i++)
         blocks[known++] = atol(argv[i]);
     for (long kb = 1, all = known == 0; all && kb <= 1024; kb *= 2)
         blocks[known++] = kb;

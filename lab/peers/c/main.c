@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof experiments / sizeof *experiments; i++)
         if (strcmp(argv[1], experiments[i].name) == 0)
             return experiments[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "usage: c files DIR MB [BLOCK_KB...] | c pipes N K PAR | c blocking N K PAR"
+    fprintf(stderr, "usage: c files DIR MB [LIMITms] [BLOCK_KB...] | c pipes N K PAR | c blocking N K PAR"
                     " | c lines MB\n");
     return 2;
 }

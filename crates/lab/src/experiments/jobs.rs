@@ -2,9 +2,9 @@
 
 use super::read::Reader;
 use super::read::{read_bandwidths, read_files, read_nothing, read_number, read_opens, read_pipes};
-use super::read::{
-    read_rates, read_switches, read_times, read_tuned_files, read_waiting, read_zog,
-};
+use super::read::{read_loading, read_rates, read_size, read_switches, read_times};
+use super::read::{read_tuned_files, read_waiting, read_zog};
+use super::sizes::{pace, Ports, Sizes, NAMED, QUICK, WHOLE};
 use super::subject;
 use crate::options::Options;
 use crate::peers::{Kind, Peer};
@@ -14,24 +14,30 @@ pub struct Job {
     pub experiment: &'static str,
     /// Short text that tells this job from the others of its experiment.
     pub detail: String,
-    /// What the Erlang machines are started with.
+    /// What the Erlang machines are started with; where `COUNT` stands they read how many.
     args: Vec<String>,
     read: Reader,
     /// What a program in another language is asked for.
     task: Task,
-    /// How many messages are to be passed, where the output says how many were; otherwise 0.
+    /// How many messages are to be passed by whoever is not slow; 0 where that is no question.
     count: u64,
+    /// How many times that the output must say there were; 0 where it does not say.
+    told: u64,
     pub limit_seconds: u64,
     /// How often it is run in each round: more than once where a run is short and its rows many.
     pub times: usize,
     /// In how many rounds at most: fewer where it takes long and differs little.
     pub rounds: usize,
+    /// The same for peers held to one scheduler.
+    pub rounds_single: usize,
     /// Not for peers held to one scheduler.
     unbound: bool,
     /// Descriptors it may have open (`ulimit -n`); 0 for as many as the lab may.
     pub descriptors: u64,
     /// The result is how long the program runs.
     pub whole: bool,
+    /// The row of how much memory it took at most.
+    pub memory: Option<&'static str>,
 }
 
 #[derive(Clone)]
@@ -51,10 +57,10 @@ pub struct Ask {
     pub count: u64,
 }
 
-/// Threads of the operating system: as many as every system allows, and fewer messages, for each
-/// takes a switch in the kernel.
+/// Threads of the operating system: as many as every system allows.
 const MOST_THREADS: u64 = 1000;
-const THREADS_PASS: u64 = 10;
+/// What stands in arguments for the number of messages.
+const COUNT: &str = "COUNT";
 
 impl Job {
     pub fn name(&self) -> String {
@@ -66,37 +72,50 @@ impl Job {
     }
     /// What the Erlang machines are started with, in one line; where the files are does not matter.
     pub fn work(&self) -> String {
-        self.args.join(" ").replace(&std::env::temp_dir().display().to_string(), "TMPDIR")
+        let of = |kind| self.erlang_args(kind).join(" ");
+        let (ours, theirs) = (of(Kind::Kvik), of(Kind::Otp));
+        let work = if ours == theirs { ours } else { format!("{ours} | {theirs}") };
+        work.replace(&std::env::temp_dir().display().to_string(), "TMPDIR")
+    }
+    /// How many messages a peer of that kind passes.
+    fn count_of(&self, kind: Kind) -> u64 {
+        self.count / pace(self.experiment, kind)
+    }
+    fn erlang_args(&self, kind: Kind) -> Vec<String> {
+        let count = self.count_of(kind).to_string();
+        self.args.iter().map(|arg| arg.replace(COUNT, &count)).collect()
+    }
+    /// In how many rounds that peer takes part at most.
+    pub fn rounds_of(&self, peer: &Peer) -> usize {
+        match peer.single {
+            true => self.rounds.min(self.rounds_single),
+            false => self.rounds,
+        }
     }
     /// How that peer does this job, if it does.
     pub fn ask(&self, peer: &Peer) -> Option<Ask> {
+        let count = self.count_of(peer.kind);
         if peer.kind.is_erlang() {
-            let args = self.args.clone();
+            let args = self.erlang_args(peer.kind);
             let able = !(self.unbound && peer.single);
-            return able.then_some(Ask { args, read: self.read, count: self.count });
+            return able.then_some(Ask { args, read: self.read, count: count * self.told });
         }
         match (&self.task, peer.kind) {
             (Task::InC(args), Kind::CBlocking) => {
                 let (first, rest) = args.split_first().filter(|(first, _)| *first == "pipes")?;
                 let name = first.replace("pipes", "blocking");
                 let args = std::iter::once(name).chain(rest.iter().cloned()).collect();
-                Some(Ask { args, read: self.read, count: self.count })
+                Some(Ask { args, read: self.read, count })
             }
-            (Task::InC(args), Kind::C) => {
-                Some(Ask { args: args.clone(), read: self.read, count: self.count })
-            }
+            (Task::InC(args), Kind::C) => Some(Ask { args: args.clone(), read: self.read, count }),
             (Task::Talk { size }, Kind::Go | Kind::Tokio | Kind::JavaVirtual) => {
-                Some(self.talk(*size, self.count))
+                Some(self.talk(*size, count))
             }
-            (Task::Talk { size }, Kind::JavaThreads) => {
-                let switching = self.experiment != "oneway";
-                let count = if switching { self.count / THREADS_PASS } else { self.count };
-                match (self.experiment, size) {
-                    ("memory", _) => Some(self.talk(Some(MOST_THREADS), count)),
-                    (_, Some(size)) if *size > MOST_THREADS => None,
-                    (_, size) => Some(self.talk(*size, count)),
-                }
-            }
+            (Task::Talk { size }, Kind::JavaThreads) => match (self.experiment, size) {
+                ("memory", _) => Some(self.talk(Some(MOST_THREADS), count)),
+                (_, Some(size)) if *size > MOST_THREADS => None,
+                (_, size) => Some(self.talk(*size, count)),
+            },
             _ => None,
         }
     }
@@ -110,112 +129,6 @@ impl Job {
         Ask { args, read, count: size.filter(|_| waiting).unwrap_or(count) }
     }
 }
-
-/// Their numbers, in the quick form and in the whole.
-struct Sizes {
-    oneway: u64,
-    pingpong: u64,
-    ring: &'static [u64],
-    ring_messages: u64,
-    waiting: u64,
-    calls: u64,
-    senders: u64,
-    pairs: u64,
-    lives: u64,
-    lines: u64,
-    /// Through one port.
-    lines_of_one: u64,
-    ports: Option<Ports>,
-    /// Megabytes, and blocks in KB.
-    files: &'static [&'static str],
-    /// How many files of 1 KB, 1 MB and 100 MB are read.
-    read_files: [&'static str; 3],
-    text_lines: u64,
-    /// The files with other flags as well.
-    tuned: bool,
-    switching_ms: u64,
-    /// How often each small program of the other work does its work.
-    work: u64,
-    programs: &'static [(&'static str, u64)],
-    /// The text whose words are counted, in megabytes.
-    words_mb: u64,
-}
-
-/// What else ports are asked for.
-struct Ports {
-    megabytes: u64,
-    opened: u64,
-    /// Lines through each of many.
-    rounds: u64,
-}
-
-const QUICK: Sizes = Sizes {
-    oneway: 2_000_000,
-    pingpong: 500_000,
-    ring: &[10, 1_000, 100_000],
-    ring_messages: 300_000,
-    waiting: 100_000,
-    calls: 150_000,
-    senders: 100_000,
-    pairs: 1_000_000,
-    lives: 100_000,
-    lines: 4_000,
-    lines_of_one: 5_000,
-    ports: None,
-    files: &["8", "1", "8", "64", "1024"],
-    read_files: ["5000", "100", "1"],
-    text_lines: 20_000,
-    tuned: false,
-    switching_ms: 500,
-    work: 10,
-    programs: &[
-        ("nbody", 50_000),
-        ("spectral_norm", 300),
-        ("mandelbrot", 300),
-        ("binary_trees", 14),
-        ("sudoku", 2),
-        ("json", 1_000),
-    ],
-    words_mb: 2,
-};
-
-const WHOLE: Sizes = Sizes {
-    oneway: 10_000_000,
-    pingpong: 2_000_000,
-    ring: &[1, 10, 100, 1_000, 10_000, 1_000_000],
-    ring_messages: 1_000_000,
-    waiting: 1_000_000,
-    calls: 500_000,
-    senders: 250_000,
-    pairs: 3_000_000,
-    lives: 300_000,
-    lines: 25_000,
-    lines_of_one: 40_000,
-    ports: Some(Ports { megabytes: 256, opened: 600, rounds: 50 }),
-    files: &["100", "1", "4", "16", "64", "256", "1024"],
-    read_files: ["50000", "1000", "8"],
-    text_lines: 200_000,
-    tuned: false,
-    switching_ms: 1_000,
-    work: 50,
-    programs: PROGRAMS,
-    words_mb: 20,
-};
-
-/// Whole programs with their sizes.
-const PROGRAMS: &[(&str, u64)] = &[
-    ("nbody", 500_000),
-    ("spectral_norm", 1_000),
-    ("mandelbrot", 1_000),
-    ("binary_trees", 17),
-    ("sudoku", 20),
-    ("json", 10_000),
-    ("compile_stdlib", 1),
-];
-
-/// Of experiments that are named, all there is.
-const NAMED: Sizes =
-    Sizes { files: &["100"], text_lines: 1_000_000, tuned: true, words_mb: 100, ..WHOLE };
 
 pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
     for name in &options.experiments {
@@ -238,53 +151,48 @@ pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
     let mut jobs: Vec<Job> = all(sizes).into_iter().filter(wanted).collect();
     if !options.experiments.is_empty() {
         // Who names experiments wants them in every round.
-        jobs.iter_mut().for_each(|job| job.rounds = usize::MAX);
+        for job in &mut jobs {
+            (job.rounds, job.rounds_single) = (usize::MAX, usize::MAX);
+        }
     }
     Ok(jobs)
 }
 
 fn all(sizes: &Sizes) -> Vec<Job> {
-    let says = |call: String| format!("io:format(\"~p~n\", [{call}]), halt().");
+    let says = |call: &str| format!("io:format(\"~p~n\", [{call}({COUNT})]), halt().");
+    let talk = Task::Talk { size: None };
     let mut jobs = vec![
-        Job {
-            task: Task::Talk { size: None },
-            count: sizes.oneway,
-            ..eval("oneway", &says(format!("ipctest:oneway({})", sizes.oneway)))
-        },
-        Job {
-            task: Task::Talk { size: None },
-            count: sizes.pingpong,
-            ..eval("pingpong", &says(format!("ipctest:pingpong({})", sizes.pingpong)))
-        },
+        Job { task: talk.clone(), count: sizes.oneway, ..eval("oneway", &says("ipctest:oneway")) },
+        Job { task: talk, count: sizes.pingpong, ..eval("pingpong", &says("ipctest:pingpong")) },
     ];
     jobs.extend(sizes.ring.iter().map(|&n| ring(n, sizes.ring_messages)));
     jobs.push(Job {
         task: Task::Talk { size: Some(sizes.waiting) },
         count: sizes.waiting,
-        rounds: 3,
-        ..start("memory", &["waiting", "start", &sizes.waiting.to_string()], read_waiting)
+        rounds: if sizes.waiting >= MANY { SOME } else { usize::MAX },
+        ..start("memory", &["waiting", "start", COUNT], read_waiting)
     });
-    jobs.push(Job {
-        count: sizes.calls,
-        ..start("calls", &["calls", "start", &sizes.calls.to_string(), "100000"], read_rates)
-    });
+    let calls = start("calls", &["calls", "start", COUNT, "100000"], read_rates);
+    jobs.push(Job { count: sizes.calls, ..calls });
     jobs.extend(crowd(sizes));
-    jobs.push(Job {
-        count: sizes.lives,
-        ..start("lives", &["lives", "start", &sizes.lives.to_string()], read_rates)
-    });
-    jobs.push(pipes("pipes", [10, sizes.lines, 8]));
-    jobs.push(pipes("oneport", [1, sizes.lines_of_one, 1]));
+    jobs.push(Job { count: sizes.lives, ..start("lives", &["lives", "start", COUNT], read_rates) });
+    jobs.push(Job { rounds_single: FEW, ..pipes("pipes", [10, sizes.lines, 8]) });
+    jobs.push(Job { rounds_single: FEW, ..pipes("oneport", [1, sizes.lines_of_one, 1]) });
     jobs.extend(sizes.ports.iter().flat_map(ports));
     jobs.push(files(sizes.files));
     jobs.extend(sizes.tuned.then(|| tuned(files(sizes.files))));
     let ms = sizes.switching_ms.to_string();
     jobs.push(start("scheduling", &["switches", "start", &ms], read_switches));
     jobs.extend(whole_files(sizes));
-    jobs.push(Job { read: read_nothing, whole: true, ..eval("start", "halt().") });
+    jobs.push(Job {
+        read: read_nothing,
+        whole: true,
+        memory: Some("startmemory"),
+        ..eval("start", "halt().")
+    });
+    jobs.extend(loading());
     jobs.extend(FAMILIES.iter().map(|family| work(family, sizes.work)));
-    let words = [("words", sizes.words_mb)];
-    jobs.extend(sizes.programs.iter().chain(&words).map(|&(name, size)| program(name, size)));
+    jobs.extend(sizes.programs.iter().map(|&(name, size)| program(name, size)));
     jobs
 }
 
@@ -300,12 +208,15 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         read: read_number,
         task: Task::None,
         count: 0,
+        told: 1,
         limit_seconds: 120,
         times: 1,
         rounds: usize::MAX,
+        rounds_single: usize::MAX,
         unbound: false,
         descriptors: 0,
         whole: false,
+        memory: None,
     }
 }
 
@@ -315,22 +226,27 @@ fn start(experiment: &'static str, what: &[&str], read: Reader) -> Job {
     Job { args, read, limit_seconds: 180, ..eval(experiment, "") }
 }
 
+/// So many processes take long to start and to end, whatever they do.
+const MANY: u64 = 1_000_000;
+/// Rounds of what takes long.
+const SOME: usize = 5;
+/// Rounds of what takes long and that nobody asks for first.
+const FEW: usize = 3;
+
 fn ring(n: u64, messages: u64) -> Job {
-    let mut job = eval("ring", &format!("zog:start({n}, {messages}), halt()."));
+    let mut job = eval("ring", &format!("zog:start({n}, {COUNT}), halt()."));
     job.args.splice(0..0, words(&["+P", "2000000"]));
     let task = Task::Talk { size: Some(n) };
-    Job { detail: n.to_string(), task, count: messages, read: read_zog, ..job }
+    let rounds = if n >= MANY { SOME } else { usize::MAX };
+    Job { detail: n.to_string(), task, count: messages, read: read_zog, rounds, ..job }
 }
 
 /// What takes two schedulers. One pair makes half as many round trips as two: no count to check.
 fn crowd(sizes: &Sizes) -> [Job; 2] {
-    ["senders", "pairs"].map(|which| {
-        let count = if which == "senders" { sizes.senders } else { sizes.pairs };
-        let what = ["crowd", which, &count.to_string()];
-        let job = start(which, &what, read_rates);
+    [("senders", sizes.senders, 8), ("pairs", sizes.pairs, 0)].map(|(which, count, told)| {
+        let job = start(which, &["crowd", which, COUNT], read_rates);
         let args = [words(&["+S", "2:2"]), job.args].concat();
-        let count = if which == "senders" { 8 * count } else { 0 };
-        Job { args, count, unbound: true, ..job }
+        Job { args, count, told, unbound: true, ..job }
     })
 }
 
@@ -348,6 +264,10 @@ const MOST_DESCRIPTORS: u64 = 1 << 20;
 fn ports(sizes: &Ports) -> [Job; 4] {
     let [megabytes, opened, rounds] =
         [sizes.megabytes, sizes.opened, sizes.rounds].map(|n| n.to_string());
+    let start = |experiment, what: &[&str], read| Job {
+        rounds_single: FEW,
+        ..start(experiment, what, read)
+    };
     let opens = |detail: &str, descriptors| {
         let job = start("portopen", &["ports", "open", &opened], read_opens);
         Job { detail: detail.to_owned(), descriptors, ..job }
@@ -371,42 +291,56 @@ fn files(sizes: &[&str]) -> Job {
     let matrix = [&[dir.as_str()], sizes].concat();
     let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
     let task = Task::InC(words(&[&["files"], &matrix[..]].concat()));
-    Job { task, limit_seconds: 400, rounds: 3, ..job }
+    Job { task, limit_seconds: 400, rounds_single: FEW, ..job }
 }
 
 /// The same with the flags that were once said to make files fast.
 fn tuned(job: Job) -> Job {
     let args = [words(&["+K", "true", "+A", "32"]), job.args].concat();
-    Job { args, detail: "+A 32".to_owned(), read: read_tuned_files, task: Task::None, ..job }
+    let detail = "+A 32".to_owned();
+    Job {
+        args,
+        detail,
+        read: read_tuned_files,
+        task: Task::None,
+        rounds: FEW,
+        unbound: true,
+        ..job
+    }
 }
 
 /// Of the small programs: those of a family run one after the other.
 const FAMILIES: &[&str] = &["numbers", "lists", "binaries", "data", "control"];
 
 fn work(family: &str, times: u64) -> Job {
-    let job = start("work", &["work", "start", family, &times.to_string()], read_rates);
+    let job = start("work", &["work", "start", family, COUNT], read_rates);
     Job { detail: family.to_owned(), count: times, unbound: true, ..job }
 }
 
 fn program(name: &str, size: u64) -> Job {
-    let job = start("programs", &["programs", "start", name, &size.to_string()], read_times);
-    // It takes the longest and differs little.
-    let rounds = if name == "compile_stdlib" { 3 } else { usize::MAX };
-    Job { detail: name.to_owned(), count: size, unbound: true, rounds, ..job }
+    let job = start("programs", &["programs", "start", name, COUNT], read_times);
+    Job { detail: name.to_owned(), count: size, unbound: true, ..job }
+}
+
+/// All of stdlib: how long it takes, and how much native code it is, which is the same each time.
+fn loading() -> [Job; 2] {
+    let size = start("codesize", &["loading", "size"], read_size);
+    let args = [words(&["+JPperf", "map"]), size.args].concat();
+    [
+        Job { unbound: true, ..start("loading", &["loading", "start"], read_loading) },
+        Job { args, unbound: true, rounds: FEW, ..size },
+    ]
 }
 
 fn whole_files(sizes: &Sizes) -> [Job; 3] {
     let [kb, mb, large] = sizes.read_files;
-    let lines = sizes.text_lines.to_string();
     let compiles = Job { read: read_nothing, ..eval("compile", "compiles:start().") };
+    let readfile = start("readfile", &["readfile", "start", kb, mb, large], read_rates);
+    let lines = start("lines", &["lines", "start", COUNT], read_rates);
     [
-        Job { rounds: 3, ..start("readfile", &["readfile", "start", kb, mb, large], read_rates) },
-        Job {
-            count: sizes.text_lines,
-            rounds: 3,
-            ..start("lines", &["lines", "start", &lines], read_rates)
-        },
-        Job { whole: true, rounds: 5, ..compiles },
+        Job { rounds_single: FEW, ..readfile },
+        Job { count: sizes.text_lines, rounds_single: FEW, ..lines },
+        Job { whole: true, rounds_single: FEW, ..compiles },
     ]
 }
 
@@ -440,7 +374,7 @@ mod tests {
         assert_eq!(args(&ring(10, 5), Kind::C), None);
         let all = all(&QUICK);
         let find = |name: &str| all.iter().find(|j| j.experiment == name).unwrap();
-        assert_eq!(args(find("pingpong"), Kind::JavaVirtual).unwrap(), "pingpong 500000");
+        assert_eq!(args(find("pingpong"), Kind::Tokio).unwrap(), "pingpong 500000");
         assert_eq!(args(find("memory"), Kind::Go).unwrap(), "waiting 100000");
         assert_eq!(args(find("lives"), Kind::Go), None);
         assert!(args(find("files"), Kind::C).unwrap().ends_with(" 8 1 8 64 1024"));
@@ -450,12 +384,12 @@ mod tests {
     fn ports_in_c_are_asked_for_the_same() {
         let all = all(&WHOLE);
         let find = |name: &str| all.iter().find(|j| j.experiment == name).unwrap();
-        assert_eq!(args(find("pipes"), Kind::C).unwrap(), "pipes 10 25000 8");
-        assert!(args(find("pipes"), Kind::Otp).unwrap().ends_with("-s ports ring 10 25000 8"));
-        assert_eq!(args(find("oneport"), Kind::C).unwrap(), "pipes 1 40000 1");
-        assert_eq!(args(find("portlines"), Kind::C).unwrap(), "lines 256");
+        assert_eq!(args(find("pipes"), Kind::C).unwrap(), "pipes 10 12500 8");
+        assert!(args(find("pipes"), Kind::Otp).unwrap().ends_with("-s ports ring 10 12500 8"));
+        assert_eq!(args(find("oneport"), Kind::C).unwrap(), "pipes 1 12500 1");
+        assert_eq!(args(find("portlines"), Kind::C).unwrap(), "lines 128");
         assert_eq!(args(find("portlines"), Kind::CBlocking), None);
-        assert_eq!(args(find("oneport"), Kind::CBlocking).unwrap(), "blocking 1 40000 1");
+        assert_eq!(args(find("oneport"), Kind::CBlocking).unwrap(), "blocking 1 12500 1");
         assert_eq!(args(find("files"), Kind::CBlocking), None);
         let opens: Vec<_> = all.iter().filter(|j| j.experiment == "portopen").collect();
         assert_eq!(opens.iter().map(|j| j.descriptors).collect::<Vec<_>>(), [1024, 1 << 20]);
@@ -463,12 +397,27 @@ mod tests {
 
     #[test]
     fn threads_are_spared() {
-        assert_eq!(args(&ring(1000, 5000), Kind::JavaThreads).unwrap(), "ring 1000 500");
-        assert_eq!(ring(1000, 5000).ask(&peer(Kind::JavaThreads, false)).unwrap().count, 500);
+        assert_eq!(args(&ring(1000, 5000), Kind::JavaThreads).unwrap(), "ring 1000 50");
+        assert_eq!(ring(1000, 5000).ask(&peer(Kind::JavaThreads, false)).unwrap().count, 50);
         assert_eq!(args(&ring(10_000, 5000), Kind::JavaThreads), None);
         let all = all(&WHOLE);
         let memory = all.iter().find(|j| j.experiment == "memory").unwrap();
         assert_eq!(args(memory, Kind::JavaThreads).unwrap(), "waiting 1000");
+    }
+
+    #[test]
+    fn who_is_slow_passes_fewer_and_says_so() {
+        let all = all(&WHOLE);
+        let pingpong = all.iter().find(|j| j.experiment == "pingpong").unwrap();
+        let told = |kind| args(pingpong, kind).unwrap();
+        assert!(told(Kind::Kvik).contains("(2000000)") && told(Kind::Otp).contains("(1000000)"));
+        assert_eq!(told(Kind::JavaVirtual), "pingpong 1000000");
+        assert!(pingpong.work().contains("2000000") && pingpong.work().contains("1000000"));
+        let pairs = all.iter().find(|j| j.experiment == "pairs").unwrap();
+        let asked = pairs.ask(&peer(Kind::Otp, false)).unwrap();
+        assert!(asked.args.ends_with(&words(&["crowd", "pairs", "1000000"])) && asked.count == 0);
+        let senders = all.iter().find(|j| j.experiment == "senders").unwrap();
+        assert_eq!(senders.ask(&peer(Kind::Kvik, false)).unwrap().count, 2_000_000);
     }
 
     #[test]
@@ -500,7 +449,7 @@ mod tests {
         let jobs = chosen(&options(&["memory"])).unwrap();
         assert!(jobs.len() == 1 && jobs[0].rounds == usize::MAX);
         let all = chosen(&options(&[])).unwrap();
-        assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == 3));
+        assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == SOME));
         assert!(chosen(&options(&["chess"])).is_err());
         assert!(chosen(&options(&["spawn"])).unwrap().iter().all(|j| j.experiment == "ring"));
     }

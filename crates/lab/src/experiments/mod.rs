@@ -1,10 +1,12 @@
 //! What is measured: the experiments as they are shown (here), what is started for them (`jobs`),
-//! and how what is printed is read (`read`).
+//! how much of it (`sizes`), and how what is printed is read (`read`).
 
 mod jobs;
 mod read;
+mod sizes;
 
 pub use jobs::{chosen, Ask, Job};
+pub use sizes::SLOW;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
@@ -220,6 +222,30 @@ pub const SUBJECTS: &[Subject] = &[
         chart: Chart::Bars,
     },
     Subject {
+        id: "startmemory",
+        title: "Memory for start and halt",
+        question: "How much memory does a machine hold at most that boots OTP and ends again?",
+        unit: "MB",
+        better: Better::Less,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "loading",
+        title: "Loading stdlib",
+        question: "How long does it take to load all of stdlib's modules?",
+        unit: "ms",
+        better: Better::Less,
+        chart: Chart::Bars,
+    },
+    Subject {
+        id: "codesize",
+        title: "Native code of stdlib",
+        question: "How much native code have those modules become?",
+        unit: "KB",
+        better: Better::Less,
+        chart: Chart::Bars,
+    },
+    Subject {
         id: "work",
         title: "Other work: small programs",
         question: "Are ordinary things as fast as on OTP, when messages are not what they do?",
@@ -230,7 +256,8 @@ pub const SUBJECTS: &[Subject] = &[
     Subject {
         id: "programs",
         title: "Other work: whole programs",
-        question: "And programs that somebody might want the result of?",
+        question: "And programs that somebody might want the result of? (Of stdlib as many \
+                   modules, evenly taken, as the command says; 0 are all.)",
         unit: "ms",
         better: Better::Less,
         chart: Chart::Ratios,
@@ -322,6 +349,9 @@ pub fn label(row: &str) -> String {
         ["work", _, name] => name.replace('_', " "),
         ["programs", name] => program_label(name),
         ["start"] => "start and halt".to_owned(),
+        ["startmemory"] => "start and halt, memory".to_owned(),
+        ["loading"] => "load stdlib".to_owned(),
+        ["codesize"] => "stdlib as native code".to_owned(),
         _ => row.to_owned(),
     }
 }
@@ -332,6 +362,7 @@ fn program_label(name: &str) -> String {
         "json" => "JSON there and back".to_owned(),
         "words" => "counting words".to_owned(),
         "compile_stdlib" => "compile stdlib".to_owned(),
+        "dialyzer" => "dialyzer on stdlib".to_owned(),
         other => other.replace('_', " "),
     }
 }

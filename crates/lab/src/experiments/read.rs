@@ -23,16 +23,33 @@ pub fn read_rates(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
 }
 
 /// The same, as milliseconds for all of it.
-pub fn read_times(job: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
-    let ms = |(row, rate): (String, f64)| (row, count as f64 * 1000.0 / rate);
-    read_rates(job, count, text).into_iter().map(ms).collect()
+pub fn read_times(_: &Job, count: u64, text: &str) -> Vec<(String, f64)> {
+    let ms = |line: &str| read_span(line, count).map(|(name, _, s)| (name, s * 1000.0));
+    let rows: Option<Vec<_>> = text.lines().map(ms).collect();
+    rows.unwrap_or_default()
 }
 
-fn read_rate(line: &str, count: u64) -> Option<(String, f64)> {
+/// How long it took to load so many modules.
+pub fn read_loading(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    read_times(job, 0, text)
+}
+
+/// `codesize BYTES bytes N modules`, as KB.
+pub fn read_size(job: &Job, _: u64, text: &str) -> Vec<(String, f64)> {
+    let bytes = number_before(text, "codesize ", " bytes");
+    bytes.map(|b| (job.experiment.to_owned(), b / 1024.0)).into_iter().collect()
+}
+
+/// A row, how many there were, and in how many seconds.
+fn read_span(line: &str, count: u64) -> Option<(String, f64, f64)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [name, passed, "in", seconds, "s"] = words.as_slice() else { return None };
     let (passed, seconds): (u64, f64) = (passed.parse().ok()?, seconds.parse().ok()?);
-    (count == 0 || passed == count).then(|| ((*name).to_owned(), passed as f64 / seconds))
+    (count == 0 || passed == count).then(|| ((*name).to_owned(), passed as f64, seconds))
+}
+
+fn read_rate(line: &str, count: u64) -> Option<(String, f64)> {
+    read_span(line, count).map(|(name, passed, seconds)| (name, passed / seconds))
 }
 
 /// The number before ` UNIT` in a line that begins with `start`.
@@ -202,6 +219,12 @@ mod tests {
         let program = "programs/json 300 in 0.25 s\n";
         assert_eq!(read_times(&job("programs json"), 300, program), row("programs/json", 250.0));
         assert!(read_times(&job("programs json"), 301, program).is_empty());
+        let all = "programs/dialyzer 0 in 2.5 s\n";
+        assert_eq!(read_times(&job("programs json"), 0, all), row("programs/dialyzer", 2500.0));
+        let loaded = "loading 87 in 0.25 s\n";
+        assert_eq!(read_loading(&job("loading"), 0, loaded), row("loading", 250.0));
+        let size = "codesize 2048 bytes 87 modules\n";
+        assert_eq!(read_size(&job("codesize"), 0, size), row("codesize", 2.0));
     }
 
     #[test]

@@ -41,7 +41,8 @@ fn row_ids(jobs: &[Job]) -> Vec<String> {
             "readfile" => with("readfile", &["1", "1024", "102400"]),
             "lines" => with("lines", &["get_line_list", "put_chars", "read_line_raw"]),
             "work" => with(&format!("work/{detail}"), &["one_thing", "another", "a_third"]),
-            "files" => files(),
+            "files" => files(detail),
+            "start" => vec!["start".to_owned(), "startmemory".to_owned()],
             "scheduling" => {
                 let buckets = (2..24).map(|i| format!("histogram/{}", 1u64 << i));
                 buckets.chain(["scheduling".to_owned()]).collect()
@@ -52,7 +53,8 @@ fn row_ids(jobs: &[Job]) -> Vec<String> {
     rows
 }
 
-fn files() -> Vec<String> {
+fn files(flags: &str) -> Vec<String> {
+    let flags = if flags.is_empty() { String::new() } else { format!(" {flags}") };
     let mut rows = Vec::new();
     for (pattern, third) in [
         ("sequential_read", "read_ahead"),
@@ -61,8 +63,8 @@ fn files() -> Vec<String> {
         ("random_write", ""),
     ] {
         for handle in ["ordinary", "raw", third].iter().filter(|h| !h.is_empty()) {
-            let blocks = ["1", "4", "16", "64", "256", "1024"];
-            rows.extend(blocks.map(|kb| format!("files/{pattern}/{handle}/{kb}")));
+            let blocks = (0..11).map(|power| 1 << power);
+            rows.extend(blocks.map(|kb| format!("files/{pattern}/{handle}{flags}/{kb}")));
         }
     }
     rows

@@ -333,8 +333,8 @@ fn colophon(out: &mut String, report: &Report) {
             escape(&peer.version)
         );
     }
-    for missing in &report.line_up.missing {
-        let _ = write!(out, "<li>missing: {}", escape(missing));
+    for missing in report.missing() {
+        let _ = write!(out, "<li>missing: {}", escape(&missing));
     }
     let quick = if report.options.quick { " --quick" } else { "" };
     let _ = write!(

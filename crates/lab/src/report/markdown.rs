@@ -42,7 +42,7 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
         let ours = if peer.kind == Kind::Kvik { " (ours)" } else { "" };
         let _ = writeln!(out, "- {}{ours}: `{}`, {}", peer.label, peer.line(), peer.version);
     }
-    for missing in &report.line_up.missing {
+    for missing in report.missing() {
         let _ = writeln!(out, "- missing: {missing}");
     }
     let _ = writeln!(out, "\nEach run again:\n\n```");

@@ -10,10 +10,10 @@ mod markdown;
 mod svg;
 
 use crate::compare::Comparison;
-use crate::experiments::Job;
+use crate::experiments::{Job, SLOW};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::peers::LineUp;
+use crate::peers::{Kind, LineUp};
 use crate::progress::ENOUGH;
 use crate::rounds::Results;
 use crate::summary::Summary;
@@ -35,6 +35,11 @@ impl Report<'_> {
     /// The jobs that fill the rows of that subject.
     fn jobs_of(&self, subject: &str) -> Vec<&Job> {
         self.jobs.iter().filter(|job| job.experiment == subject).collect()
+    }
+
+    /// What is not here: peers, and tools that a job needs.
+    fn missing(&self) -> Vec<String> {
+        [self.line_up.missing.clone(), self.results.lacks()].concat()
     }
 
     /// As JSON.
@@ -89,6 +94,42 @@ fn lead(report: &Report) -> String {
     text
 }
 
+/// What was not in all rounds.
+fn seldom(text: &mut String, report: &Report) {
+    let all = report.summary.rounds;
+    let single =
+        |rounds: usize| move |job: &&Job| job.rounds_single == rounds && job.rounds > rounds;
+    for rounds in 1..all {
+        let names =
+            |jobs: Vec<&Job>| jobs.into_iter().map(Job::name).collect::<Vec<_>>().join(", ");
+        let few = names(report.jobs.iter().filter(|job| job.rounds == rounds).collect());
+        let alone = names(report.jobs.iter().filter(single(rounds)).collect());
+        if !few.is_empty() {
+            text.push_str(&format!(" Only in the first {rounds} rounds: {few}."));
+        }
+        if !alone.is_empty() {
+            text.push_str(&format!(" On one scheduler only in the first {rounds}: {alone}."));
+        }
+    }
+}
+
+/// Who did less of what.
+fn slow(text: &mut String, report: &Report) {
+    let part = |(experiment, kind, part): &(&str, Kind, u64)| {
+        let job = report.jobs.iter().find(|job| job.experiment == *experiment)?;
+        let peer = report.line_up.peers.iter().rev().find(|peer| peer.kind == *kind)?;
+        job.ask(peer)?;
+        Some(format!("{} 1/{part} on {}", job.experiment, peer.label))
+    };
+    let less: Vec<String> = SLOW.iter().filter_map(part).collect();
+    if !less.is_empty() {
+        text.push_str(&format!(
+            " Who is slow passes fewer messages, at what each of them takes: {}.",
+            less.join(", ")
+        ));
+    }
+}
+
 /// Where the figures come from.
 fn machine(report: &Report) -> String {
     let (machine, summary) = (report.machine, report.summary);
@@ -108,11 +149,8 @@ fn machine(report: &Report) -> String {
         summary.seconds,
         report.results.repeating_seconds,
     );
-    let seldom = |job: &&Job| job.rounds < summary.rounds;
-    let few: Vec<String> = report.jobs.iter().filter(seldom).map(Job::name).collect();
-    if !few.is_empty() {
-        text.push_str(&format!(" Only in the first three rounds: {}.", few.join(", ")));
-    }
+    seldom(&mut text, report);
+    slow(&mut text, report);
     if let Some(note) = table::disturbed(summary) {
         text.push(' ');
         text.push_str(&note);

@@ -1,0 +1,142 @@
+//! How much of everything: in the quick form, in the whole, and where experiments are named.
+//!
+//! A run needs a steady figure, not more: in the whole form most take between 0.2 and one second.
+
+use crate::peers::Kind;
+
+pub struct Sizes {
+    pub oneway: u64,
+    pub pingpong: u64,
+    pub ring: &'static [u64],
+    pub ring_messages: u64,
+    pub waiting: u64,
+    pub calls: u64,
+    pub senders: u64,
+    pub pairs: u64,
+    pub lives: u64,
+    pub lines: u64,
+    /// Through one port.
+    pub lines_of_one: u64,
+    pub ports: Option<Ports>,
+    /// Megabytes, how long a cell may take, and blocks in KB: all there are where none is named.
+    pub files: &'static [&'static str],
+    /// How many files of 1 KB, 1 MB and 100 MB are read.
+    pub read_files: [&'static str; 3],
+    pub text_lines: u64,
+    /// The files with other flags as well.
+    pub tuned: bool,
+    pub switching_ms: u64,
+    /// How often each small program of the other work does its work.
+    pub work: u64,
+    /// Whole programs with their sizes; 0 modules of stdlib are all of them.
+    pub programs: &'static [(&'static str, u64)],
+}
+
+/// What else ports are asked for.
+pub struct Ports {
+    pub megabytes: u64,
+    pub opened: u64,
+    /// Lines through each of many.
+    pub rounds: u64,
+}
+
+pub const QUICK: Sizes = Sizes {
+    oneway: 2_000_000,
+    pingpong: 500_000,
+    ring: &[10, 1_000, 100_000],
+    ring_messages: 300_000,
+    waiting: 100_000,
+    calls: 150_000,
+    senders: 100_000,
+    pairs: 1_000_000,
+    lives: 100_000,
+    lines: 4_000,
+    lines_of_one: 5_000,
+    ports: None,
+    files: &["8", "1", "8", "64", "1024"],
+    read_files: ["5000", "100", "1"],
+    text_lines: 20_000,
+    tuned: false,
+    switching_ms: 500,
+    work: 10,
+    programs: &[
+        ("nbody", 50_000),
+        ("spectral_norm", 300),
+        ("mandelbrot", 300),
+        ("binary_trees", 14),
+        ("sudoku", 2),
+        ("json", 1_000),
+        ("words", 2),
+    ],
+};
+
+pub const WHOLE: Sizes = Sizes {
+    oneway: 10_000_000,
+    pingpong: 2_000_000,
+    ring: &[1, 10, 100, 1_000, 10_000, 1_000_000],
+    ring_messages: 1_000_000,
+    waiting: 1_000_000,
+    calls: 500_000,
+    senders: 250_000,
+    pairs: 3_000_000,
+    lives: 300_000,
+    lines: 12_500,
+    lines_of_one: 12_500,
+    ports: Some(Ports { megabytes: 128, opened: 500, rounds: 40 }),
+    files: &["100", "40ms"],
+    read_files: ["20000", "500", "4"],
+    text_lines: 100_000,
+    tuned: true,
+    switching_ms: 500,
+    work: 50,
+    programs: &[
+        ("nbody", 200_000),
+        ("spectral_norm", 1_000),
+        ("mandelbrot", 1_000),
+        ("binary_trees", 17),
+        ("sudoku", 8),
+        ("json", 5_000),
+        ("words", 10),
+        ("compile_stdlib", 16),
+        ("dialyzer", 10),
+        ("mix_compile", 4),
+    ],
+};
+
+/// Of experiments that are named, all there is.
+pub const NAMED: Sizes = Sizes {
+    lines: 25_000,
+    lines_of_one: 40_000,
+    ports: Some(Ports { megabytes: 256, opened: 600, rounds: 50 }),
+    files: &["100"],
+    read_files: ["50000", "1000", "8"],
+    text_lines: 1_000_000,
+    switching_ms: 1_000,
+    programs: &[
+        ("nbody", 500_000),
+        ("spectral_norm", 1_000),
+        ("mandelbrot", 1_000),
+        ("binary_trees", 17),
+        ("sudoku", 20),
+        ("json", 10_000),
+        ("words", 100),
+        ("compile_stdlib", 0),
+        ("dialyzer", 0),
+        ("mix_compile", 20),
+    ],
+    ..WHOLE
+};
+
+/// Who is so slow at what that it passes that part of the messages: what each takes stays the same.
+pub const SLOW: &[(&str, Kind, u64)] = &[
+    ("pingpong", Kind::Otp, 2),
+    ("pingpong", Kind::JavaVirtual, 2),
+    ("pingpong", Kind::JavaThreads, 100),
+    ("ring", Kind::JavaThreads, 100),
+    ("calls", Kind::Otp, 2),
+    ("pairs", Kind::Otp, 3),
+];
+
+pub fn pace(experiment: &str, kind: Kind) -> u64 {
+    SLOW.iter().find(|(e, k, _)| (*e, *k) == (experiment, kind)).map_or(1, |(_, _, part)| *part)
+}
