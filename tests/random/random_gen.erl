@@ -3,8 +3,9 @@
 %% seed gives the same module.
 %%
 %%   random_gen:write(Dir, Seed, Functions)
+%%   random_gen:write_plain(Dir, Seed, Functions)
 -module(random_gen).
--export([write/3, forms/3]).
+-export([write/3, write_plain/3, forms/3]).
 
 %% One expression in so many has another type than what it is used for.
 -define(ILL_TYPED, 25).
@@ -16,6 +17,16 @@ write(Dir, Seed, Functions) ->
     File = filename:join(Dir, atom_to_list(Name)),
     ok = file:write_file(File ++ ".beam", Code),
     ok = file:write_file(File ++ ".erl", [erl_pp:form(F) || F <- Forms]).
+
+%% The same functions compiled without types, where OTP's compiler can.
+write_plain(Dir, Seed, Functions) ->
+    Name = list_to_atom("r" ++ integer_to_list(Seed)),
+    {Forms, Typed} = compiled(Name, Seed, Functions),
+    Code = case first_good(Name, Forms, [[no_type_opt], [no_type_opt, no_copt], [no_ssa_opt]]) of
+               {ok, Plain} -> Plain;
+               none -> Typed
+           end,
+    ok = file:write_file(filename:join(Dir, atom_to_list(Name)) ++ ".beam", Code).
 
 %% OTP's compiler fails at some of these programs, with some of its passes, and of some it makes files
 %% that OTP does not load. Where nothing helps it is another program.
@@ -37,6 +48,7 @@ first_good(Name, Forms, [Options | More]) ->
         {error, [], _} -> first_good(Name, Forms, More);
         {error, [{none, compile, _} | _], _} -> first_good(Name, Forms, More);
         {error, [{[], [{none, compile, _} | _]} | _], _} -> first_good(Name, Forms, More);
+        {error, [{_, [{_, beam_validator, _} | _]} | _], _} -> first_good(Name, Forms, More);
         {error, Errors, _} ->
             io:format("~p: ~p~n", [Name, Errors]),
             halt(2)
