@@ -2,7 +2,7 @@
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_proc::Proc;
-use kvik_term::word::{fits_small, SMALL_MIN, TAG_PID};
+use kvik_term::word::{fits_small, TAG_PID};
 use kvik_term::{am, Atom, Export};
 
 use crate::asm::*;
@@ -140,7 +140,8 @@ impl<'m> Compiler<'m> {
 fn leaves_no_line(e: &Export, args: &[Arg]) -> bool {
     let register = |a: &Arg| matches!(a, Arg::X(..) | Arg::Y(..));
     let small = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i));
-    let negated = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i) && *i != SMALL_MIN);
+    // What is subtracted is an increment only where it is not negative.
+    let negated = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i) && *i >= 0);
     e.module == am::erlang
         && match (e.function, args) {
             (am::op_plus, [a, b]) => register(a) && small(b) || small(a) && register(b),
