@@ -7,6 +7,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_term::Term;
+use smallvec::SmallVec;
 
 use crate::{hash, order, Kind};
 
@@ -27,13 +28,19 @@ impl Row {
     pub fn object(&self) -> Term<'_> {
         self.object.term()
     }
+    pub fn owned(&self) -> &OwnedTerm {
+        &self.object
+    }
     pub fn words(&self) -> usize {
         self.object.words()
     }
 }
 
+/// Most buckets have one object or none; that one stands in the bucket itself.
+pub(crate) type Bucket = SmallVec<[Row; 1]>;
+
 pub struct Linear {
-    buckets: Vec<Vec<Row>>,
+    buckets: Vec<Bucket>,
     /// Slots in whole segments: what decides when to shrink.
     slots: usize,
     mask: u32,
@@ -49,6 +56,7 @@ pub struct Linear {
 }
 
 /// The element a table goes by.
+#[inline]
 pub fn key_of(object: Term<'_>, keypos: usize) -> Term<'_> {
     object.as_tuple().and_then(|t| t.get(keypos - 1)).unwrap_or(Term::NIL)
 }
@@ -59,7 +67,7 @@ impl Linear {
         let more = stride.saturating_sub(FIRST).div_ceil(SEGMENT) * SEGMENT;
         let slots = FIRST + more;
         Linear {
-            buckets: (0..slots).map(|_| Vec::new()).collect(),
+            buckets: (0..slots).map(|_| Bucket::new()).collect(),
             slots,
             mask: (slots.next_power_of_two() - 1) as u32,
             kind,
@@ -82,6 +90,7 @@ impl Linear {
     pub fn active(&self) -> usize {
         self.buckets.len()
     }
+    #[inline]
     fn index(&self, hash: u32) -> usize {
         let i = (hash & self.mask) as usize;
         if i < self.buckets.len() {
@@ -90,6 +99,7 @@ impl Linear {
             (hash & self.mask >> 1) as usize
         }
     }
+    #[inline]
     fn has_key(&self, row: &Row, key: Term<'_>, hash: u32) -> bool {
         row.hash == hash && order::same(key, key_of(row.object(), self.keypos))
     }
@@ -114,7 +124,13 @@ impl Linear {
         let (b, span) = self.span(key);
         self.buckets[b][span].iter().filter(|r| !r.dead)
     }
-    /// The same with those that are marked dead: all that the table keeps.
+    /// The one object of a key in a `set`.
+    pub fn get_one(&self, key: Term<'_>) -> Option<&Row> {
+        let hash = hash::of_key(key);
+        let rows = &self.buckets[self.index(hash)];
+        rows.iter().find(|r| self.has_key(r, key, hash)).filter(|r| !r.dead)
+    }
+    /// As `get`, with those that are marked dead: all that the table keeps.
     pub fn get_kept(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
         let (b, span) = self.span(key);
         self.buckets[b][span].iter()
@@ -223,7 +239,8 @@ impl Linear {
             };
             let all = std::mem::take(&mut self.buckets[from]);
             let mask = self.mask as usize;
-            let (go, stay) = all.into_iter().partition(|r| r.hash as usize & mask == to);
+            let (go, stay): (Bucket, Bucket) =
+                all.into_iter().partition(|r| r.hash as usize & mask == to);
             self.buckets[from] = stay;
             self.buckets.push(go);
         }
@@ -276,7 +293,7 @@ impl Linear {
     pub fn emptied(&self) -> Linear {
         Linear::new(self.kind, self.keypos, self.stride)
     }
-    pub(crate) fn into_buckets(self) -> std::vec::IntoIter<Vec<Row>> {
+    pub(crate) fn into_buckets(self) -> std::vec::IntoIter<Bucket> {
         self.buckets.into_iter()
     }
 
@@ -371,7 +388,7 @@ impl Linear {
     /// dead.
     /// The roots in single precision, as OTP has them.
     pub fn stats(&self) -> (f64, f64, f64, usize, usize, usize) {
-        let lens: Vec<usize> = self.buckets.iter().map(Vec::len).collect();
+        let lens: Vec<usize> = self.buckets.iter().map(|b| b.len()).collect();
         let n = lens.len() as f64;
         let kept: usize = lens.iter().sum();
         let squares: usize = lens.iter().map(|l| l * l).sum();

@@ -3,14 +3,14 @@
 use std::collections::btree_set;
 use std::vec;
 
-use crate::linear::Row;
+use crate::linear::Bucket;
 use crate::table::Store;
 use crate::tree::TreeRow;
 
 pub struct Remains(Rest);
 
 enum Rest {
-    Buckets(vec::IntoIter<Vec<Row>>),
+    Buckets(vec::IntoIter<Bucket>),
     Rows(btree_set::IntoIter<TreeRow>),
 }
 

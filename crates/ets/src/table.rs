@@ -109,10 +109,10 @@ impl Store {
         }
     }
     /// The one object of a key in a `set` or `ordered_set`.
-    pub fn get_one(&self, key: Term<'_>) -> Option<Term<'_>> {
+    pub fn get_one(&self, key: Term<'_>) -> Option<&OwnedTerm> {
         match self {
-            Store::Hash(h) => h.get(key).next().map(|r| r.object()),
-            Store::Tree(t) => t.get(key),
+            Store::Hash(h) => h.get_one(key).map(|r| r.owned()),
+            Store::Tree(t) => t.get_owned(key),
         }
     }
     pub fn put(&mut self, object: Term<'_>, only_new: bool, fixed: bool) -> bool {

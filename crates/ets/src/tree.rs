@@ -145,6 +145,9 @@ impl Tree {
         let place = Place::Key(key);
         self.rows.get::<dyn Placed + '_>(&place)
     }
+    pub fn get_owned(&self, key: Term<'_>) -> Option<&OwnedTerm> {
+        self.row(key).map(|r| &r.object)
+    }
     pub fn get(&self, key: Term<'_>) -> Option<Term<'_>> {
         self.row(key).map(TreeRow::object)
     }

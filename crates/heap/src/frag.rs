@@ -193,6 +193,59 @@ impl OwnedTerm {
     }
 }
 
+impl Heap {
+    /// A copy of a term that has memory of its own. Where that shares nothing with others it is
+    /// one run of words, and only what points into itself changes on the way.
+    #[inline]
+    pub fn copy_owned<'h>(&'h self, o: &OwnedTerm) -> Term<'h> {
+        // SAFETY: a fragment that is not null is live.
+        if o.frag.is_null() || unsafe { !(*o.frag).off_heap.is_null() } {
+            return self.copy(o.term());
+        }
+        let from = o.block();
+        let own = from.as_ptr_range();
+        let own = own.start as u64..own.end as u64;
+        let is_own = |w: u64| own.contains(&w);
+        if from.is_empty() || !is_own(o.root) {
+            return self.copy(o.term());
+        }
+        let top = self.htop.get();
+        let to = self.alloc(from.len());
+        let by = (to as u64).wrapping_sub(own.start);
+        let mut i = 0;
+        // SAFETY: there is room for as many words; these are whole objects and list cells, as the
+        // headers say, and what points into them points to the same place in the copy.
+        unsafe {
+            while i < from.len() {
+                let w = *from.get_unchecked(i);
+                if is_header(w) {
+                    *to.add(i) = w;
+                    if !copy::has_terms(w) {
+                        let n = header_words(w).min(from.len() - 1 - i);
+                        copy::copy_words(from.as_ptr().add(i + 1), to.add(i + 1), n);
+                        i += n;
+                    }
+                } else if is_immediate(w) {
+                    *to.add(i) = w;
+                } else if is_own(w) {
+                    *to.add(i) = w.wrapping_add(by);
+                } else {
+                    return self.copy_instead(o, top);
+                }
+                i += 1;
+            }
+            Term::from_word(o.root.wrapping_add(by))
+        }
+    }
+    /// The same of one that shares literals. What was allocated last is given back where it is in
+    /// the block, whose top was there.
+    #[cold]
+    fn copy_instead<'h>(&'h self, o: &OwnedTerm, top: *mut u64) -> Term<'h> {
+        self.htop.set(top);
+        self.copy(o.term())
+    }
+}
+
 impl Clone for OwnedTerm {
     fn clone(&self) -> OwnedTerm {
         OwnedTerm::new(self.term())

@@ -83,7 +83,14 @@ enum Task<'h> {
 }
 
 /// The hash of a map's key at a level of the tree (the salt changes every eight levels).
+#[inline]
 pub fn internal(t: Term<'_>, salt: u32) -> u32 {
+    match t.is_immediate() {
+        true => immediate(t, salt ^ SALT),
+        false => of_object(t, salt),
+    }
+}
+fn of_object(t: Term<'_>, salt: u32) -> u32 {
     let mut todo = Stack::new();
     let mut hash = one(t, salt ^ SALT, &mut todo);
     while let Some(task) = todo.pop() {

@@ -119,7 +119,7 @@ fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let s = read(p, &t, Access::Read)?;
     if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
         return Ok(match s.store.get_one(key) {
-            Some(o) => p.heap.cons(copy(p, o), Term::NIL),
+            Some(o) => p.heap.cons(p.heap.copy_owned(o), Term::NIL),
             None => Term::NIL,
         });
     }
@@ -137,7 +137,7 @@ fn lookup_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
         return match s.store.get_one(key) {
-            Some(o) => element(o),
+            Some(o) => element(o.term()),
             None => Err(p.badarg_because(am::badkey)),
         };
     }

@@ -50,7 +50,7 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// The elements of a key's object, copied.
 fn elements<'t>(s: &State, key: Term<'_>, heap: &'t Heap) -> Option<Vec<Term<'t>>> {
-    let o = heap.copy(s.store.get_one(key)?);
+    let o = heap.copy_owned(s.store.get_one(key)?);
     Some(o.as_tuple()?.elements().to_vec())
 }
 
