@@ -85,7 +85,7 @@ fn write<'h>(
     Ok(w)
 }
 
-fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> Result<Vec<u8>, Raised> {
+fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> BifResult<'h> {
     let w = write(p, || {
         let (o, level) = options(opts)?;
         Some(Writing { encoding: Encoding::new(t, o), level })
@@ -93,14 +93,14 @@ fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> Result<Vec<u8>, Rais
     if w.level > 0 {
         charge(p, w.encoding.len() * 32);
     }
-    Ok(w.encoding.finish(w.level))
+    Ok(w.encoding.finish(w.level, &p.heap))
 }
 
 fn term_to_binary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.binary(&written(p, a[0], Term::NIL)?))
+    written(p, a[0], Term::NIL)
 }
 fn term_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.binary(&written(p, a[0], a[1])?))
+    written(p, a[0], a[1])
 }
 fn term_to_iovec_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list(&[term_to_binary_1(p, a)?]))

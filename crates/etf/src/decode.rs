@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use kvik_heap::Heap;
+use kvik_heap::{limit, Assembly, Heap};
+use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{Atom, ExtKind, Term};
 
 use crate::hooks::{hooks, FunId};
@@ -51,22 +52,12 @@ pub fn inflate(bytes: &[u8]) -> Result<(Vec<u8>, usize), Error> {
     Ok((plain, 4 + z.total_in() as usize))
 }
 
-/// What waits for terms that follow.
-enum Open {
-    /// Elements and tail.
-    List,
-    Tuple,
+/// What is made of parts that follow.
+enum Making {
     /// Keys and values in turn.
     Map,
     /// Creator and environment.
     Fun(FunId),
-}
-
-struct Frame {
-    what: Open,
-    /// Where its terms begin among `values`, and how many it needs.
-    base: usize,
-    need: usize,
 }
 
 /// A term being read.
@@ -76,8 +67,24 @@ pub struct Decoding<'a, 'h> {
     plain: Option<(Vec<u8>, usize)>,
     /// How far the bytes (the plain ones) are read.
     pos: usize,
-    values: Vec<Term<'h>>,
-    open: Vec<Frame>,
+    parts: Parts<'h>,
+}
+
+/// What there is of a term so far.
+struct Parts<'h> {
+    term: Assembly<'h>,
+    making: Vec<Making>,
+    /// Parts that must follow. Each takes a byte at least, so no more memory is asked for than
+    /// there are bytes for.
+    owed: usize,
+    /// The tuple of the last small map's keys: maps that follow each other often have the same.
+    keys: Term<'h>,
+}
+
+impl Default for Parts<'_> {
+    fn default() -> Self {
+        Parts { term: Assembly::default(), making: Vec::new(), owed: 1, keys: Term::NIL }
+    }
 }
 
 /// Bytes read in one step besides what each term takes.
@@ -91,7 +98,7 @@ impl<'a, 'h> Decoding<'a, 'h> {
             [tag::VERSION, ..] => (None, 1),
             _ => return Err(Error::Malformed),
         };
-        Ok(Decoding { opts, plain, pos, values: Vec::new(), open: Vec::new() })
+        Ok(Decoding { opts, plain, pos, parts: Parts::default() })
     }
     /// Reads on in the same bytes, for the same heap, until that many steps are done, and takes those it did from them.
     /// The term, and how many bytes it took, where it is whole.
@@ -104,10 +111,9 @@ impl<'a, 'h> Decoding<'a, 'h> {
         let plain = self.plain.take();
         let from = plain.as_ref().map_or(bytes, |p| &p.0);
         let r = Reader::at(from, self.pos).ok_or(Error::Malformed)?;
-        let (values, open) = (std::mem::take(&mut self.values), std::mem::take(&mut self.open));
-        let mut d = Decoder { r, heap, opts: self.opts, values, open };
+        let mut d = Decoder { r, heap, opts: self.opts, parts: std::mem::take(&mut self.parts) };
         let term = d.run(steps)?;
-        (self.pos, self.values, self.open) = (d.r.pos(), d.values, d.open);
+        (self.pos, self.parts) = (d.r.pos(), d.parts);
         let Some(t) = term else {
             self.plain = plain;
             return Ok(None);
@@ -124,8 +130,7 @@ struct Decoder<'b, 'h> {
     r: Reader<'b>,
     heap: &'h Heap,
     opts: DecodeOpts<'b>,
-    values: Vec<Term<'h>>,
-    open: Vec<Frame>,
+    parts: Parts<'h>,
 }
 
 impl<'h> Decoder<'_, 'h> {
@@ -133,25 +138,22 @@ impl<'h> Decoder<'_, 'h> {
     fn run(&mut self, steps: &mut usize) -> Result<Option<Term<'h>>, Error> {
         while *steps > 0 {
             let before = self.r.pos();
-            let next = self.one()?;
+            let mut whole = self.one()?;
             *steps = steps.saturating_sub(1 + (self.r.pos() - before) / BYTES_A_STEP);
-            let Some(mut t) = next else { continue };
-            loop {
-                let Some(f) = self.open.last() else {
-                    return Ok(Some(t));
-                };
-                self.values.push(t);
-                if self.values.len() - f.base < f.need {
-                    break;
+            while whole {
+                if self.parts.term.is_whole() {
+                    return Ok(self.parts.term.parts().first().copied());
                 }
-                t = self.close()?;
+                let t = self.make()?;
+                whole = self.parts.term.made(t);
             }
         }
         Ok(None)
     }
 
-    /// The next term where it is whole; else a frame was opened for its parts.
-    fn one(&mut self) -> Result<Option<Term<'h>>, Error> {
+    /// The next part, as [`Assembly::put`] and its kin.
+    #[inline]
+    fn one(&mut self) -> Result<bool, Error> {
         let tag = self.r.u8()?;
         let t = match tag {
             tag::SMALL_INTEGER => Term::int(self.r.u8()? as i32),
@@ -161,30 +163,35 @@ impl<'h> Decoder<'_, 'h> {
                 let n = self.r.count(1)?;
                 if n == 0 {
                     // An empty list of this form stands for its tail.
-                    return Ok(None);
+                    return Ok(false);
                 }
-                return self.begin(Open::List, n + 1);
+                self.owe(n + 1, 16)?;
+                self.parts.term.list(self.heap, n);
+                return Ok(false);
             }
             tag::SMALL_TUPLE => {
                 let n = self.r.u8()? as usize;
-                return self.begin(Open::Tuple, n);
+                self.owe(n, 8)?;
+                return Ok(self.parts.term.tuple(self.heap, n));
             }
             tag::LARGE_TUPLE => {
                 let n = self.r.count(1)?;
-                return self.begin(Open::Tuple, n);
+                self.owe(n, 8)?;
+                return Ok(self.parts.term.tuple(self.heap, n));
             }
             tag::MAP => {
                 let n = self.r.count(2)?;
-                return self.begin(Open::Map, 2 * n);
+                return self.begin(Making::Map, 2 * n);
             }
             tag::NEW_FUN => {
                 let id = self.fun_id()?;
-                return self.begin(Open::Fun(id), 1 + id.num_free as usize);
+                let n = 1 + id.num_free as usize;
+                return self.begin(Making::Fun(id), n);
             }
             tag::STRING => {
                 let n = self.r.u16()? as usize;
                 let bytes = self.r.take(n)?;
-                self.heap.charlist(bytes.iter().map(|b| *b as u32))
+                self.heap.byte_list(bytes)
             }
             tag::BINARY => {
                 let n = self.r.count(1)?;
@@ -206,38 +213,46 @@ impl<'h> Decoder<'_, 'h> {
             tag::EXPORT => self.export()?,
             _ => Term::atom(self.atom(tag)?),
         };
-        Ok(Some(t))
+        self.parts.owed -= 1;
+        Ok(self.parts.term.put(t))
     }
 
-    fn begin(&mut self, what: Open, need: usize) -> Result<Option<Term<'h>>, Error> {
-        let base = self.values.len();
-        self.open.push(Frame { what, base, need });
-        if need == 0 {
-            return self.close().map(Some);
+    /// `need` parts follow, for each of which memory of some bytes is taken at once.
+    fn owe(&mut self, need: usize, bytes: usize) -> Result<(), Error> {
+        self.parts.owed = self.parts.owed - 1 + need;
+        if self.parts.owed > self.r.left() {
+            return Err(Error::Malformed);
         }
-        Ok(None)
+        if !limit::fits(need * bytes) {
+            return Err(Error::SystemLimit);
+        }
+        Ok(())
+    }
+    fn begin(&mut self, what: Making, need: usize) -> Result<bool, Error> {
+        self.owe(need, 8)?;
+        self.parts.making.push(what);
+        Ok(self.parts.term.made_of(need))
     }
 
-    /// Makes the innermost open term, whose parts are all there.
-    fn close(&mut self) -> Result<Term<'h>, Error> {
-        let f = self.open.pop().ok_or(Error::Malformed)?;
-        let parts = &self.values[f.base..];
-        let t = match f.what {
-            Open::List => {
-                let (tail, items) = parts.split_last().ok_or(Error::Malformed)?;
-                self.heap.list_with_tail(items, *tail)
-            }
-            Open::Tuple => self.heap.tuple(parts),
-            Open::Map => {
-                let pairs: Vec<_> =
-                    parts.as_chunks::<2>().0.iter().map(|[k, v]| (*k, *v)).collect();
-                let t = self.heap.map(&pairs);
+    /// What the parts that are whole are made into.
+    fn make(&mut self) -> Result<Term<'h>, Error> {
+        let parts = self.parts.term.parts();
+        match self.parts.making.pop().ok_or(Error::Malformed)? {
+            Making::Map => {
+                let pairs = parts.as_chunks::<2>().0;
+                if pairs.len() <= FLAT_MAP_LIMIT {
+                    if let Some((map, keys)) = self.heap.map_of_sorted(pairs, self.parts.keys) {
+                        self.parts.keys = keys;
+                        return Ok(map);
+                    }
+                }
+                let t = self.heap.map(&pairs.iter().map(|[k, v]| (*k, *v)).collect::<Vec<_>>());
                 if t.as_map().is_none_or(|m| m.len() != pairs.len()) {
                     return Err(Error::Malformed);
                 }
-                t
+                Ok(t)
             }
-            Open::Fun(id) => {
+            Making::Fun(id) => {
                 let (creator, env) = parts.split_first().ok_or(Error::Malformed)?;
                 if creator.as_pid().is_none() {
                     return Err(Error::Malformed);
@@ -246,11 +261,9 @@ impl<'h> Decoder<'_, 'h> {
                 if (e.arity, e.num_free) != (id.arity as u32, id.num_free) {
                     return Err(Error::Malformed);
                 }
-                self.heap.fun(e, id.arity as usize, *creator, env)
+                Ok(self.heap.fun(e, id.arity as usize, *creator, env))
             }
-        };
-        self.values.truncate(f.base);
-        Ok(t)
+        }
     }
 
     fn next_atom(&mut self) -> Result<Atom, Error> {
@@ -268,6 +281,11 @@ impl<'h> Decoder<'_, 'h> {
             _ => return Err(Error::Malformed),
         };
         let bytes = self.r.take(n)?;
+        if matches!(tag, tag::SMALL_ATOM_UTF8 | tag::ATOM_UTF8) || bytes.is_ascii() {
+            if let Some(a) = Atom::recent(bytes) {
+                return Ok(a);
+            }
+        }
         let latin1;
         let name = if matches!(tag, tag::SMALL_ATOM | tag::ATOM) {
             latin1 = bytes.iter().map(|b| *b as char).collect::<String>();

@@ -2,8 +2,9 @@
 
 use std::mem::MaybeUninit;
 
+use kvik_heap::{Heap, Writer};
 use kvik_sys::zlib::{Code, Output, Stream};
-use kvik_term::{map, Atom, Ext, Fun, Map, Pid, Port, Ref, Term, View};
+use kvik_term::{map, Atom, Bits, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 
 use crate::hooks::hooks;
 use crate::tag;
@@ -27,7 +28,7 @@ const MAX_STRING: usize = 0xFFFF;
 pub fn encode(t: Term<'_>, opts: EncodeOpts<'_>, level: u32) -> Vec<u8> {
     let mut e = Encoding::new(t, opts);
     while !e.run(&mut { usize::MAX }) {}
-    e.finish(level)
+    e.compressed(level).unwrap_or_else(|| e.out.bytes().to_vec())
 }
 
 /// zlib's method, window, memory and strategy as `compress2` sets them.
@@ -52,13 +53,16 @@ fn deflate(plain: &[u8], level: u32) -> Option<Vec<u8>> {
 
 /// What is still to be written.
 enum Todo<'h> {
-    Term(Term<'h>),
     Terms(&'h [Term<'h>]),
+    /// A flat map's keys and values.
+    Flat(&'h [Term<'h>], &'h [Term<'h>]),
     Pairs(std::vec::IntoIter<(Term<'h>, Term<'h>)>),
     /// The rest of a list: where its length goes, and the length so far.
     List(Term<'h>, usize, u32),
     /// Where a fun's size goes.
     FunSize(usize),
+    /// A term alone.
+    Term(Term<'h>),
 }
 
 /// Bytes written in one step besides what each term takes.
@@ -66,11 +70,13 @@ const BYTES_A_STEP: usize = 256;
 
 /// A term being written.
 pub struct Encoding<'a, 'h> {
-    out: Vec<u8>,
+    out: Writer,
     opts: EncodeOpts<'a>,
     todo: Vec<Todo<'h>>,
     /// Where bytes are only counted: those that were let go.
     counted: Option<usize>,
+    /// Steps left of those that `run` was given.
+    left: usize,
 }
 
 /// Bytes kept where they are only counted.
@@ -78,7 +84,10 @@ const PIECE: usize = 1 << 16;
 
 impl<'a, 'h> Encoding<'a, 'h> {
     pub fn new(t: Term<'h>, opts: EncodeOpts<'a>) -> Encoding<'a, 'h> {
-        Encoding { out: vec![tag::VERSION], opts, todo: vec![Todo::Term(t)], counted: None }
+        let todo = vec![Todo::Term(t)];
+        let mut out = Writer::default();
+        out.push_all([tag::VERSION]);
+        Encoding { out, opts, todo, counted: None, left: 0 }
     }
     /// Only to know its length.
     pub fn counting(t: Term<'h>, opts: EncodeOpts<'a>) -> Encoding<'a, 'h> {
@@ -86,27 +95,24 @@ impl<'a, 'h> Encoding<'a, 'h> {
     }
     /// Writes until that many steps are done, and takes those it did from them. Is all written?
     pub fn run(&mut self, steps: &mut usize) -> bool {
-        while let Some(next) = self.todo.pop() {
-            let before = self.out.len();
+        self.left = *steps;
+        while self.left > 0 {
+            let Some(next) = self.todo.pop() else { break };
             self.step(next);
-            let used = 1 + self.out.len().saturating_sub(before) / BYTES_A_STEP;
-            *steps = steps.saturating_sub(used);
             if let Some(n) = self.counted.as_mut().filter(|_| self.out.len() > PIECE) {
                 // What is still to be filled in there is lost, which changes no length.
                 *n += self.out.len();
-                self.out.clear();
-            }
-            if *steps == 0 {
-                break;
+                self.out.truncate(0);
             }
         }
+        *steps = self.left;
         self.todo.is_empty()
     }
     /// How many bytes there are so far.
     pub fn len(&self) -> usize {
         self.counted.unwrap_or(0) + self.out.len()
     }
-    /// Bytes of memory it takes to end up with those: they are copied once.
+    /// Bytes of memory it takes to end up with those.
     pub fn held(&self) -> usize {
         self.out.len().saturating_mul(2)
     }
@@ -114,105 +120,194 @@ impl<'a, 'h> Encoding<'a, 'h> {
         false
     }
     /// What was written, compressed at that level where that makes it smaller.
-    pub fn finish(self, level: u32) -> Vec<u8> {
-        let out = self.out;
-        let z = (level > 0 && out.len() > 6).then(|| deflate(&out[1..], level));
-        z.flatten().unwrap_or(out)
+    pub fn finish(self, level: u32, heap: &Heap) -> Term<'_> {
+        match self.compressed(level) {
+            Some(z) => heap.binary(&z),
+            None => self.out.finish(heap),
+        }
+    }
+    fn compressed(&self, level: u32) -> Option<Vec<u8>> {
+        let out = self.out.bytes();
+        (level > 0 && out.len() > 6).then(|| deflate(&out[1..], level)).flatten()
     }
 
+    /// Writes terms in turn up to one with parts of its own, which goes before the rest of them.
     fn step(&mut self, next: Todo<'h>) {
         match next {
-            Todo::Term(t) => self.term(t),
-            Todo::Terms(ts) => {
-                if let Some((first, rest)) = ts.split_first() {
-                    if !rest.is_empty() {
-                        self.todo.push(Todo::Terms(rest));
+            Todo::Term(t) => {
+                self.one(t, || None);
+            }
+            Todo::Terms(all) => {
+                let mut rest = all;
+                while let [first, more @ ..] = rest {
+                    rest = more;
+                    if !self.one(*first, || (!more.is_empty()).then_some(Todo::Terms(more))) {
+                        return;
                     }
-                    self.term(*first);
+                }
+            }
+            Todo::Flat(keys, values) => {
+                let (mut keys, mut values) = (keys, values);
+                while let ([key, more_keys @ ..], [value, more @ ..]) = (keys, values) {
+                    (keys, values) = (more_keys, more);
+                    if !self.simple(*key) {
+                        self.todo.push(Todo::Flat(more_keys, more));
+                        self.todo.push(Todo::Term(*value));
+                        return self.todo.push(Todo::Term(*key));
+                    }
+                    if !self.one(*value, || Some(Todo::Flat(more_keys, more))) {
+                        return;
+                    }
                 }
             }
             Todo::Pairs(mut it) => {
                 if let Some((k, v)) = it.next() {
                     self.todo.push(Todo::Pairs(it));
                     self.todo.push(Todo::Term(v));
-                    self.term(k);
+                    self.one(k, || None);
                 }
             }
-            Todo::List(rest, at, n) => match rest.as_cons() {
-                Some(c) => {
-                    self.todo.push(Todo::List(c.tail(), at, n + 1));
-                    self.term(c.head());
+            Todo::List(rest, at, n) => {
+                let (mut rest, mut n) = (rest, n);
+                while let Some(c) = rest.as_cons() {
+                    (rest, n) = (c.tail(), n + 1);
+                    if !self.one(c.head(), || Some(Todo::List(rest, at, n))) {
+                        return;
+                    }
                 }
-                None => {
-                    self.patch(at, n);
-                    self.term(rest);
-                }
-            },
+                self.patch(at, n);
+                self.one(rest, || None);
+            }
             Todo::FunSize(at) => {
                 let n = self.out.len().wrapping_sub(at);
                 self.patch(at, n as u32);
             }
         }
     }
-    fn u8(&mut self, b: u8) {
-        self.out.push(b);
-    }
-    fn u16(&mut self, n: u16) {
-        self.out.extend_from_slice(&n.to_be_bytes());
-    }
-    fn u32(&mut self, n: u32) {
-        self.out.extend_from_slice(&n.to_be_bytes());
-    }
-    fn patch(&mut self, at: usize, n: u32) {
-        if let Some(p) = self.out.get_mut(at..at + 4) {
-            p.copy_from_slice(&n.to_be_bytes());
+    /// Writes a term; where it has parts, or no step is left, they are still to be done before
+    /// what `rest` says follows. Is it written, and may something else be?
+    #[inline(always)]
+    fn one(&mut self, t: Term<'h>, rest: impl FnOnce() -> Option<Todo<'h>>) -> bool {
+        if self.simple(t) {
+            if self.left > 0 {
+                return true;
+            }
+            self.hold(rest());
+            return false;
+        }
+        if t.is_list() {
+            self.hold(rest());
+            self.list(t);
+            return false;
+        }
+        match t.view() {
+            v @ (View::Tuple(_) | View::Map(_) | View::Fun(_)) => {
+                self.hold(rest());
+                self.parts_of(v);
+                false
+            }
+            v => {
+                self.object(v);
+                if self.left == 0 {
+                    self.hold(rest());
+                }
+                self.left > 0
+            }
         }
     }
+    #[inline]
+    fn hold(&mut self, rest: Option<Todo<'h>>) {
+        if let Some(rest) = rest {
+            self.todo.push(rest);
+        }
+    }
+    #[inline]
+    fn u8(&mut self, b: u8) {
+        self.out.push_all([b]);
+    }
+    fn u16(&mut self, n: u16) {
+        self.out.push_all(n.to_be_bytes());
+    }
+    fn u32(&mut self, n: u32) {
+        self.out.push_all(n.to_be_bytes());
+    }
+    fn patch(&mut self, at: usize, n: u32) {
+        self.out.set(at, &n.to_be_bytes());
+    }
 
-    fn term(&mut self, t: Term<'h>) {
-        match t.view() {
-            View::Small(i) => self.integer(i),
+    /// Counts a step, and those that so many bytes are.
+    #[inline]
+    fn count(&mut self, bytes: usize) {
+        self.left = self.left.saturating_sub(1 + bytes / BYTES_A_STEP);
+    }
+    /// Writes a small integer, an atom or `[]`; says whether it is one.
+    #[inline(always)]
+    fn simple(&mut self, t: Term<'h>) -> bool {
+        if let Some(i) = t.as_small() {
+            self.integer(i);
+        } else if let Some(a) = t.as_atom() {
+            self.atom(a);
+        } else if t.is_nil() {
+            self.u8(tag::NIL);
+        } else {
+            return false;
+        }
+        self.count(0);
+        true
+    }
+    /// Writes what has no parts.
+    fn object(&mut self, v: View<'h>) {
+        let before = self.out.len();
+        match v {
             View::Big(b) => self.big(b.is_negative(), b.digits()),
             View::Float(f) => self.float(f),
-            View::Atom(a) => self.atom(a),
-            View::Nil => self.u8(tag::NIL),
-            View::Cons(_) => self.list(t),
-            View::Tuple(tuple) => {
-                match u8::try_from(tuple.len()) {
-                    Ok(n) => self.out.extend_from_slice(&[tag::SMALL_TUPLE, n]),
-                    Err(_) => {
-                        self.u8(tag::LARGE_TUPLE);
-                        self.u32(tuple.len() as u32);
-                    }
-                }
-                self.todo.push(Todo::Terms(tuple.elements()));
-            }
-            View::Bits(b) => {
-                let last = b.bit_len() % 8;
-                if last == 0 {
-                    self.u8(tag::BINARY);
-                    self.u32(b.byte_size() as u32);
-                } else {
-                    self.u8(tag::BIT_BINARY);
-                    self.u32(b.byte_size() as u32);
-                    self.u8(last as u8);
-                }
-                self.out.extend_from_slice(&b.to_bytes());
-            }
-            View::Map(m) => self.map(m),
-            View::Fun(f) => self.fun(f),
+            View::Bits(b) => self.bits(b),
             View::Pid(p) => self.pid(p),
             View::Port(p) => self.port(p),
             View::Ref(r) => self.reference(r),
+            _ => {}
         }
+        self.count(self.out.len().saturating_sub(before));
+    }
+    /// Begins what has parts; they are still to be written.
+    fn parts_of(&mut self, v: View<'h>) {
+        match v {
+            View::Tuple(tuple) => {
+                match u8::try_from(tuple.len()) {
+                    Ok(n) => self.out.push_all([tag::SMALL_TUPLE, n]),
+                    Err(_) => self.tagged(tag::LARGE_TUPLE, (tuple.len() as u32).to_be_bytes()),
+                }
+                self.todo.push(Todo::Terms(tuple.elements()));
+            }
+            View::Map(m) => self.map(m),
+            View::Fun(f) => self.fun(f),
+            _ => {}
+        }
+        self.count(0);
+    }
+    fn bits(&mut self, b: Bits<'h>) {
+        let size = (b.byte_size() as u32).to_be_bytes();
+        match (b.bit_len() % 8) as u8 {
+            0 => self.tagged(tag::BINARY, size),
+            last => {
+                self.tagged(tag::BIT_BINARY, size);
+                self.u8(last);
+            }
+        }
+        self.out.push(&b.to_bytes());
+    }
+    /// A tag and the four bytes behind it.
+    #[inline]
+    fn tagged(&mut self, tag: u8, [a, b, c, d]: [u8; 4]) {
+        self.out.push_all([tag, a, b, c, d]);
     }
 
+    #[inline]
     fn integer(&mut self, i: i64) {
         if let Ok(b) = u8::try_from(i) {
-            self.out.extend_from_slice(&[tag::SMALL_INTEGER, b]);
+            self.out.push_all([tag::SMALL_INTEGER, b]);
         } else if let Ok(i) = i32::try_from(i) {
-            self.u8(tag::INTEGER);
-            self.u32(i as u32);
+            self.tagged(tag::INTEGER, i.to_be_bytes());
         } else {
             self.big(i < 0, &[i.unsigned_abs()]);
         }
@@ -221,7 +316,7 @@ impl<'a, 'h> Encoding<'a, 'h> {
         let top = digits.last().copied().unwrap_or(0);
         let n = digits.len() * 8 - top.leading_zeros() as usize / 8;
         match u8::try_from(n) {
-            Ok(n) => self.out.extend_from_slice(&[tag::SMALL_BIG, n]),
+            Ok(n) => self.out.push_all([tag::SMALL_BIG, n]),
             Err(_) => {
                 self.u8(tag::LARGE_BIG);
                 self.u32(n as u32);
@@ -230,15 +325,15 @@ impl<'a, 'h> Encoding<'a, 'h> {
         self.u8(negative as u8);
         let start = self.out.len();
         for d in digits {
-            self.out.extend_from_slice(&d.to_le_bytes());
+            self.out.push_all(d.to_le_bytes());
         }
         self.out.truncate(start + n);
     }
     fn float(&mut self, f: f64) {
         if !self.opts.text_floats {
-            self.u8(tag::NEW_FLOAT);
-            self.out.extend_from_slice(&f.to_bits().to_be_bytes());
-            return;
+            let mut room = [tag::NEW_FLOAT; 9];
+            room[1..].copy_from_slice(&f.to_bits().to_be_bytes());
+            return self.out.push_all(room);
         }
         let text = format!("{f:.20e}");
         let (m, e) = text.split_once('e').unwrap_or((&text, "0"));
@@ -246,41 +341,45 @@ impl<'a, 'h> Encoding<'a, 'h> {
         let mut text = format!("{m}e{sign}{e:0>2}").into_bytes();
         text.resize(31, 0);
         self.u8(tag::FLOAT);
-        self.out.extend_from_slice(&text);
+        self.out.push(&text);
     }
 
     fn atom(&mut self, a: Atom) {
         if let Some(i) = self.opts.cache.and_then(|c| c(a)) {
-            self.out.extend_from_slice(&[tag::ATOM_CACHE_REF, i]);
+            self.out.push_all([tag::ATOM_CACHE_REF, i]);
             return;
         }
         let name = a.name();
+        if !self.opts.utf8_atoms && name.is_ascii() {
+            let [hi, lo] = (name.len() as u16).to_be_bytes();
+            self.out.push_all([tag::ATOM, hi, lo]);
+            return self.out.push(name.as_bytes());
+        }
         if !self.opts.utf8_atoms && name.chars().all(|c| (c as u32) < 256) {
             self.u8(tag::ATOM);
             self.u16(name.chars().count() as u16);
-            self.out.extend(name.chars().map(|c| c as u8));
-            return;
+            return name.chars().for_each(|c| self.u8(c as u8));
         }
         match u8::try_from(name.len()) {
-            Ok(n) => self.out.extend_from_slice(&[tag::SMALL_ATOM_UTF8, n]),
+            Ok(n) => self.out.push_all([tag::SMALL_ATOM_UTF8, n]),
             Err(_) => {
                 self.u8(tag::ATOM_UTF8);
                 self.u16(name.len() as u16);
             }
         }
-        self.out.extend_from_slice(name.as_bytes());
+        self.out.push(name.as_bytes());
     }
 
     fn list(&mut self, t: Term<'h>) {
         let start = self.out.len();
-        self.out.extend_from_slice(&[tag::STRING, 0, 0]);
+        self.out.push_all([tag::STRING, 0, 0]);
         let mut rest = t;
         let mut n = 0;
         while let Some(c) = rest.as_cons() {
             let Some(b) = c.head().as_small().and_then(|i| u8::try_from(i).ok()) else {
                 break;
             };
-            self.out.push(b);
+            self.u8(b);
             rest = c.tail();
             n += 1;
             if n > MAX_STRING {
@@ -288,30 +387,30 @@ impl<'a, 'h> Encoding<'a, 'h> {
             }
         }
         let whole = n <= MAX_STRING && rest.is_nil();
+        self.count(n);
         if whole {
-            self.out[start + 1..start + 3].copy_from_slice(&(n as u16).to_be_bytes());
+            self.out.set(start + 1, &(n as u16).to_be_bytes());
             return;
         }
         self.out.truncate(start);
-        self.u8(tag::LIST);
-        self.u32(0);
+        self.tagged(tag::LIST, [0; 4]);
         self.todo.push(Todo::List(t, start + 1, 0));
     }
 
     fn map(&mut self, m: Map<'h>) {
+        self.tagged(tag::MAP, (m.len() as u32).to_be_bytes());
+        if let Some((keys, values)) = m.flat() {
+            return self.todo.push(Todo::Flat(keys, values));
+        }
         let entries = match self.opts.deterministic {
             true => map::sorted_pairs(m),
             false => {
                 let mut all: Vec<_> = map::iter(m).collect();
                 // A tree goes last branch first.
-                if !m.is_flat() {
-                    all.reverse();
-                }
+                all.reverse();
                 all
             }
         };
-        self.u8(tag::MAP);
-        self.u32(entries.len() as u32);
         self.todo.push(Todo::Pairs(entries.into_iter()));
     }
 
@@ -330,14 +429,14 @@ impl<'a, 'h> Encoding<'a, 'h> {
         self.todo.push(Todo::FunSize(self.out.len()));
         self.u32(0);
         self.u8(f.arity() as u8);
-        self.out.extend_from_slice(&e.uniq);
+        self.out.push(&e.uniq);
         self.u32(e.index);
         self.u32(f.env().len() as u32);
         self.atom(e.module);
         self.integer(e.old_index as i64);
         self.integer(e.old_uniq as i64);
         self.todo.push(Todo::Terms(f.env()));
-        self.term(creator);
+        self.todo.push(Todo::Term(creator));
     }
 
     fn pid(&mut self, p: Pid<'h>) {
@@ -372,7 +471,7 @@ impl<'a, 'h> Encoding<'a, 'h> {
         } else {
             self.u8(tag::V4_PORT);
             self.atom(node);
-            self.out.extend_from_slice(&num.to_be_bytes());
+            self.out.push_all(num.to_be_bytes());
         }
         self.u32(creation);
     }

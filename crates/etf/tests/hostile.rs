@@ -70,3 +70,36 @@ fn deep_terms() {
     let (t, _) = decode(&b, &h, DecodeOpts::default()).unwrap();
     assert_eq!(encode(t, EncodeOpts::default(), 0), b);
 }
+
+/// What claims more parts than there are bytes for, nested so that each claim alone could be true.
+#[test]
+fn claims_without_bytes() {
+    for open in [&[108, 0, 1, 0, 0][..], &[105, 0, 1, 0, 0], &[116, 0, 0, 0x80, 0], &[104, 255]] {
+        let h = Heap::new(64);
+        let mut b = vec![131];
+        for _ in 0..20_000 {
+            b.extend_from_slice(open);
+        }
+        assert_eq!(decode(&b, &h, DecodeOpts::default()).err(), Some(kvik_etf::Error::Malformed));
+        assert!(h.sizes().used + h.sizes().fragments < 2 * b.len() + 100, "{open:?}");
+    }
+}
+
+/// Maps that follow each other share their keys where these are the same; the others do not.
+#[test]
+fn maps_in_a_row() {
+    let h = Heap::new(64);
+    let map = |keys: &[i32]| {
+        h.map(&keys.iter().map(|k| (Term::int(*k), Term::int(k * 2))).collect::<Vec<_>>())
+    };
+    let all = h.list(&[map(&[1, 2]), map(&[1, 2]), map(&[1, 3]), map(&[]), map(&[1, 2, 3])]);
+    let bytes = encode(all, EncodeOpts::default(), 0);
+    let (t, _) = decode(&bytes, &h, DecodeOpts::default()).unwrap();
+    assert!(kvik_term::cmp::eq_exact(t, all));
+    // The same key twice, and keys in another order than theirs.
+    let pairs = |a: u8, b: u8| vec![131, 116, 0, 0, 0, 2, 97, a, 97, 5, 97, b, 97, 6];
+    assert!(decode(&pairs(1, 1), &h, DecodeOpts::default()).is_err());
+    let (t, _) = decode(&pairs(2, 1), &h, DecodeOpts::default()).unwrap();
+    let want = h.map(&[(Term::int(2), Term::int(5)), (Term::int(1), Term::int(6))]);
+    assert!(kvik_term::cmp::eq_exact(t, want));
+}

@@ -70,24 +70,34 @@ impl Gather {
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) {
         let n = bytes.len().min(self.left);
-        let (from, to) = (bytes.as_ptr(), self.at);
-        // SAFETY: `left` bytes from `at` on are fresh memory that only this writes; short pieces are
-        // copied as two words that may overlap, which is faster than a call.
+        // SAFETY: `left` bytes from `at` on are fresh memory that only this writes.
         unsafe {
-            match n {
-                0 => {}
-                1..4 => {
-                    *to = *from;
-                    *to.add(n / 2) = *from.add(n / 2);
-                    *to.add(n - 1) = *from.add(n - 1);
-                }
-                4..8 => copy_ends::<u32>(from, to, n),
-                8..=16 => copy_ends::<u64>(from, to, n),
-                _ => ptr::copy_nonoverlapping(from, to, n),
-            }
-            self.at = to.add(n);
+            copy_piece(bytes.as_ptr(), self.at, n);
+            self.at = self.at.add(n);
         }
         self.left -= n;
+    }
+}
+
+/// Copies bytes that are few mostly: as two words that may overlap, which is faster than a call.
+///
+/// # Safety
+/// As for `ptr::copy_nonoverlapping`.
+#[inline(always)]
+pub(crate) unsafe fn copy_piece(from: *const u8, to: *mut u8, n: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        match n {
+            0 => {}
+            1..4 => {
+                *to = *from;
+                *to.add(n / 2) = *from.add(n / 2);
+                *to.add(n - 1) = *from.add(n - 1);
+            }
+            4..8 => copy_ends::<u32>(from, to, n),
+            8..=16 => copy_ends::<u64>(from, to, n),
+            _ => ptr::copy_nonoverlapping(from, to, n),
+        }
     }
 }
 
@@ -258,10 +268,12 @@ impl BinRef {
         b.header().used.store(len, Ordering::Relaxed);
         Ok(b)
     }
+    #[inline]
     pub fn data(&self) -> *mut u8 {
         // SAFETY: the bytes follow the header.
         unsafe { self.0.as_ptr().cast::<u8>().add(HEAD) }
     }
+    #[inline]
     pub fn capacity(&self) -> usize {
         self.header().cap & !OWNED
     }
@@ -272,6 +284,7 @@ impl BinRef {
             std::slice::from_raw_parts(self.data(), self.header().used.load(Ordering::Relaxed))
         }
     }
+    #[inline]
     pub(crate) fn header(&self) -> &Binary {
         // SAFETY: we hold a count.
         unsafe { self.0.as_ref() }
@@ -287,17 +300,29 @@ impl BinRef {
             return Err(self);
         }
         let old = self.capacity();
-        let p = self.0.as_ptr();
         // SAFETY: we hold the only count; the new bytes are zeroed.
         unsafe {
+            let b = self.moved(cap)?;
+            ptr::write_bytes(b.data().add(old), 0, cap - old);
+            Ok(b)
+        }
+    }
+    /// The same binary in memory for `cap` bytes; more than it had are not written yet.
+    ///
+    /// # Safety
+    /// Nobody else holds it, and nothing stands behind its bytes.
+    pub(crate) unsafe fn moved(self, cap: usize) -> Result<BinRef, BinRef> {
+        let old = self.capacity();
+        // SAFETY: the memory is ours alone, as the caller says.
+        unsafe {
+            let p = self.0.as_ptr();
             let q = realloc(p.cast(), layout(old), layout(cap).size()) as *mut Binary;
             let Some(q) = NonNull::new(q) else { return Err(self) };
             std::mem::forget(self);
-            BINARIES.add(cap - old);
+            BINARIES.sub(old);
+            BINARIES.add(cap);
             (*q.as_ptr()).cap = cap;
-            let b = BinRef(q);
-            ptr::write_bytes(b.data().add(old), 0, cap - old);
-            Ok(b)
+            Ok(BinRef(q))
         }
     }
     /// Gives the count to a raw pointer.

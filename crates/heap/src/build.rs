@@ -135,8 +135,15 @@ impl Heap {
             Term::from_word(p as u64 + TAG_BOXED)
         }
     }
+    #[inline]
     pub fn float(&self, f: f64) -> Term<'_> {
-        self.boxed(header(FLOAT, 1), &[f.to_bits()])
+        let p = self.alloc(FLOAT_WORDS);
+        // SAFETY: `alloc` gave that many words.
+        unsafe {
+            *p = header(FLOAT, 1);
+            *p.add(1) = f.to_bits();
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
     }
     pub fn integer(&self, i: i64) -> Term<'_> {
         match Term::small(i) {
@@ -173,7 +180,16 @@ impl Heap {
         if bytes.len() > HEAP_BIN_LIMIT {
             return self.refc_binary(BinRef::from_bytes(bytes), bytes.len());
         }
-        self.binary_with(bytes.len(), |b| b.copy_from_slice(bytes)).0
+        let words = 1 + bytes.len().div_ceil(8);
+        let p = self.alloc(1 + words);
+        // SAFETY: `alloc` gave that many words, the last of which the bytes may not fill.
+        unsafe {
+            *p = header(HEAP_BIN, words);
+            *p.add(words) = 0;
+            *p.add(1) = bytes.len() as u64;
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), p.add(2).cast(), bytes.len());
+            Term::from_word(p as u64 + TAG_BOXED)
+        }
     }
     /// A binary of `len` bytes that `fill` writes (it finds zeros).
     pub fn binary_with<R>(&self, len: usize, fill: impl FnOnce(&mut [u8]) -> R) -> (Term<'_>, R) {

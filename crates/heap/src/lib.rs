@@ -7,6 +7,7 @@
 
 pub mod alloc;
 pub mod arith;
+pub mod assembly;
 pub mod binary;
 pub mod bits;
 pub mod bits_build;
@@ -26,11 +27,14 @@ pub mod pin;
 pub mod regs;
 pub mod roots;
 mod text;
+pub mod writer;
 
 pub use alloc::Heap;
+pub use assembly::Assembly;
 pub use binary::{BinRef, Resource};
 pub use frag::OwnedTerm;
 pub use gc::GcStats;
 pub use literal::LiteralArea;
 pub use pin::Pins;
 pub use regs::Regs;
+pub use writer::Writer;

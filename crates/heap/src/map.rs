@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use kvik_term::map::{self, child, Child, Node, Path};
 use kvik_term::word::FLAT_MAP_LIMIT;
-use kvik_term::{cmp, Map, Term};
+use kvik_term::{cmp, Map, Term, Tuple};
 
 use crate::map_build::MapBuilder;
 use crate::Heap;
@@ -83,6 +83,31 @@ impl Heap {
         }
         let n = pairs.len();
         self.flat_map_sorted(self.tuple(&keys[..n]), &values[..n])
+    }
+
+    /// A map of at most 32 pairs whose keys are in order, and the tuple of its keys, which is that
+    /// of a map made before where that has the same. `None` where they are in no such order.
+    pub fn map_of_sorted<'h>(
+        &'h self,
+        pairs: &[[Term<'h>; 2]],
+        before: Term<'h>,
+    ) -> Option<(Term<'h>, Term<'h>)> {
+        let (mut keys, mut values) = ([Term::NIL; FLAT_MAP_LIMIT], [Term::NIL; FLAT_MAP_LIMIT]);
+        let (keys, values) = (keys.get_mut(..pairs.len())?, values.get_mut(..pairs.len())?);
+        let known = before.as_tuple().map_or(&[][..], Tuple::elements);
+        let mut same = known.len() == pairs.len();
+        for (i, [key, value]) in pairs.iter().enumerate() {
+            same = same && known[i].same(*key);
+            (keys[i], values[i]) = (*key, *value);
+        }
+        let keys = if same {
+            before
+        } else if keys.is_sorted_by(|a, b| cmp::compare_exact(*a, *b) == Ordering::Less) {
+            self.tuple(keys)
+        } else {
+            return None;
+        };
+        Some((self.flat_map_sorted(keys, values), keys))
     }
 
     /// The map with a key set: added, or its value replaced.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{OnceLock, RwLock};
 
 use crate::atoms::NAMES;
@@ -47,6 +48,29 @@ fn table() -> &'static Table {
     })
 }
 
+/// Atoms that were looked for, each where its name leads.
+static RECENT: [AtomicU32; 1 << RECENT_BITS] = [const { AtomicU32::new(0) }; 1 << RECENT_BITS];
+const RECENT_BITS: u32 = 12;
+
+/// Where in [`RECENT`] a name leads: by its length, its first and its last bytes.
+#[inline]
+fn place(name: &[u8]) -> usize {
+    let (first, last) = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
+        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        _ => match (name.first_chunk::<4>(), name.last_chunk::<4>()) {
+            (Some(first), Some(last)) => {
+                (u32::from_le_bytes(*first) as u64, u32::from_le_bytes(*last) as u64)
+            }
+            _ => (name.iter().fold(0, |w, b| w << 8 | *b as u64), 0),
+        },
+    };
+    // An odd number whose bits are as mixed as can be: 2^64 divided by the golden ratio.
+    const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+    let h = (first ^ (name.len() as u64) << 56).wrapping_mul(MIX);
+    let h = (h.rotate_left(29) ^ last).wrapping_mul(MIX);
+    (h >> (64 - RECENT_BITS)) as usize
+}
+
 impl Table {
     fn put(&self, i: usize, name: &'static str) {
         let chunk =
@@ -81,10 +105,22 @@ impl Atom {
 
     /// The atom of this name where there is one already.
     pub fn existing(name: &str) -> Option<Atom> {
+        if let Some(a) = Atom::recent(name.as_bytes()) {
+            return Some(a);
+        }
         let index = table().index.read().unwrap_or_else(|e| e.into_inner());
-        index.get(name).map(|&i| Atom(i))
+        let a = index.get(name).map(|&i| Atom(i))?;
+        RECENT[place(name.as_bytes())].store(a.0, Ordering::Release);
+        Some(a)
+    }
+    /// The same where it was looked for lately, by its name in UTF-8. Takes no lock.
+    #[inline]
+    pub fn recent(name: &[u8]) -> Option<Atom> {
+        let a = Atom(RECENT[place(name)].load(Ordering::Acquire));
+        (a.name().as_bytes() == name).then_some(a)
     }
 
+    #[inline]
     pub fn name(self) -> &'static str {
         table().chunks[self.0 as usize / CHUNK]
             .get()
@@ -128,6 +164,11 @@ mod tests {
         assert_eq!(a, Atom::intern("some_new_atom").unwrap());
         assert_eq!(a.name(), "some_new_atom");
         assert_eq!(Atom::intern("ok").unwrap(), crate::am::ok);
+        assert_eq!(Atom::existing("some_new_atom"), Some(a));
+        assert_eq!(Atom::recent(b"some_new_atom"), Some(a));
+        for name in ["", "x", "not_there", "\u{e9}"] {
+            assert_eq!(Atom::existing(name).is_some(), Atom::recent(name.as_bytes()).is_some());
+        }
         assert_eq!(Atom::intern(&"x".repeat(256)), Err(AtomError::TooLong));
     }
 }

@@ -99,6 +99,7 @@ unsafe fn raw_node<'h>(h: u64, p: *const u64) -> Node<'h> {
 
 impl<'h> Map<'h> {
     /// The number of keys.
+    #[inline]
     pub fn len(self) -> usize {
         // SAFETY: the second word of both kinds is the size.
         unsafe { small_value(*self.as_ptr().add(1)) as usize }
@@ -113,6 +114,7 @@ impl<'h> Map<'h> {
         self.is_flat().then(|| unsafe { Term::from_word(*self.as_ptr().add(2)) })
     }
     /// A flat map's keys and values.
+    #[inline]
     pub fn flat(self) -> Option<(&'h [Term<'h>], &'h [Term<'h>])> {
         let keys = self.flat_keys_term()?.as_tuple().map_or(&[][..], Tuple::elements);
         // SAFETY: the values follow the keys' tuple.

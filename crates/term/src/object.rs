@@ -178,6 +178,7 @@ impl<'h> Bits<'h> {
         self.len
     }
     /// Whole bytes, rounded up (`byte_size/1`).
+    #[inline]
     pub fn byte_size(self) -> usize {
         self.len.div_ceil(8)
     }
