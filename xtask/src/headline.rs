@@ -6,6 +6,7 @@
 
 use crate::view::{installed, View};
 use serde_json::{json, Value};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -141,14 +142,16 @@ fn word(value: &Value) -> &str {
     value.as_str().unwrap_or("?")
 }
 
-/// A ratio whose interval holds 1 says only that there is no difference to be seen.
+/// A ratio with its interval; one whose interval holds 1 says only that there is no difference to be
+/// seen.
 fn ratio(ratio: &Value) -> String {
     let number = |name: &str| ratio[name].as_f64();
-    match (number("median"), number("low"), number("high")) {
-        (Some(median), Some(low), Some(high)) if low > 1.0 || high < 1.0 => format!("{median:.2}"),
-        (Some(median), ..) => format!("≈ {median:.2}"),
-        _ => "–".to_owned(),
-    }
+    let (Some(median), Some(low), Some(high)) = (number("median"), number("low"), number("high"))
+    else {
+        return "–".to_owned();
+    };
+    let sign = if low > 1.0 || high < 1.0 { "" } else { "≈ " };
+    format!("{sign}{median:.2} <sub>{low:.2}–{high:.2}</sub>")
 }
 
 /// Where the figures come from.
@@ -160,16 +163,46 @@ fn origin(data: &Value) -> String {
         .map(|p| format!("{}: {}", word(&p["label"]), word(&p["version"])))
         .collect();
     format!(
-        "Medians of {} rounds on {} ({} cores, Linux {}), {}, by `make report`; above 1 kvik is \
-         better, and ≈ marks what is within the spread of the rounds. A number in brackets is how \
-         many rows of the report a line is the geometric mean of. {}.",
+        "Medians of {} rounds{} on {} ({} cores, Linux {}), {}, by `make report`, with the middle \
+         95% of resampled medians; above 1 kvik is better, and ≈ marks what is within the spread of \
+         the rounds. A number in brackets is how many rows of the report a line is the geometric \
+         mean of. {}.",
         data["rounds"],
+        fewer(data),
         word(&machine["model"]),
         machine["cores"],
         word(&machine["kernel"]),
         word(&data["day"]),
         versions.join("; ")
     )
+}
+
+/// What is of fewer rounds than the rest, with how many: lines, or columns of lines.
+fn fewer(data: &Value) -> String {
+    let all = data["rounds"].as_u64().unwrap_or(0);
+    let mut found: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for line in list(&data["headline"]) {
+        let label = word(&line["label"]);
+        let beside = line["beside"].as_object().into_iter().flatten();
+        let cells: Vec<(&str, u64)> = beside
+            .filter_map(|(column, r)| Some((column.as_str(), r["rounds"].as_u64()?)))
+            .collect();
+        let same = |n: u64| cells.iter().all(|(_, rounds)| *rounds == n);
+        match cells.first() {
+            Some((_, n)) if same(*n) => {
+                (*n < all).then(|| found.entry(*n).or_default().push(label.to_owned()));
+            }
+            _ => cells.iter().filter(|(_, n)| *n < all).for_each(|(column, n)| {
+                found.entry(*n).or_default().push(format!("{label} beside {column}"));
+            }),
+        }
+    }
+    let part = |(n, what): (u64, Vec<String>)| format!("{n}: {}", what.join(", "));
+    let parts: Vec<String> = found.into_iter().rev().map(part).collect();
+    match parts.len() {
+        0 => String::new(),
+        _ => format!(" (of {})", parts.join("; of ")),
+    }
 }
 
 fn draw(root: &Path, program: &Path, page: &Path) -> Result<(), String> {
@@ -203,8 +236,10 @@ mod tests {
             "peers": [{"label": "OTP", "version": "25"}, {"label": "OTP +S 1", "version": "25"}],
             "runs": [{"runs": vec![json!({"disturbed": false}); 40]}],
             "headline": [{"label": "ping-pong", "beside": {
-                "OTP": {"median": 5.0, "low": 4.9, "high": 5.1},
-                "Go": {"median": 1.01, "low": 0.98, "high": 1.03},
+                "OTP": {"median": 5.0, "low": 4.9, "high": 5.1, "rounds": 7},
+                "Go": {"median": 1.01, "low": 0.98, "high": 1.03, "rounds": 3},
+            }}, {"label": "memory", "beside": {
+                "OTP": {"median": 4.0, "low": 4.0, "high": 4.0, "rounds": 5}, "Go": null,
             }}],
         })
     }
@@ -231,8 +266,10 @@ mod tests {
     fn the_table_says_what_the_report_says() {
         let text = section(&short(&report()));
         assert!(text.starts_with("| kvik's speed as a multiple of | OTP | Go |\n|---|---:|---:|\n"));
-        assert!(text.contains("| ping-pong | 5.00 | ≈ 1.01 |"), "{text}");
-        assert!(text.contains("7 rounds on M (2 cores, Linux 6.1), 2026-01-02"), "{text}");
+        let line = "| ping-pong | 5.00 <sub>4.90–5.10</sub> | ≈ 1.01 <sub>0.98–1.03</sub> |";
+        assert!(text.contains(line) && text.contains("| memory | 4.00 <sub>4.00–4.00</sub> | – |"));
+        let rounds = "7 rounds (of 5: memory; of 3: ping-pong beside Go) on M (2 cores, Linux 6.1)";
+        assert!(text.contains(rounds) && text.contains("2026-01-02"), "{text}");
         assert!(text.contains("OTP: 25.") && !text.contains("+S 1"), "{text}");
     }
 }

@@ -359,7 +359,7 @@ pub fn label(row: &str) -> String {
 fn program_label(name: &str) -> String {
     match name {
         "nbody" => "N-body".to_owned(),
-        "json" => "JSON there and back".to_owned(),
+        "json" => "JSON both ways".to_owned(),
         "words" => "counting words".to_owned(),
         "compile_stdlib" => "compile stdlib".to_owned(),
         "dialyzer" => "dialyzer on stdlib".to_owned(),

@@ -9,8 +9,8 @@ use std::fmt::Write;
 /// A line for each row: a dot at its ratio, and the interval it may lie in. Right of the line at 1
 /// is better.
 pub fn ratios(title: &str, rows: &[(&str, Ratio)]) -> String {
-    const LEFT: f64 = 186.0;
-    const RIGHT: f64 = 132.0;
+    const LEFT: f64 = 188.0;
+    const RIGHT: f64 = 124.0;
     const STEP: f64 = 21.0;
     const TOP: f64 = 30.0;
     if rows.is_empty() {

@@ -4,7 +4,7 @@ use super::{charts, dots, Report};
 use crate::compare::Comparison;
 use crate::experiments::{grouped, Better, Chart, Subject, SUBJECTS};
 use crate::peers::Kind;
-use crate::stats::{Ratio, Spread};
+use crate::stats::{Ratio, Spread, TELLING};
 use crate::summary::{Cell, Row, Summary};
 use crate::table::{self, number, Table};
 use std::fmt::Write;
@@ -83,7 +83,7 @@ fn within(out: &mut String, summary: &Summary) {
     }
     out.push_str(
         "<h2>Each beside itself</h2><p class='question'>What becomes of a speed when there is more \
-         of something?</p><div class='wide'><table><thead><tr><th>",
+         of something?</p><div class='wide'><table class='itself'><thead><tr><th>",
     );
     peers.iter().for_each(|p| out.push_str(&format!("<th>{}", whole(&summary.peers[*p].1))));
     out.push_str("</thead><tbody>");
@@ -180,18 +180,20 @@ fn came_out(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
     if subject.chart == Chart::Histogram {
         return counted(summary, rows);
     }
-    let said: Vec<String> = summary
-        .columns
-        .iter()
-        .enumerate()
-        .filter_map(|(column, c)| {
-            let ratios: Vec<Ratio> = rows.iter().filter_map(|r| r.ratios[column]).collect();
-            Some(format!("{}: {}", c.label, beside(subject, &ratios)?))
-        })
-        .collect();
+    // Those of whom the same is said, together.
+    let mut said: Vec<(Vec<&str>, String)> = Vec::new();
+    for (column, c) in summary.columns.iter().enumerate() {
+        let ratios: Vec<Ratio> = rows.iter().filter_map(|r| r.ratios[column]).collect();
+        let Some(text) = beside(subject, &ratios) else { continue };
+        match said.iter_mut().find(|(_, known)| *known == text) {
+            Some((labels, _)) => labels.push(c.label),
+            None => said.push((vec![c.label], text)),
+        }
+    }
+    let part = |(labels, text): &(Vec<&str>, String)| format!("{}: {text}", labels.join(" and "));
     match said.as_slice() {
         [] => "Nobody to compare with.".to_owned(),
-        all => format!("kvik beside {}.", all.join("; ")),
+        all => format!("kvik beside {}.", all.iter().map(part).collect::<Vec<_>>().join("; ")),
     }
 }
 
@@ -223,6 +225,7 @@ fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
     let what = if subject.better == Better::More { "times the rate" } else { "times as cheap" };
     Some(match ratios {
         [one] if one.is_better() || one.is_worse() => format!("{:.2} {what}", one.median),
+        [one] if one.rounds < TELLING => format!("{:.2} {what} in too few rounds", one.median),
         [_] => "no difference beyond the spread of the rounds".to_owned(),
         all => {
             let mean = medians.iter().map(|m| m.ln()).sum::<f64>() / all.len() as f64;
@@ -239,6 +242,9 @@ fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
 fn verdict(ratios: &[Ratio]) -> String {
     let better = ratios.iter().filter(|r| r.is_better()).count();
     let worse = ratios.iter().filter(|r| r.is_worse()).count();
+    if ratios.iter().all(|r| r.rounds < TELLING) {
+        return " in too few rounds".to_owned();
+    }
     match (better, worse) {
         (0, 0) => ", within the spread of the rounds".to_owned(),
         (n, _) if n == ratios.len() => String::new(),

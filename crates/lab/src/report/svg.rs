@@ -13,13 +13,16 @@ pub struct Bar<'a> {
     pub spread: Spread,
 }
 
-pub const WIDTH: f64 = 640.0;
+/// Of a chart, in its own units: few enough that its letters can be read on a page of 400 pixels.
+pub const WIDTH: f64 = 570.0;
+/// From a chart's right edge to the names there.
+const TIE: f64 = 20.0;
 
 /// A bar for each peer, from zero; the thin line is the span from the lowest to the highest round.
 /// Below them what was published, as faint lines.
 pub fn bars(title: &str, unit: &str, bars: &[Bar], then: &[(&str, f64)]) -> String {
-    const LEFT: f64 = 146.0;
-    const RIGHT: f64 = 172.0;
+    const LEFT: f64 = 132.0;
+    const RIGHT: f64 = 168.0;
     const STEP: f64 = 26.0;
     const TOP: f64 = 26.0;
     const STEP_THEN: f64 = 19.0;
@@ -135,7 +138,7 @@ fn frame(series: &[Line]) -> Option<Frame> {
     let y = (low(&mut points().map(|p| p.1.min))?, high(&mut points().map(|p| p.1.max))?);
     // Axis ends at 1, 2 or 5 times a power of ten.
     let y = (round_down(y.0), round_up(y.1));
-    Some(Frame { left: 56.0, right: WIDTH - 150.0, top: 26.0, bottom: 254.0, x, y })
+    Some(Frame { left: 56.0, right: WIDTH - 152.0, top: 26.0, bottom: 254.0, x, y })
 }
 
 pub fn ticks_between(low: f64, high: f64) -> Vec<f64> {
@@ -225,23 +228,31 @@ fn draw(out: &mut String, frame: &Frame, line: &Line) {
     let _ = write!(out, "<path class='line {}' d='{path}'/>{dots}", line.class);
 }
 
-/// Names beside the lines' ends, pushed apart so that none covers another.
+/// Names beside the lines' ends, pushed apart so that none covers another; a thin line leads from
+/// each end that reaches the chart's edge to its name.
 fn end_labels(out: &mut String, frame: &Frame, series: &[Line]) {
-    let mut labels: Vec<(f64, &Line)> = series
-        .iter()
-        .filter_map(|l| l.points.last().map(|(x, s)| (frame.at(*x, s.median).1, l)))
-        .collect();
-    labels.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let end = |l: &'_ Line| l.points.last().map(|(x, s)| frame.at(*x, s.median));
+    let mut labels: Vec<(f64, f64, &Line)> =
+        series.iter().filter_map(|l| end(l).map(|(x, y)| (x, y, l))).collect();
+    labels.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut free = frame.top;
     let bottom_room = frame.bottom - 6.0 - 15.0 * labels.len() as f64;
-    for (i, (y, line)) in labels.iter().enumerate() {
+    for (i, (x, y, line)) in labels.iter().enumerate() {
         let place = y.max(free).min(bottom_room + 15.0 * (i + 1) as f64);
         free = place + 15.0;
+        if frame.right - x < 1.0 {
+            let (from, to) = (frame.right + 4.0, frame.right + TIE - 3.0);
+            let _ = write!(
+                out,
+                "<path class='tie {}' d='M{from:.0} {y:.1}L{to:.0} {place:.1}'/>",
+                line.class
+            );
+        }
         let _ = write!(
             out,
             "<text class='end {}' x='{:.0}' y='{:.1}'>{}</text>",
             line.class,
-            frame.right + 12.0,
+            frame.right + TIE,
             place + 4.0,
             escape(&line.label)
         );
