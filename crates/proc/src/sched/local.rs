@@ -9,7 +9,7 @@ use super::queues::Queues;
 use super::stopwatch::Stopwatch;
 use super::{Scheduler, Work};
 use crate::exit::Farewell;
-use crate::process::{Priority, Rest, Seat, Stage, Task, Ticket};
+use crate::process::{table, Priority, Rest, Seat, Stage, Task, Ticket};
 use crate::signal::deliver;
 use crate::timer::{Due, Queue};
 use crate::{sysprof, trace, Proc};
@@ -27,9 +27,10 @@ pub(super) struct Local {
     pub slice: Cell<i64>,
     /// Reductions until timers and events are looked at again.
     pub until_check: Cell<i64>,
-    /// [`ALONE`] or [`TIMED`]: a process runs, and has woken one other at most: what it wakes may go
-    /// to `next`.
+    /// [`MANY`], or: a process runs, and has woken one other at most. What it wakes may go to `next`.
     pub alone: Cell<u8>,
+    /// What `alone` becomes with each turn: [`ALONE`] or [`CROWDED`].
+    pub usual: Cell<u8>,
     /// When the one in `next` was woken, in ticks, where that is looked at; else 0.
     pub next_since: Cell<u64>,
     pub watch: RefCell<Stopwatch>,
@@ -50,10 +51,14 @@ pub(super) struct Local {
     pub farewells: RefCell<VecDeque<Farewell>>,
 }
 
-/// What `alone` says. When timed, it is looked at when the other was woken.
+/// What `alone` says. When timed, it is looked at when the other was woken; in a crowd, the memory of
+/// who is woken is fetched.
 pub(super) const MANY: u8 = 0;
 pub(super) const ALONE: u8 = 1;
 pub(super) const TIMED: u8 = 2;
+pub(super) const CROWDED: u8 = 3;
+/// Processes from which on those that wait are mostly in no cache but the slowest.
+const CROWD: usize = 8_192;
 
 impl Local {
     /// Has the stopwatch note something, where there is one.
@@ -85,6 +90,7 @@ impl Local {
             slice: Cell::new(0),
             until_check: Cell::new(0),
             alone: Cell::new(MANY),
+            usual: Cell::new(ALONE),
             next_since: Cell::new(0),
             watch: RefCell::new(Stopwatch::new(me.page)),
             small_collections: Cell::new(0),
@@ -135,10 +141,22 @@ impl Local {
         }
         self.wake_one_more(first, t);
     }
+    /// Looks whether there are many processes.
+    pub fn see_crowd(&self) {
+        self.usual.set(if table().count() < CROWD { ALONE } else { CROWDED });
+    }
     /// Many are woken: each in its turn, in the order they were woken.
     #[cold]
     #[inline(never)]
     fn wake_one_more(&self, first: Option<Rest>, t: Ticket) {
+        if self.alone.get() == CROWDED {
+            // And who it will send to, probably.
+            table().fetch(t.task().pid);
+            table().fetch(t.private().last_to.get());
+            if first.is_none() && t.task().priority() == Priority::Normal {
+                return self.next.set(Some(Rest::new(t, self.here)));
+            }
+        }
         let mut q = self.queues.borrow_mut();
         if self.alone.get() == MANY || t.task().priority() != Priority::Normal {
             self.next.set(first);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kvik_heap::Regs;
 use kvik_sync::{pin, Hold};
 
-use super::local::{Local, ALONE, MANY};
+use super::local::{Local, MANY};
 use super::meter::{collecting, during, State};
 use super::switch::CRUMBS;
 use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
@@ -166,7 +166,7 @@ impl Loop {
         t.task().set_home(self.id as u16);
         let p = t.private();
         p.set_flag(flag::HIBERNATING, false);
-        self.l.alone.set(ALONE);
+        self.l.alone.set(self.l.usual.get());
         let mut watched = None;
         if trace::on() {
             p.profile_turn();
@@ -323,6 +323,7 @@ impl Loop {
     fn look_around(&mut self, hold: &mut Hold) {
         self.l.until_check.set(REDUCTIONS);
         self.l.clear_seat();
+        self.l.see_crowd();
         self.until_tidy -= 1;
         if self.until_tidy == 0 {
             self.until_tidy = janitor::WORTH;

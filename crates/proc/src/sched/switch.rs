@@ -6,7 +6,7 @@
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::local::{local, Local, ALONE, MANY};
+use super::local::{local, Local, MANY};
 use super::meter;
 use super::run::REDUCTIONS;
 use crate::process::{flag, Ticket};
@@ -111,7 +111,7 @@ impl Local {
             return None;
         }
         next.task().set_home(self.id as u16);
-        self.alone.set(ALONE);
+        self.alone.set(self.usual.get());
         self.stage.put(next);
         self.stage.address()
     }
