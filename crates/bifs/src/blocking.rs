@@ -7,8 +7,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use kvik_heap::Heap;
 use kvik_proc::clock;
@@ -23,8 +24,11 @@ type Job = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 struct Pool {
     jobs: VecDeque<Job>,
-    /// Threads that wait for work.
-    idle: usize,
+    /// Threads that wait for work, by number. Who came last is called first: its memory is still in
+    /// the processor's cache, and those that are too many are left to go.
+    idle: Vec<(usize, Thread)>,
+    /// One was called or made and has not looked for work yet.
+    coming: bool,
     threads: usize,
     /// Which numbers threads have.
     numbers: Vec<bool>,
@@ -64,59 +68,127 @@ const MAX_THREADS: usize = 256;
 /// How long a thread waits for work before it goes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-static POOL: Mutex<Pool> =
-    Mutex::new(Pool { jobs: VecDeque::new(), idle: 0, threads: 0, numbers: Vec::new() });
-static BELL: Condvar = Condvar::new();
+static POOL: Mutex<Pool> = Mutex::new(Pool {
+    jobs: VecDeque::new(),
+    idle: Vec::new(),
+    coming: false,
+    threads: 0,
+    numbers: Vec::new(),
+});
 
 fn pool() -> MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// How a thread is had that looks for work. It takes a call to the system: not for who holds the pool.
+#[must_use]
+enum Call {
+    Nobody,
+    Wake(Thread),
+    Make,
+}
+
+impl Pool {
+    /// One is called where there is work, but no second while the first is on its way: that one
+    /// calls the next if there is more. To wake a thread costs a scheduler more than all else about
+    /// handing it work, and of many calls that come at once it makes one.
+    fn call(&mut self) -> Call {
+        if self.coming || self.jobs.is_empty() {
+            return Call::Nobody;
+        }
+        let call = match self.idle.pop() {
+            Some((_, thread)) => Call::Wake(thread),
+            None if self.threads < MAX_THREADS => {
+                self.threads += 1;
+                Call::Make
+            }
+            None => return Call::Nobody,
+        };
+        self.coming = true;
+        call
+    }
+    /// The lowest number that no thread has.
+    fn number(&mut self) -> usize {
+        let number = self.numbers.iter().position(|used| !used).unwrap_or(self.numbers.len());
+        match self.numbers.get_mut(number) {
+            Some(used) => *used = true,
+            None => self.numbers.push(true),
+        }
+        number
+    }
+}
+
+impl Call {
+    fn make(self) {
+        match self {
+            Call::Nobody => {}
+            Call::Wake(thread) => thread.unpark(),
+            Call::Make => {
+                if thread::Builder::new().name("blocking".into()).spawn(worker).is_err() {
+                    cannot_make();
+                }
+            }
+        }
+    }
+}
+/// The system gives no more threads: work is done by those that are there, or here.
+#[cold]
+fn cannot_make() {
+    let mut p = pool();
+    p.threads -= 1;
+    p.coming = false;
+    let jobs = if p.threads == 0 { std::mem::take(&mut p.jobs) } else { VecDeque::new() };
+    drop(p);
+    jobs.into_iter().for_each(|j| j());
 }
 
 /// Has something done by a thread of the pool; here, where there can be none.
 pub fn run(job: Job) {
     let mut p = pool();
     p.jobs.push_back(job);
-    if p.idle >= p.jobs.len() || p.threads >= MAX_THREADS {
-        BELL.notify_one();
-        return;
-    }
-    p.threads += 1;
+    let call = p.call();
     drop(p);
-    if std::thread::Builder::new().name("blocking".into()).spawn(worker).is_err() {
-        let mut p = pool();
-        p.threads -= 1;
-        let job = if p.threads == 0 { p.jobs.pop_back() } else { None };
-        drop(p);
-        job.into_iter().for_each(|j| j());
-    }
+    call.make();
 }
 
 fn worker() {
     let mut p = pool();
-    let number = p.numbers.iter().position(|used| !used).unwrap_or(p.numbers.len());
-    match p.numbers.get_mut(number) {
-        Some(used) => *used = true,
-        None => p.numbers.push(true),
-    }
+    let number = p.number();
     // There are never more threads than that.
     let me = &SEEN[number % MAX_THREADS];
+    p.coming = false;
     loop {
-        if let Some(job) = p.jobs.pop_front() {
+        while let Some(job) = p.jobs.pop_front() {
+            let call = p.call();
             drop(p);
+            call.make();
             me.work(job);
             p = pool();
-            continue;
         }
-        p.idle += 1;
-        let (guard, waited) = BELL.wait_timeout(p, PATIENCE).unwrap_or_else(|e| e.into_inner());
-        p = guard;
-        p.idle -= 1;
-        if waited.timed_out() && p.jobs.is_empty() {
+        match called(p, number) {
+            Some(again) => p = again,
+            None => return,
+        }
+        p.coming = false;
+    }
+}
+/// Waits until the thread of that number is called. `None`: it was not for long, and goes.
+fn called(mut p: MutexGuard<'static, Pool>, number: usize) -> Option<MutexGuard<'static, Pool>> {
+    p.idle.push((number, thread::current()));
+    let end = Instant::now() + PATIENCE;
+    loop {
+        drop(p);
+        let left = end.saturating_duration_since(Instant::now());
+        thread::park_timeout(left);
+        p = pool();
+        let Some(at) = p.idle.iter().position(|(n, _)| *n == number) else { return Some(p) };
+        if left.is_zero() {
+            p.idle.remove(at);
             p.threads -= 1;
             if let Some(used) = p.numbers.get_mut(number) {
                 *used = false;
             }
-            return;
+            return None;
         }
     }
 }
