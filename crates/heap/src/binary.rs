@@ -33,6 +33,7 @@ impl Binary {
 }
 
 const HEAD: usize = size_of::<Binary>();
+const LINE: usize = 64;
 /// In a binary's `cap`: behind the bytes, 8-aligned, there is the address of a boxed [`Resource`].
 const OWNED: usize = 1 << 63;
 
@@ -117,16 +118,31 @@ unsafe fn copy_ends<T: Copy>(from: *const u8, to: *mut u8, n: usize) {
     }
 }
 
-fn layout(cap: usize) -> Layout {
-    Layout::from_size_align(HEAD + cap, 16).unwrap_or_else(|_| Layout::new::<Binary>())
+/// A binary's memory: blocks of the allocator begin where cache lines do, mostly.
+#[derive(Copy, Clone)]
+struct Block {
+    layout: Layout,
+    /// Bytes before the header.
+    lead: usize,
 }
 
+/// Binaries of so many bytes begin with a cache line: to read a kilobyte of a file to there takes a
+/// sixth less, by Intel's instruction for copying. From 2 KB on it takes a tenth more.
+const LINED: std::ops::Range<usize> = 512..2048;
+
+/// `None`: so much there never is.
+fn block(cap: usize) -> Option<Block> {
+    let lead = if LINED.contains(&cap) { LINE - HEAD } else { 0 };
+    let layout = Layout::from_size_align((lead + HEAD).checked_add(cap)?, 16).ok()?;
+    Some(Block { layout, lead })
+}
 /// The memory of a binary with that word as its `cap`.
-fn layout_of(word: usize) -> Layout {
-    match word & OWNED {
-        0 => layout(word),
-        _ => layout(owner_at(word & !OWNED) + size_of::<*mut Resource>()),
-    }
+fn block_of(word: usize) -> Block {
+    let cap = match word & OWNED {
+        0 => word,
+        _ => owner_at(word & !OWNED) + size_of::<*mut Resource>(),
+    };
+    block(cap).unwrap_or(Block { layout: Layout::new::<Binary>(), lead: 0 })
 }
 /// Where the owner stands, behind the first of so many bytes.
 fn owner_at(cap: usize) -> usize {
@@ -136,24 +152,24 @@ fn owner_at(cap: usize) -> usize {
 impl BinRef {
     /// Room for `cap` bytes, all zero where `zero`, else not to be read before they are written.
     pub(crate) fn allocate(cap: usize, used: usize) -> BinRef {
-        let Some(b) = BinRef::try_allocate(cap) else { handle_alloc_error(layout(cap)) };
+        let Some(b) = BinRef::try_allocate(cap) else { handle_alloc_error(block_of(cap).layout) };
         b.header().used.store(used, Ordering::Relaxed);
         b
     }
     /// The same, nothing in use; `None` where there is no memory.
+    #[inline]
     pub(crate) fn try_allocate(cap: usize) -> Option<BinRef> {
-        let size = HEAD.checked_add(cap)?;
-        let l = Layout::from_size_align(size, 16).ok()?;
-        // SAFETY: the layout is larger than the header.
+        let Block { layout, lead } = block(cap)?;
+        // SAFETY: the layout is larger than what comes before the bytes.
         unsafe {
-            let p = NonNull::new(alloc(l) as *mut Binary)?;
+            let p = NonNull::new(alloc(layout))?.add(lead).cast::<Binary>();
             p.write(Binary {
                 refs: AtomicUsize::new(1),
                 cap,
                 used: AtomicUsize::new(0),
                 text: AtomicUsize::new(0),
             });
-            BINARIES.add(size);
+            BINARIES.add(layout.size());
             Some(BinRef(p))
         }
     }
@@ -210,6 +226,7 @@ impl BinRef {
     /// A binary of at most `cap` bytes. `fill` gets memory that was not written yet and answers the
     /// part it has written, which is the binary if it begins where the memory begins (else the
     /// binary is empty). `None` where there is no memory.
+    #[inline]
     pub fn fill<E>(
         cap: usize,
         fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], E>,
@@ -312,18 +329,33 @@ impl BinRef {
     /// # Safety
     /// Nobody else holds it, and nothing stands behind its bytes.
     pub(crate) unsafe fn moved(self, cap: usize) -> Result<BinRef, BinRef> {
-        let old = self.capacity();
-        // SAFETY: the memory is ours alone, as the caller says.
+        let (from, Some(to)) = (block_of(self.capacity()), block(cap)) else { return Err(self) };
+        if from.lead != to.lead {
+            return self.copied(cap);
+        }
+        // SAFETY: the memory is ours alone, as the caller says, and laid out so.
         unsafe {
-            let p = self.0.as_ptr();
-            let q = realloc(p.cast(), layout(old), layout(cap).size()) as *mut Binary;
+            let p = self.0.as_ptr().cast::<u8>().sub(from.lead);
+            let q = realloc(p, from.layout, to.layout.size());
             let Some(q) = NonNull::new(q) else { return Err(self) };
+            let q = q.add(to.lead).cast::<Binary>();
             std::mem::forget(self);
-            BINARIES.sub(old);
-            BINARIES.add(cap);
+            BINARIES.sub(from.layout.size());
+            BINARIES.add(to.layout.size());
             (*q.as_ptr()).cap = cap;
             Ok(BinRef(q))
         }
+    }
+    /// The same where the bytes begin elsewhere in the memory.
+    fn copied(self, cap: usize) -> Result<BinRef, BinRef> {
+        let Some(b) = BinRef::try_allocate(cap) else { return Err(self) };
+        let n = cap.min(self.capacity());
+        // SAFETY: both have so many bytes, and the new ones are nobody else's.
+        unsafe { ptr::copy_nonoverlapping(self.data(), b.data(), n) };
+        let (from, to) = (self.header(), b.header());
+        to.used.store(from.used.load(Ordering::Relaxed), Ordering::Relaxed);
+        to.text.store(from.text.load(Ordering::Relaxed), Ordering::Relaxed);
+        Ok(b)
     }
     /// Gives the count to a raw pointer.
     pub fn into_raw(self) -> *mut Binary {
@@ -357,17 +389,18 @@ impl Clone for BinRef {
 }
 
 impl Drop for BinRef {
+    #[inline]
     fn drop(&mut self) {
         let refs = &self.header().refs;
         // Who has the only hold need not say so to others: nobody can get one but from it.
         if refs.load(Ordering::Acquire) == 1 || refs.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
-            let l = layout_of(self.header().cap);
-            BINARIES.sub(l.size());
+            let Block { layout, lead } = block_of(self.header().cap);
+            BINARIES.sub(layout.size());
             // SAFETY: that was the last count; the box goes with its binary.
             unsafe {
                 let owner = self.is_owned().then(|| Box::from_raw(self.owner_box()));
-                dealloc(self.0.as_ptr().cast(), l);
+                dealloc(self.0.as_ptr().cast::<u8>().sub(lead), layout);
                 drop(owner);
             }
         }
@@ -453,7 +486,7 @@ mod tests {
     #[test]
     fn a_binary_keeps_its_owner() {
         let owner: Resource = Arc::new(7);
-        for n in [0, 1, 8, 9, 100] {
+        for n in [0, 1, 8, 9, 100, 504, 512, 2039, 2040, 2048] {
             let b = BinRef::with_owner(&vec![3; n], owner.clone());
             assert_eq!((b.bytes(), b.capacity(), b.refs()), (&vec![3; n][..], n, 1));
             let b = b.grow(2 * n + 1).err().and_then(|b| b.resize(n / 2).ok());
@@ -465,5 +498,20 @@ mod tests {
             drop(c);
             assert_eq!(Arc::strong_count(&owner), 1);
         }
+    }
+
+    #[test]
+    fn bytes_stay_where_a_binary_grows() {
+        let bytes: Vec<u8> = (0..5000).map(|i| i as u8).collect();
+        let mut b = BinRef::with_capacity(0);
+        for n in [1, 400, 511, 512, 600, 2047, 2048, 2100, 5000] {
+            let had = b.bytes().len();
+            b = b.resize(n).ok().filter(|b| b.bytes().len() == n).unwrap();
+            // SAFETY: nobody else has it, and it has so many bytes.
+            unsafe { ptr::copy_nonoverlapping(bytes[had..].as_ptr(), b.data().add(had), n - had) };
+            assert!(b.bytes() == &bytes[..n]);
+            assert!((b.data() as usize).is_multiple_of(16));
+        }
+        drop(b);
     }
 }

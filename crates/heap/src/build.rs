@@ -126,6 +126,7 @@ impl Heap {
     pub fn string(&self, s: &str) -> Term<'_> {
         self.charlist(s.chars().map(|c| c as u32))
     }
+    #[inline]
     pub fn tuple<'h>(&'h self, elements: &[Term<'h>]) -> Term<'h> {
         let p = self.alloc(1 + elements.len());
         // SAFETY: `alloc` gave that many words; a term is one word.
@@ -216,6 +217,7 @@ impl Heap {
         self.binary_with(len, |room| fill(&mut Gather::over(room))).0
     }
     /// All of an off-heap binary: shared, but for one that is small enough to be copied.
+    #[inline]
     pub fn whole_binary(&self, b: BinRef) -> Term<'_> {
         match b.bytes().len() {
             n if n > HEAP_BIN_LIMIT => self.refc_binary(b, n),
@@ -238,11 +240,13 @@ impl Heap {
         Some(self.refc_binary(b, size))
     }
     /// The first `len` bytes of an off-heap binary.
+    #[inline]
     pub fn refc_binary(&self, b: BinRef, len: usize) -> Term<'_> {
         let len = len.min(b.capacity());
         self.count_off_heap(len);
         self.uncounted_binary(b, len)
     }
+    #[inline]
     fn uncounted_binary(&self, b: BinRef, len: usize) -> Term<'_> {
         let data = b.data() as u64;
         let p = self.alloc(REFC_BIN_WORDS);
@@ -368,22 +372,15 @@ impl Heap {
         t
     }
     /// The resource a magic reference stands for, for as long as the reference is borrowed.
+    #[inline]
     pub fn resource_ref(t: Term<'_>) -> Option<&Resource> {
-        match t.as_ref()? {
-            // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
-            kvik_term::Ref::Local(r) => r.resource().map(|p| unsafe { &*p.cast::<Resource>() }),
-            kvik_term::Ref::External(_) => None,
-        }
+        let r = t.as_local_ref()?.resource()?;
+        // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
+        Some(unsafe { &*r.cast::<Resource>() })
     }
     /// The resource a magic reference stands for.
     pub fn resource_of(&self, t: Term<'_>) -> Option<Resource> {
-        match t.as_ref()? {
-            kvik_term::Ref::Local(r) => r.resource().map(|p| {
-                // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
-                unsafe { (*p.cast::<Resource>()).clone() }
-            }),
-            kvik_term::Ref::External(_) => None,
-        }
+        Heap::resource_ref(t).cloned()
     }
     /// A pid, port or reference of another node. `data` as [`kvik_term::Ext`] gives it back.
     pub fn external(

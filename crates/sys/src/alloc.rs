@@ -12,6 +12,7 @@ use std::alloc::{GlobalAlloc, Layout};
 use libmimalloc_sys as mi;
 
 pub use crate::huge::touch;
+use crate::kept::{self, Class};
 use crate::{huge, slab};
 
 pub struct Allocator;
@@ -62,15 +63,33 @@ pub fn give_back() -> bool {
 }
 
 /// Takes back what other threads have freed of this thread's memory, which lies there until the
-/// thread looks; [`give_back`] finds it then. For a thread that has nothing else to do.
+/// thread looks, and what it keeps itself; [`give_back`] finds it then. For a thread that has
+/// nothing else to do.
 pub fn tidy() {
-    // SAFETY: nothing that is in use is touched.
+    // SAFETY: what is kept came from mimalloc and is free; nothing that is in use is touched.
+    kept::let_go(|p| unsafe { mi::mi_free(p.cast()) });
+    // SAFETY: the same.
     unsafe { mi::mi_collect(true) }
+}
+/// This thread makes and ends processes from now on, as long as the program runs.
+pub fn attach() {
+    slab::attach();
+    kept::attach();
 }
 /// Is this memory for a process? Then it is of the slabs.
 #[inline]
 fn is_of_slab(l: Layout) -> bool {
     l.size() == slab::BLOCK && l.align() <= slab::ALIGN
+}
+/// The class of blocks it is of that threads keep. Its block is as large as all of that class.
+#[inline]
+fn class(l: &Layout) -> Option<Class> {
+    Class::of(l.size()).filter(|_| aligned(l))
+}
+/// The bytes that mimalloc is asked for.
+#[inline]
+fn whole(l: &Layout) -> usize {
+    class(l).map_or(l.size(), |c| c.size)
 }
 /// Has this a mapping of its own?
 #[inline]
@@ -89,10 +108,15 @@ unsafe impl GlobalAlloc for Allocator {
         if is_huge(l) {
             return huge::alloc(l.size()).0;
         }
+        let class = class(&l);
+        if let Some(p) = class.and_then(kept::take) {
+            return p;
+        }
+        let size = class.map_or(l.size(), |c| c.size);
         // SAFETY: any size will do; `Layout` holds a power of two.
         unsafe {
             match aligned(&l) {
-                true => mi::mi_malloc(l.size()).cast(),
+                true => mi::mi_malloc(size).cast(),
                 false => mi::mi_malloc_aligned(l.size(), l.align()).cast(),
             }
         }
@@ -118,7 +142,7 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: as above.
         unsafe {
             match aligned(&l) {
-                true => mi::mi_zalloc(l.size()).cast(),
+                true => mi::mi_zalloc(whole(&l)).cast(),
                 false => mi::mi_zalloc_aligned(l.size(), l.align()).cast(),
             }
         }
@@ -130,6 +154,7 @@ unsafe impl GlobalAlloc for Allocator {
             match l {
                 l if is_of_slab(l) => slab::free(p),
                 l if is_huge(l) => huge::free(p, l.size()),
+                l if class(&l).is_some_and(|c| kept::keep(p, c)) => {}
                 _ => mi::mi_free(p.cast()),
             }
         }
@@ -151,7 +176,7 @@ unsafe impl GlobalAlloc for Allocator {
                 return new;
             }
             match aligned(&l) && aligned(&to) {
-                true => mi::mi_realloc(p.cast(), size).cast(),
+                true => mi::mi_realloc(p.cast(), whole(&to)).cast(),
                 false => mi::mi_realloc_aligned(p.cast(), size, l.align()).cast(),
             }
         }

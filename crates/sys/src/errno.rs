@@ -54,10 +54,12 @@ pub(crate) fn check(r: i32) -> Result<i32> {
     }
 }
 /// The same for calls that answer a size.
+#[inline]
 pub(crate) fn check_size(r: isize) -> Result<usize> {
     usize::try_from(r).map_err(|_| Errno::last())
 }
 /// Repeats a call that a signal interrupts.
+#[inline]
 pub(crate) fn retry<T>(mut f: impl FnMut() -> Result<T>) -> Result<T> {
     loop {
         match f() {

@@ -28,6 +28,7 @@ pub fn read(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
 
 /// Fills a buffer by calls of `some`, which answers how much it has read behind so many bytes;
 /// nothing is the end.
+#[inline]
 fn fill(
     buf: &mut [MaybeUninit<u8>],
     mut some: impl FnMut(&mut [MaybeUninit<u8>], usize) -> Result<usize>,
@@ -45,11 +46,13 @@ fn fill(
 
 /// Reads until the buffer is full or the file ends: from `offset` on, or from where the file
 /// stands, which moves.
+#[inline]
 pub fn read_full(fd: RawFd, buf: &mut [MaybeUninit<u8>], offset: Option<i64>) -> Result<&mut [u8]> {
     fill(buf, |room, done| read_some(fd, room, offset, done))
 }
 
 /// One read, of what stands `done` bytes behind `offset`.
+#[inline]
 fn read_some(
     fd: RawFd,
     room: &mut [MaybeUninit<u8>],
@@ -103,6 +106,7 @@ pub fn read_cached<'a>(
     r
 }
 
+#[inline]
 fn behind(offset: i64, done: usize) -> Result<i64> {
     offset.checked_add(done as i64).ok_or(Errno::INVAL)
 }

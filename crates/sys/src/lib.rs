@@ -8,6 +8,7 @@ pub mod errno;
 pub mod fd;
 pub mod file;
 mod huge;
+mod kept;
 pub mod local_time;
 pub mod locale;
 pub mod math;

@@ -89,7 +89,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
 
 impl Loop {
     fn run(&mut self) {
-        kvik_sys::slab::attach();
+        kvik_sys::alloc::attach();
         let mut hold = Hold::take();
         while !STOP.load(Relaxed) {
             if !self.me.inbound.is_empty() {

@@ -1,0 +1,149 @@
+//! Blocks of one to some tens of kilobytes that a scheduler has freed, at hand for it to use again:
+//! heaps, and what was read from files. mimalloc has a short way for blocks of up to a kilobyte; for
+//! larger ones its way takes ten times as long, which is a thirtieth of a small read.
+
+use std::cell::Cell;
+use std::ptr;
+
+/// Blocks of more than so many bytes are kept, and of at most so many.
+const ABOVE: usize = 1024;
+const UP_TO: usize = 64 << 10;
+/// Sizes from one power of two to the next: as many as mimalloc has, so that no room is lost.
+const STEPS: usize = 4;
+const CLASSES: usize = (UP_TO / ABOVE).ilog2() as usize * STEPS;
+/// Bytes of each size that a thread keeps.
+const MOST: usize = 256 << 10;
+
+/// Which size a block has.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Class {
+    index: usize,
+    /// Bytes, which is what mimalloc has to be asked for.
+    pub size: usize,
+}
+
+impl Class {
+    /// `None`: blocks of such a size are not kept.
+    #[inline]
+    pub fn of(size: usize) -> Option<Class> {
+        if size <= ABOVE || size > UP_TO {
+            return None;
+        }
+        let last = size - 1;
+        let power = last.ilog2();
+        let unit = power - STEPS.ilog2();
+        let step = last >> unit;
+        let octave = (power - ABOVE.ilog2()) as usize;
+        Some(Class { index: octave * STEPS + step % STEPS, size: (step + 1) << unit })
+    }
+}
+
+/// Free blocks of one size: each begins with the address of the next.
+struct List {
+    first: Cell<*mut u8>,
+    n: Cell<usize>,
+}
+
+struct Kept([List; CLASSES]);
+
+thread_local! {
+    /// The thread's own, which is never freed; null where it keeps none.
+    static MINE: Cell<*const Kept> = const { Cell::new(ptr::null()) };
+}
+
+/// This thread keeps blocks from now on, as long as the program runs.
+pub fn attach() {
+    if MINE.get().is_null() {
+        let lists =
+            [const { List { first: Cell::new(ptr::null_mut()), n: Cell::new(0) } }; CLASSES];
+        MINE.set(Box::leak(Box::new(Kept(lists))));
+    }
+}
+#[inline]
+fn list(c: Class) -> Option<&'static List> {
+    // SAFETY: null, or leaked by `attach`; other threads never see it.
+    unsafe { MINE.get().as_ref() }?.0.get(c.index)
+}
+
+/// A block of that size, if one is kept.
+#[inline]
+pub fn take(c: Class) -> Option<*mut u8> {
+    let list = list(c)?;
+    let p = list.first.get();
+    if p.is_null() {
+        return None;
+    }
+    // SAFETY: `keep` wrote the next one's address there.
+    list.first.set(unsafe { p.cast::<*mut u8>().read() });
+    list.n.set(list.n.get() - 1);
+    Some(p)
+}
+
+/// Keeps a block; false where there are enough.
+///
+/// # Safety
+/// It has that many bytes, aligned to a word, and nobody uses it any more.
+#[inline]
+pub unsafe fn keep(p: *mut u8, c: Class) -> bool {
+    let Some(list) = list(c) else { return false };
+    let n = list.n.get();
+    if n * c.size >= MOST {
+        return false;
+    }
+    // SAFETY: as the caller says.
+    unsafe { p.cast::<*mut u8>().write(list.first.get()) };
+    list.first.set(p);
+    list.n.set(n + 1);
+    true
+}
+
+/// Gives up all that this thread keeps, each block by `free`.
+pub fn let_go(free: impl Fn(*mut u8)) {
+    // SAFETY: as in `list`.
+    let Some(kept) = (unsafe { MINE.get().as_ref() }) else { return };
+    for list in &kept.0 {
+        let mut p = list.first.replace(ptr::null_mut());
+        list.n.set(0);
+        while !p.is_null() {
+            // SAFETY: as in `take`.
+            let next = unsafe { p.cast::<*mut u8>().read() };
+            free(p);
+            p = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_have_room_and_are_in_order() {
+        assert_eq!((Class::of(1024), Class::of(UP_TO + 1)), (None, None));
+        let of = |n| Class::of(n).unwrap();
+        for n in 1025..=UP_TO {
+            assert!(of(n).size >= n && of(n).size <= n + n / 4 && of(n).index < CLASSES);
+            assert_eq!(of(n), of(of(n).size));
+        }
+        let mut sizes: Vec<_> = (1025..=UP_TO).map(|n| (of(n).index, of(n).size)).collect();
+        sizes.dedup();
+        assert_eq!(sizes.len(), CLASSES);
+        assert!(sizes.windows(2).all(|w| w[0].0 + 1 == w[1].0 && w[0].1 < w[1].1));
+    }
+
+    #[test]
+    fn a_thread_keeps_only_some_and_only_if_it_is_to() {
+        let c = Class::of(UP_TO).unwrap();
+        let mut blocks = vec![[0u64; UP_TO / 8]; 6];
+        let mut all = blocks.iter_mut().map(|b| b.as_mut_ptr().cast::<u8>());
+        // SAFETY: the blocks are large enough, and used for nothing else.
+        let mut keep = |n: usize| all.by_ref().take(n).filter(|p| unsafe { keep(*p, c) }).count();
+        assert!(keep(1) == 0 && take(c).is_none());
+        attach();
+        assert_eq!(keep(5), MOST / UP_TO);
+        assert!(take(c).is_some());
+        let gone = Cell::new(0);
+        let_go(|_| gone.set(gone.get() + 1));
+        assert!(gone.get() == MOST / UP_TO - 1 && take(c).is_none());
+    }
+}
