@@ -17,6 +17,7 @@ pub struct Export {
 }
 
 /// A place for an export that several threads read and change.
+#[repr(transparent)]
 pub struct ExportSlot(AtomicPtr<Export>);
 
 impl ExportSlot {

@@ -1,13 +1,13 @@
 //! Calls that templates cannot make by themselves: BIFs, apply, funs of unknown kind.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
 use kvik_proc::{Bif, BifResult, Class, Proc};
 use kvik_term::word::NONE;
-use kvik_term::{am, Export, FunEntry, Term, View};
+use kvik_term::{am, Export, ExportSlot, FunEntry, Term, View};
 
 use super::{arg, set_scratch, set_x, x_terms};
 
@@ -233,9 +233,11 @@ fn put_list(regs: &Regs, args: Term<'_>) -> Option<usize> {
 /// The function of that name. `None`: module or function is no atom. Whether it does nothing but
 /// raise goes to the first scratch word.
 fn find(regs: &Regs, m: Term<'_>, f: Term<'_>, arity: usize) -> Option<u64> {
-    let e = kvik_code::export(m.as_atom()?, f.as_atom()?, arity as u32);
+    Some(called(regs, kvik_code::export(m.as_atom()?, f.as_atom()?, arity as u32)))
+}
+fn called(regs: &Regs, e: &'static Export) -> u64 {
     set_scratch(regs, 0, is_raiser(e) as u64);
-    Some(e as *const Export as u64)
+    e as *const Export as u64
 }
 
 /// `badarg` from a function of `erlang` that is an instruction here.
@@ -246,10 +248,29 @@ pub fn badarg_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) 
     NONE
 }
 
-/// `apply` with arguments in place: the export to call.
-pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, arity: u64) -> u64 {
+/// What instructions `apply` have called last. They share cells where there are more of them.
+static APPLIED: [ExportSlot; 1024] = [const { ExportSlot::new() }; 1024];
+
+/// The cell of another such instruction: its number and address.
+pub fn apply_site() -> (u64, u64) {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed) % APPLIED.len();
+    (n as u64, &APPLIED[n] as *const ExportSlot as u64)
+}
+
+/// `apply` with arguments in place, as many as bits 0 to 7 of `extra` say, the site above: the export
+/// to call. Not kept is what does nothing but raise, which the template has to be told of.
+pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+    let (arity, site) = (extra & 0xFF, (extra >> 8) as usize % APPLIED.len());
     let (m, f) = (arg(p, args, 0), arg(p, args, 1));
-    find(regs, m, f, arity as usize).unwrap_or_else(|| {
+    let e = m.as_atom().zip(f.as_atom()).map(|(m, f)| {
+        let e = kvik_code::export(m, f, arity as u32);
+        if !is_raiser(e) {
+            APPLIED[site].set(e);
+        }
+        called(regs, e)
+    });
+    e.unwrap_or_else(|| {
         let args = p.heap.list(x_terms(p, regs, arity as usize));
         badarg_in(p, am::apply, &[m, f, args])
     })

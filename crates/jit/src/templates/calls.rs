@@ -1,9 +1,10 @@
 //! Calls, returns, funs.
 
+use std::mem::offset_of;
 use std::sync::atomic::Ordering;
 
 use kvik_beam::{Arg, Op, Opcode};
-use kvik_term::word::{small, FUN, NONE, TAG_BOXED};
+use kvik_term::word::{small, FUN, NONE, TAG_ATOM, TAG_BOXED};
 use kvik_term::{am, Export};
 
 use crate::asm::*;
@@ -205,13 +206,22 @@ impl<'m> Compiler<'m> {
         self.a.jmp_r(RDX);
     }
 
+    /// Calls at once what was called here last, where it is that again.
     fn apply(&mut self, arity: u64, frame: Option<u64>) -> Done {
         let (m, f) = (Arg::X(arity as u16, 0), Arg::X(arity as u16 + 1, 0));
-        self.call_rt(rt::call::apply_fixed, &[m, f], arity)?;
-        self.none_fails(None);
+        let (slow, call) = (self.a.label(), self.a.label());
+        let (site, cell) = rt::call::apply_site();
+        self.a.mov_ri(RAX, cell);
+        self.a.mov_rm(RAX, RAX, 0);
+        self.a.test_rr(RAX, RAX);
+        self.a.jcc(Cc::E, slow);
+        self.is_atom_of(m, offset_of!(Export, module), slow)?;
+        self.is_atom_of(f, offset_of!(Export, function), slow)?;
+        self.a.alu32_mi(Alu::Cmp, RAX, offset_of!(Export, arity) as i32, arity as i32);
+        self.a.jcc(Cc::Ne, slow);
+        self.a.place(call);
         match frame {
             Some(k) => {
-                self.keep_caller_of_raiser(k);
                 self.pop_frame(k);
                 self.a.jmp_m(RAX, 0);
             }
@@ -221,6 +231,26 @@ impl<'m> Compiler<'m> {
                 self.come_back(back);
             }
         }
+        self.later(move |c| {
+            c.a.place(slow);
+            c.call_rt(rt::call::apply_fixed, &[m, f], site << 8 | arity)?;
+            c.none_fails(None);
+            if let Some(k) = frame {
+                c.keep_caller_of_raiser(k);
+            }
+            c.a.jmp(call);
+            Ok(())
+        });
+        Ok(())
+    }
+    /// Branches unless the term is the atom that stands there in the export in `rax`.
+    fn is_atom_of(&mut self, t: Arg, at: usize, other: Label) -> Done {
+        let r = self.src(t, RDX)?;
+        self.a.mov32_rm(RCX, RAX, at as i32);
+        self.a.shl(RCX, 4);
+        self.a.alu_ri(Alu::Or, RCX, TAG_ATOM as i32);
+        self.a.alu_rr(Alu::Cmp, RCX, r);
+        self.a.jcc(Cc::Ne, other);
         Ok(())
     }
 

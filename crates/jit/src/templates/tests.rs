@@ -131,6 +131,9 @@ impl<'m> Compiler<'m> {
         self.a.place(ok);
         self.later(move |c| {
             c.a.place(other);
+            c.boxed_kind(r, fail);
+            c.a.alu32_ri(Alu::Cmp, RAX, kind_byte(EXT));
+            c.a.jcc(Cc::Ne, fail);
             c.call_rt(rt::compare::is_external, &[s], kind)?;
             c.a.test_rr(RAX, RAX);
             c.a.jcc(Cc::Ne, ok);
