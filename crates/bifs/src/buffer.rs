@@ -154,6 +154,7 @@ impl Buffer {
     }
     /// The same where something is in the queue: most files have nothing there ever, and are spared
     /// the lock.
+    #[inline]
     pub(crate) fn lock_filled(&self) -> Option<MutexGuard<'_, Queue>> {
         if !self.used.load(Ordering::Relaxed) {
             return None;
@@ -167,6 +168,7 @@ impl Buffer {
     }
 }
 
+#[inline]
 pub(crate) fn buffer<'h>(p: &Proc, t: Term<'h>) -> Result<&'h Buffer, Raised> {
     let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<Buffer>());
     r.ok_or_else(|| p.badarg())

@@ -79,6 +79,7 @@ impl File {
         owners::opened(&file);
         file
     }
+    #[inline]
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Open>>> {
         self.open.lock().unwrap_or_else(|e| e.into_inner())
     }
@@ -112,6 +113,7 @@ pub fn posix_error(p: &Proc, e: Errno) -> Term<'_> {
 pub fn ok_value<'h>(p: &'h Proc, r: kvik_sys::Result<Term<'h>>) -> BifResult<'h> {
     Ok(ok_on(&p.heap, r))
 }
+#[inline]
 fn ok_on<'h>(h: &'h Heap, r: kvik_sys::Result<Term<'h>>) -> Term<'h> {
     match r {
         Ok(t) => h.tuple(&[am::ok.into(), t]),
@@ -159,12 +161,14 @@ fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_sys::Result<i64>, Raised> {
     Ok(t.as_i64().filter(|n| *n >= 0).ok_or(Errno::INVAL))
 }
 
+#[inline]
 fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h File, Raised> {
     let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<File>());
     r.ok_or_else(|| p.badarg())
 }
 
 /// Runs an operation on an open file. One that is closed answers `{error, einval}`.
+#[inline(always)]
 fn with_file<'h, R>(
     p: &'h Proc,
     t: Term<'h>,

@@ -30,6 +30,7 @@ struct Handle<'h> {
 }
 
 /// A handle that its owner uses.
+#[inline(always)]
 fn handle<'h>(p: &'h Proc, t: Term<'h>) -> std::result::Result<Handle<'h>, Raised> {
     let data = match t.as_tuple_n() {
         Some([tag, _, data]) if tag == am::file_descriptor => data,

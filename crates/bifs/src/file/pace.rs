@@ -6,10 +6,11 @@
 //! for what is in memory only; once that has gone well for a while, reads are made without asking
 //! (asking costs a tenth of a small read).
 //!
-//! All calls are timed by a clock that costs next to nothing. One that took long may have waited for
-//! the disk or for a processor that others had; so the next ones are looked at more closely (reads
-//! ask again), and if one has slept, the file's calls go to other threads for a while. So do writes to
-//! a file that is being synced, or was a moment ago.
+//! After each call a clock is read that costs next to nothing. Where the last call on the file has
+//! ended long ago this one may have waited, for the disk or for a processor that others had, or just
+//! have come late; so the next ones are looked at more closely (reads ask again), and if one was slow
+//! and has slept, the file's calls go to other threads for a while. So do writes to a file that is
+//! being synced, or was a moment ago.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::OnceLock;
@@ -34,6 +35,8 @@ pub struct Pace {
     slow_until: AtomicI64,
     /// The same for writes alone.
     writes_slow_until: AtomicI64,
+    /// When a call on a scheduler ended last.
+    ended: AtomicI64,
 }
 
 impl Pace {
@@ -44,9 +47,11 @@ impl Pace {
             watched: AtomicU32::new(0),
             slow_until: AtomicI64::new(0),
             writes_slow_until: AtomicI64::new(0),
+            ended: AtomicI64::new(clock::coarse_nanos()),
         }
     }
     /// Should the next read ask for what is in memory only?
+    #[inline]
     pub fn asks(&self) -> bool {
         !matches!(self.to_prove.load(Ordering::Relaxed), 0 | CANT_ASK)
     }
@@ -65,6 +70,7 @@ impl Pace {
         }
     }
     /// Are calls expected to wait?
+    #[inline]
     pub fn slow(&self) -> bool {
         ahead(&self.slow_until)
     }
@@ -80,18 +86,27 @@ impl Pace {
         self.writes_slow_until.store(clock::coarse_nanos() + SLOW, Ordering::Relaxed);
         r
     }
-    /// Makes a call on a scheduler, and takes note if it was slow.
+    /// Makes a call on a scheduler, and takes note if it may have been slow.
+    #[inline]
     pub fn timed<R>(&self, call: impl FnOnce() -> R) -> R {
-        match self.watched.load(Ordering::Relaxed) {
-            0 => {
-                let (r, _) = self.took(call);
-                r
-            }
-            n => {
-                self.watched.store(n - 1, Ordering::Relaxed);
-                self.watched(call)
-            }
+        let watched = self.watched.load(Ordering::Relaxed);
+        if watched > 0 {
+            self.watched.store(watched - 1, Ordering::Relaxed);
+            return self.watched(call);
         }
+        let r = call();
+        let now = clock::coarse_nanos();
+        if now - self.ended.load(Ordering::Relaxed) > long() {
+            self.watch();
+        }
+        self.ended.store(now, Ordering::Relaxed);
+        r
+    }
+    /// The next calls are to be looked at closely.
+    #[cold]
+    fn watch(&self) {
+        self.watched.store(WATCH, Ordering::Relaxed);
+        self.ask_again();
     }
     /// Looks closely at a call.
     pub fn watched<R>(&self, call: impl FnOnce() -> R) -> R {
@@ -107,19 +122,23 @@ impl Pace {
         let before = clock::coarse_nanos();
         let r = call();
         let now = clock::coarse_nanos();
+        self.ended.store(now, Ordering::Relaxed);
         if now - before <= long() {
             return (r, None);
         }
-        self.watched.store(WATCH, Ordering::Relaxed);
-        self.ask_again();
+        self.watch();
         (r, Some(now))
     }
 }
 
 /// Is that time still to come? Once it is not, it is 0.
+#[inline]
 fn ahead(until: &AtomicI64) -> bool {
+    until.load(Ordering::Relaxed) != 0 && still_ahead(until)
+}
+#[cold]
+fn still_ahead(until: &AtomicI64) -> bool {
     match until.load(Ordering::Relaxed) {
-        0 => false,
         i64::MAX => true,
         t if clock::coarse_nanos() < t => true,
         _ => {

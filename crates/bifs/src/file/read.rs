@@ -18,16 +18,21 @@ const TRUSTED_SIZE: usize = 256 * 1024;
 
 impl Open {
     /// Is a read of so many bytes for another thread?
+    #[inline]
     pub(super) fn read_waits(&self, size: usize, offset: Option<i64>) -> bool {
         self.waits || self.pace.slow() || size > LARGE && self.bounded(size, offset) > LARGE
     }
 
     /// How much memory a read of `size` bytes (from `offset` on) gets. A size beyond what the file
     /// has is cut, so that `read(F, 1 bsl 40)` costs no more than the file.
+    #[inline]
     pub(super) fn bounded(&self, size: usize, offset: Option<i64>) -> usize {
         if size <= TRUSTED_SIZE {
             return size;
         }
+        self.bounded_by_file(size, offset)
+    }
+    fn bounded_by_file(&self, size: usize, offset: Option<i64>) -> usize {
         let fd = self.fd.as_raw_fd();
         let here = || sys::seek(fd, Whence::Current, 0).unwrap_or(0);
         match sys::fstat(fd) {
@@ -41,6 +46,7 @@ impl Open {
 
     /// Reads what there is, from `offset` on or from where the file stands, on a scheduler.
     /// `AGAIN`: this would have to wait.
+    #[inline(always)]
     pub(super) fn read_now<'a>(
         &self,
         room: &'a mut [MaybeUninit<u8>],
@@ -50,6 +56,16 @@ impl Open {
         if !self.pace.asks() {
             return self.pace.timed(|| fd::read_full(fd, room, offset));
         }
+        self.read_cached(room, offset)
+    }
+    /// The same of what is in memory.
+    #[cold]
+    fn read_cached<'a>(
+        &self,
+        room: &'a mut [MaybeUninit<u8>],
+        offset: Option<i64>,
+    ) -> Result<&'a mut [u8]> {
+        let fd = self.fd.as_raw_fd();
         let mut can_ask = true;
         let r = fd::read_cached(fd, room, offset, &mut can_ask);
         self.pace.asked(can_ask, !matches!(r, Err(Errno::AGAIN)));
@@ -65,6 +81,7 @@ impl Open {
 }
 
 /// Reads into a new binary by `read`, which fills as much as there is.
+#[inline(always)]
 fn read_binary<'h>(
     p: &'h Proc,
     size: usize,
@@ -81,6 +98,7 @@ fn read_binary<'h>(
 }
 
 /// What a read of so many bytes brought. `None`: nothing.
+#[inline]
 pub(super) fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
     match b.bytes().len() {
         0 => None,
@@ -91,6 +109,7 @@ pub(super) fn read_term(h: &Heap, size: usize, b: BinRef) -> Option<Term<'_>> {
 }
 
 /// `{ok, Binary}`, `eof` or `{error, Posix}`.
+#[inline]
 fn read_result<'h>(h: &'h Heap, r: Result<Option<Term<'h>>>) -> Term<'h> {
     match r {
         Ok(Some(t)) => h.tuple(&[am::ok.into(), t]),
@@ -100,6 +119,7 @@ fn read_result<'h>(h: &'h Heap, r: Result<Option<Term<'h>>>) -> Term<'h> {
 }
 
 /// Before a read of so many bytes by a function of `prim_file`: see [`Proc::collected_for`].
+#[inline]
 pub(super) fn make_room<'h>(
     p: &'h Proc,
     file: Term<'h>,
@@ -110,12 +130,22 @@ pub(super) fn make_room<'h>(
     if !p.may_collect_for(size) {
         return Ok(());
     }
+    collect(p, file, size, offset, (function, args))
+}
+fn collect<'h>(
+    p: &'h Proc,
+    file: Term<'h>,
+    size: usize,
+    offset: Option<i64>,
+    (function, args): (Atom, &[Term<'h>]),
+) -> std::result::Result<(), Raised> {
     // No more than the file has.
     let size = with_file(p, file, |open| Ok(open.bounded(size, offset)))?;
     p.collected_for(size.unwrap_or(0), (am::prim_file, function), args)
 }
 
 /// A read at `offset`, or where the file stands.
+#[inline(always)]
 pub(super) fn read_at<'h>(
     p: &'h Proc,
     file: Term<'h>,
