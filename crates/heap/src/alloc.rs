@@ -178,7 +178,7 @@ impl Heap {
     }
 
     #[cold]
-    fn alloc_in_fragment(&self, n: usize) -> *mut u64 {
+    pub(crate) fn alloc_in_fragment(&self, n: usize) -> *mut u64 {
         let f = self.frags.get();
         // SAFETY: fragments in the chain are live and ours.
         unsafe {
@@ -192,6 +192,16 @@ impl Heap {
             (*f).used = n;
             self.link(f, n);
             Frag::words(f)
+        }
+    }
+
+    /// Gives back the last so many words of what `alloc_in_fragment` gave last.
+    pub(crate) fn give_back(&self, words: usize) {
+        let f = self.frags.get();
+        // SAFETY: fragments in the chain are live and ours.
+        if let Some(f) = unsafe { f.as_mut() } {
+            f.used = f.used.saturating_sub(words);
+            self.frag_words.set(self.frag_words.get().saturating_sub(words));
         }
     }
 

@@ -58,41 +58,43 @@ impl Heap {
         }
     }
     /// A proper list with another tail, and how many items it has; `None` where that are more than
-    /// `most`, or more than there is room for in the block, or the list is improper.
+    /// `most`, or the list is improper. What the block has no room for goes to a fragment.
     pub fn list_again<'h>(
         &'h self,
         list: Term<'h>,
         most: usize,
         tail: Term<'h>,
     ) -> Option<(Term<'h>, usize)> {
-        let most = most.min(self.room() / 2);
+        const MOST: usize = 4096;
         let first = self.htop.get();
-        let mut rest = list;
-        let mut n = 0;
-        while let Some(c) = rest.as_cons() {
-            if n == most {
+        let mut made = tail.word();
+        // Where the rest of the copy goes.
+        let mut hole: *mut u64 = &mut made;
+        // SAFETY: there is room for the words of so many cells at the heap's top, and in what is
+        // allocated; all cells are linked, the last one to the tail.
+        unsafe {
+            let (mut n, mut rest) = copy_cells(list, first, most.min(self.room() / 2));
+            let top = first.add(2 * n);
+            if n > 0 {
+                *hole = first as u64 + TAG_LIST;
+                hole = top.sub(1);
+            }
+            let mut several = 32;
+            while rest.as_cons().is_some() && n < most {
+                let p = self.alloc_in_fragment(2 * several);
+                let (more, behind) = copy_cells(rest, p, several.min(most - n));
+                self.give_back(2 * (several - more));
+                *hole = p as u64 + TAG_LIST;
+                hole = p.add(2 * more - 1);
+                (n, rest) = (n + more, behind);
+                several = (2 * several).min(MOST);
+            }
+            if !rest.is_nil() {
                 return None;
             }
-            // SAFETY: there is room for the words of `most` cells at the heap's top.
-            unsafe {
-                let p = first.add(2 * n);
-                *p = c.head().word();
-                *p.add(1) = p.add(2) as u64 + TAG_LIST;
-            }
-            rest = c.tail();
-            n += 1;
-        }
-        if !rest.is_nil() {
-            return None;
-        }
-        if n == 0 {
-            return Some((tail, 0));
-        }
-        // SAFETY: these cells are written but for the last one's tail.
-        unsafe {
-            *first.add(2 * n - 1) = tail.word();
-            self.htop.set(first.add(2 * n));
-            Some((Term::from_word(first as u64 + TAG_LIST), n))
+            *hole = tail.word();
+            self.htop.set(top);
+            Some((Term::from_word(made), n))
         }
     }
     pub fn list<'h>(&'h self, items: &[Term<'h>]) -> Term<'h> {
@@ -482,6 +484,28 @@ impl Heap {
     }
 }
 
+/// Copies up to so many of a list's cells, one behind the other, but for the last one's tail. How
+/// many they were, and the rest of the list.
+///
+/// # Safety
+/// There is room for them at `to`.
+#[inline(always)]
+unsafe fn copy_cells<'h>(list: Term<'h>, to: *mut u64, most: usize) -> (usize, Term<'h>) {
+    let mut rest = list;
+    let mut n = 0;
+    while let Some(c) = rest.as_cons().filter(|_| n < most) {
+        // SAFETY: as the caller says.
+        unsafe {
+            let p = to.add(2 * n);
+            *p = c.head().word();
+            *p.add(1) = p.add(2) as u64 + TAG_LIST;
+        }
+        rest = c.tail();
+        n += 1;
+    }
+    (n, rest)
+}
+
 static REFS: AtomicU64 = AtomicU64::new(1 << 20);
 
 /// Three numbers that no other call gives: 18, 32 and 32 bits.
@@ -527,6 +551,23 @@ mod tests {
             }
             assert!(h.room() >= 100);
             let _garbage = deep(&h, 50);
+        }
+    }
+
+    #[test]
+    fn lists_with_another_tail() {
+        for (room, n) in [(100, 0), (100, 1), (60, 40), (48, 200), (48, 9000), (4000, 1500)] {
+            let h = Heap::new(room);
+            let items: Vec<_> = (0..n).map(Term::int).collect();
+            let from = Heap::new(64);
+            let (list, tail) = (from.list(&items), h.tuple(&[]));
+            assert_eq!(h.list_again(list, n as usize, tail).map(|(_, n)| n), Some(n as usize));
+            let (t, _) = h.list_again(list, 1 << 20, tail).unwrap();
+            assert!(kvik_term::cmp::eq_exact(t, h.list_with_tail(&items, tail)));
+            let (words, improper) = (h.sizes(), from.list_with_tail(&items, Term::int(1)));
+            assert!(n == 0 || h.list_again(list, n as usize - 1, tail).is_none());
+            assert!(h.list_again(improper, 1 << 20, tail).is_none());
+            assert_eq!(h.sizes().used, words.used);
         }
     }
 

@@ -21,6 +21,30 @@ struct Put<'h> {
     leaf: Term<'h>,
 }
 
+/// The keys and values of a flat map under way.
+struct Merged<'h> {
+    keys: [Term<'h>; FLAT_MAP_LIMIT],
+    values: [Term<'h>; FLAT_MAP_LIMIT],
+    n: usize,
+}
+
+impl Default for Merged<'_> {
+    fn default() -> Self {
+        Merged { keys: [Term::NIL; FLAT_MAP_LIMIT], values: [Term::NIL; FLAT_MAP_LIMIT], n: 0 }
+    }
+}
+
+impl<'h> Merged<'h> {
+    /// `None` where there is no room.
+    fn add(&mut self, keys: &[Term<'h>], values: &[Term<'h>]) -> Option<()> {
+        let to = self.n..self.n + keys.len();
+        self.keys.get_mut(to.clone())?.copy_from_slice(keys);
+        self.values.get_mut(to.clone())?.copy_from_slice(values);
+        self.n = to.end;
+        Some(())
+    }
+}
+
 impl Heap {
     /// A map of any pairs; of equal keys the last one counts.
     pub fn map<'h>(&'h self, pairs: &[Pair<'h>]) -> Term<'h> {
@@ -161,6 +185,30 @@ impl Heap {
         Some(if changed { self.flat_map_sorted(m.flat_keys_term()?, new) } else { m.term() })
     }
 
+    /// A flat map with keys added or replaced, at once; it may reorder the pairs. `None` where that
+    /// is no flat map.
+    pub fn flat_put_all<'h>(&'h self, m: Map<'h>, pairs: &mut [Pair<'h>]) -> Option<Term<'h>> {
+        let (keys, values) = m.flat()?;
+        // Stable: of equal keys the last one counts.
+        pairs.sort_by(|a, b| cmp::compare_exact(a.0, b.0));
+        let mut merged = Merged::default();
+        let mut from = 0;
+        for (i, (key, value)) in pairs.iter().enumerate() {
+            if pairs.get(i + 1).is_some_and(|next| cmp::eq_exact(next.0, *key)) {
+                continue;
+            }
+            let rest = &keys[from..];
+            let less = |k: &Term<'_>| cmp::compare_exact(*k, *key) == Ordering::Less;
+            let at = from + rest.iter().position(|k| !less(k)).unwrap_or(rest.len());
+            merged.add(&keys[from..at], &values[from..at])?;
+            merged.add(&[*key], &[*value])?;
+            from = at + keys.get(at).is_some_and(|k| cmp::eq_exact(*k, *key)) as usize;
+        }
+        merged.add(&keys[from..], &values[from..])?;
+        let n = merged.n;
+        Some(self.flat_map_sorted(self.tuple(&merged.keys[..n]), &merged.values[..n]))
+    }
+
     /// A node with a leaf put below it, and whether its key is new; `None` where it is there. Of a
     /// root comes the keys it has.
     fn node_put<'h>(
@@ -289,6 +337,30 @@ mod tests {
             pairs.iter().rev().fold(h.map(&[]), |m, p| h.map_put(m.as_map().unwrap(), p.0, p.1));
         assert!(cmp::eq_exact(at_once, one_by_one));
         assert_eq!(cmp::compare(at_once, one_by_one), std::cmp::Ordering::Equal);
+    }
+
+    #[test]
+    fn puts_at_once_equal_puts_in_turn() {
+        let h = Heap::new(64);
+        let key = |i: i32| if i % 3 == 0 { h.float(i as f64) } else { Term::int(i) };
+        for had in [0, 1, 5, 20, 30, 32] {
+            for new in 1..6 {
+                for step in [1i32, 3, 7, 11] {
+                    let pairs: Vec<_> = (0..had).map(|i| (key(2 * i), Term::int(i))).collect();
+                    let m = h.map(&pairs).as_map().unwrap();
+                    let mut add: Vec<_> = (0..new)
+                        .map(|i| (key((29 - i * step).rem_euclid(31)), Term::int(100 + i)))
+                        .chain([(key(4), Term::int(7)), (key(4), Term::int(8))])
+                        .collect();
+                    let want =
+                        add.iter().fold(m.term(), |t, p| h.map_put(t.as_map().unwrap(), p.0, p.1));
+                    let got = h.flat_put_all(m, &mut add);
+                    let is_flat = want.as_map().is_some_and(|m| m.is_flat());
+                    assert_eq!(got.is_some(), is_flat);
+                    assert!(got.is_none_or(|t| cmp::eq_exact(t, want)), "{had} {new} {step}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -18,8 +18,14 @@ const CHUNK: usize = 4096;
 #[repr(transparent)]
 pub struct Atom(pub(crate) u32);
 
+struct Name {
+    text: &'static str,
+    /// Its first eight bytes as a number (zeros where it has fewer), by which most names differ.
+    first: u64,
+}
+
 struct Table {
-    chunks: [OnceLock<Box<[OnceLock<&'static str>]>>; MAX_ATOMS / CHUNK],
+    chunks: [OnceLock<Box<[OnceLock<Name>]>>; MAX_ATOMS / CHUNK],
     index: RwLock<HashMap<&'static str, u32>>,
 }
 
@@ -75,7 +81,11 @@ impl Table {
     fn put(&self, i: usize, name: &'static str) {
         let chunk =
             self.chunks[i / CHUNK].get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
-        let _ = chunk[i % CHUNK].set(name);
+        let mut first = [0; 8];
+        for (to, b) in first.iter_mut().zip(name.bytes()) {
+            *to = b;
+        }
+        let _ = chunk[i % CHUNK].set(Name { text: name, first: u64::from_be_bytes(first) });
     }
 }
 
@@ -122,11 +132,20 @@ impl Atom {
 
     #[inline]
     pub fn name(self) -> &'static str {
-        table().chunks[self.0 as usize / CHUNK]
-            .get()
-            .and_then(|c| c[self.0 as usize % CHUNK].get())
-            .copied()
-            .unwrap_or("")
+        self.entry().map_or("", |n| n.text)
+    }
+    #[inline]
+    fn entry(self) -> Option<&'static Name> {
+        table().chunks[self.0 as usize / CHUNK].get()?[self.0 as usize % CHUNK].get()
+    }
+    /// The order of their names.
+    #[inline]
+    pub fn order(self, other: Atom) -> std::cmp::Ordering {
+        if self == other {
+            return std::cmp::Ordering::Equal;
+        }
+        let first = |a: Atom| a.entry().map_or(0, |n| n.first);
+        first(self).cmp(&first(other)).then_with(|| self.name().cmp(other.name()))
     }
 
     pub const fn index(self) -> u32 {
@@ -166,6 +185,12 @@ mod tests {
         assert_eq!(Atom::intern("ok").unwrap(), crate::am::ok);
         assert_eq!(Atom::existing("some_new_atom"), Some(a));
         assert_eq!(Atom::recent(b"some_new_atom"), Some(a));
+        let names =
+            ["", "a", "a\0", "ab", "abcdefgh", "abcdefgha", "abcdefghb", "\u{e9}", "\u{20ac}"];
+        for (x, y) in names.iter().flat_map(|x| names.iter().map(move |y| (x, y))) {
+            let [a, b] = [x, y].map(|n| Atom::intern(n).unwrap());
+            assert_eq!(a.order(b), x.cmp(y), "{x} {y}");
+        }
         for name in ["", "x", "not_there", "\u{e9}"] {
             assert_eq!(Atom::existing(name).is_some(), Atom::recent(name.as_bytes()).is_some());
         }

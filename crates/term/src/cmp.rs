@@ -31,7 +31,7 @@ pub fn compare_exact<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
 #[inline]
 fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     if let (Some(f), Some(g)) = (a.as_atom(), b.as_atom()) {
-        return Some(if f == g { Equal } else { f.name().cmp(g.name()) });
+        return Some(f.order(g));
     }
     Some(a.as_small()?.cmp(&b.as_small()?))
 }
@@ -229,7 +229,7 @@ fn funs<'a, 'b>(x: Fun<'a>, y: Fun<'b>, mode: Mode, todo: &mut Todo<'a, 'b>) -> 
 fn leaves(x: View<'_>, y: View<'_>, mode: Mode) -> Ordering {
     match (x, y) {
         (View::Small(i), View::Small(j)) => i.cmp(&j),
-        (View::Atom(f), View::Atom(g)) => f.name().cmp(g.name()),
+        (View::Atom(f), View::Atom(g)) => f.order(g),
         (View::Float(f), View::Float(g)) => f.partial_cmp(&g).unwrap_or(Equal),
         (View::Float(f), _) if rank(&y) == 0 => match mode {
             Mode::Exact => Greater,

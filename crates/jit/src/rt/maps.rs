@@ -64,6 +64,11 @@ fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
         if m.len() == 0 && count > 5 && !exact {
             return p.heap.map(pairs).word();
         }
+        if !exact {
+            if let Some(t) = p.heap.flat_put_all(m, pairs) {
+                return t.word();
+            }
+        }
     }
     let mut result = word(args, 0);
     for i in (1..count).step_by(2) {
