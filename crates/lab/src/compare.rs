@@ -133,20 +133,17 @@ impl Comparison {
 impl Agreement {
     /// The ratios of a row that both have, of enough rounds.
     fn take(&mut self, then: &Value, now: &Value) {
-        let named = |value: &Value| value.as_object().cloned().unwrap_or_default();
-        for (ours, theirs) in named(&now["ratios"]) {
-            for (peer, value) in named(&theirs) {
-                let both = ratio(&then["ratios"][&ours][&peer]).zip(ratio(&value));
-                let Some((then, now_is)) = both else { continue };
-                if then.rounds.min(now_is.rounds) < TELLING {
-                    continue;
-                }
-                self.all += 1;
-                if now_is.low > then.high || now_is.high < then.low {
-                    let row = text(now, "label");
-                    let (then, now) = (shown(&then), shown(&now_is));
-                    self.apart.push(format!("{row}, {ours} : {peer}, {then} then, {now} now"));
-                }
+        for (column, value) in now["beside"].as_object().into_iter().flatten() {
+            let both = ratio(&then["beside"][column]).zip(ratio(value));
+            let Some((then, now_is)) = both else { continue };
+            if then.rounds.min(now_is.rounds) < TELLING {
+                continue;
+            }
+            self.all += 1;
+            if now_is.low > then.high || now_is.high < then.low {
+                let row = text(now, "label");
+                let (then, now) = (shown(&then), shown(&now_is));
+                self.apart.push(format!("{row} beside {column}: {then} then, {now} now"));
             }
         }
     }
@@ -155,7 +152,7 @@ impl Agreement {
         let same = self.all - self.apart.len();
         (self.all > 0).then(|| {
             format!(
-                "Of {} ratios of kvik to another that both have, the intervals of {same} overlap: \
+                "Of {} ratios of kvik to others that both have, the intervals of {same} overlap: \
                  {:.1}%.",
                 self.all,
                 same as f64 * 100.0 / self.all as f64
@@ -280,7 +277,7 @@ mod tests {
         let ratio = json!({"median": ratio[1], "low": ratio[0], "high": ratio[2], "rounds": 3});
         json!({"format": FORMAT, "rows": [
             {"id": "pingpong", "label": "ping-pong", "unit": "x/s", "work": work,
-             "ratios": {"kvik": {"otp": ratio}}, "peers": {}},
+             "ratios": {"kvik": {"otp": ratio.clone()}}, "beside": {"OTP": ratio}, "peers": {}},
             {"id": "ring/1000", "label": "ring", "unit": "µs", "work": "same", "ratios": null,
              "peers": {"kvik": {"rounds": rounds}, "kvik1": null}},
             {"id": "histogram/64", "label": "64 ns and more", "unit": "times/s", "work": "same",
@@ -313,9 +310,9 @@ mod tests {
         assert!(apart.sentence().is_some_and(|s| s.ends_with("of 0 overlap: 0.0%.")));
         assert_eq!(
             apart.apart,
-            ["ping-pong, kvik : otp, 2.10 (2.00–2.20) then, 2.40 (2.30–2.50) now"]
+            ["ping-pong beside OTP: 2.10 (2.00–2.20) then, 2.40 (2.30–2.50) now"]
         );
-        other["rows"][0]["ratios"]["kvik"]["otp"]["rounds"] = json!(2);
+        other["rows"][0]["beside"]["OTP"]["rounds"] = json!(2);
         assert_eq!(said(&other).sentence(), None);
     }
 

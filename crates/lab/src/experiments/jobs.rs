@@ -176,8 +176,8 @@ fn all(sizes: &Sizes) -> Vec<Job> {
     jobs.push(Job { count: sizes.calls, ..calls });
     jobs.extend(crowd(sizes));
     jobs.push(Job { count: sizes.lives, ..start("lives", &["lives", "start", COUNT], read_rates) });
-    jobs.push(Job { rounds_single: FEW, ..pipes("pipes", [10, sizes.lines, 8]) });
-    jobs.push(Job { rounds_single: FEW, ..pipes("oneport", [1, sizes.lines_of_one, 1]) });
+    jobs.push(Job { rounds_single: SOME, ..pipes("pipes", [10, sizes.lines, 8]) });
+    jobs.push(Job { rounds_single: SOME, ..pipes("oneport", [1, sizes.lines_of_one, 1]) });
     jobs.extend(sizes.ports.iter().flat_map(ports));
     jobs.push(files(sizes.files));
     jobs.extend(sizes.tuned.then(|| tuned(files(sizes.files))));
@@ -228,9 +228,9 @@ fn start(experiment: &'static str, what: &[&str], read: Reader) -> Job {
 
 /// So many processes take long to start and to end, whatever they do.
 const MANY: u64 = 1_000_000;
-/// Rounds of what takes long.
+/// Rounds of what takes long, or that nobody asks for first: enough that two reports agree.
 const SOME: usize = 5;
-/// Rounds of what takes long and that nobody asks for first.
+/// Rounds of what is the same each time.
 const FEW: usize = 3;
 
 fn ring(n: u64, messages: u64) -> Job {
@@ -265,7 +265,7 @@ fn ports(sizes: &Ports) -> [Job; 4] {
     let [megabytes, opened, rounds] =
         [sizes.megabytes, sizes.opened, sizes.rounds].map(|n| n.to_string());
     let start = |experiment, what: &[&str], read| Job {
-        rounds_single: FEW,
+        rounds_single: SOME,
         ..start(experiment, what, read)
     };
     let opens = |detail: &str, descriptors| {
@@ -291,7 +291,7 @@ fn files(sizes: &[&str]) -> Job {
     let matrix = [&[dir.as_str()], sizes].concat();
     let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
     let task = Task::InC(words(&[&["files"], &matrix[..]].concat()));
-    Job { task, limit_seconds: 400, rounds_single: FEW, ..job }
+    Job { task, limit_seconds: 400, rounds_single: SOME, ..job }
 }
 
 /// The same with the flags that were once said to make files fast.
@@ -303,7 +303,7 @@ fn tuned(job: Job) -> Job {
         detail,
         read: read_tuned_files,
         task: Task::None,
-        rounds: FEW,
+        rounds: SOME,
         unbound: true,
         ..job
     }
@@ -317,9 +317,13 @@ fn work(family: &str, times: u64) -> Job {
     Job { detail: family.to_owned(), count: times, unbound: true, ..job }
 }
 
+/// Whole programs of some seconds.
+const LONG: &[&str] = &["compile_stdlib", "dialyzer", "mix_compile"];
+
 fn program(name: &str, size: u64) -> Job {
     let job = start("programs", &["programs", "start", name, COUNT], read_times);
-    Job { detail: name.to_owned(), count: size, unbound: true, ..job }
+    let rounds = if LONG.contains(&name) { SOME } else { usize::MAX };
+    Job { detail: name.to_owned(), count: size, unbound: true, rounds, ..job }
 }
 
 /// All of stdlib: how long it takes, and how much native code it is, which is the same each time.
@@ -338,9 +342,9 @@ fn whole_files(sizes: &Sizes) -> [Job; 3] {
     let readfile = start("readfile", &["readfile", "start", kb, mb, large], read_rates);
     let lines = start("lines", &["lines", "start", COUNT], read_rates);
     [
-        Job { rounds_single: FEW, ..readfile },
-        Job { count: sizes.text_lines, rounds_single: FEW, ..lines },
-        Job { whole: true, rounds_single: FEW, ..compiles },
+        Job { rounds_single: SOME, ..readfile },
+        Job { count: sizes.text_lines, rounds_single: SOME, ..lines },
+        Job { whole: true, rounds_single: SOME, ..compiles },
     ]
 }
 
