@@ -74,8 +74,12 @@ fn users(root: &Path) -> Result<HashMap<String, String>, String> {
 }
 
 fn section(all: &[Native], users: &HashMap<String, String>) -> String {
-    let have: HashSet<(&str, &str, u8)> =
-        kvik_bifs::all().into_iter().flatten().map(|b| (b.module, b.name, b.arity)).collect();
+    let have: HashSet<(&str, &str, u8)> = kvik_bifs::all()
+        .into_iter()
+        .chain([kvik_dist::BIFS])
+        .flatten()
+        .map(|b| (b.module, b.name, b.arity))
+        .collect();
     let is_there = |n: &&Native| have.contains(&(&*n.module, &*n.name, n.arity));
     let counts = |kinds: &[&str]| {
         let of_kind = || all.iter().filter(|n| kinds.contains(&&*n.kind));

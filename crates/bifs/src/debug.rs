@@ -87,7 +87,7 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some("stack_check") => Ok(p.heap.integer(kvik_proc::sched::STACK as i64)),
         Some("node_and_dist_references") => {
-            Err(census::ask_all(p, Wanted::Nodes, crate::dist::references))
+            Err(census::ask_all(p, Wanted::Nodes, crate::debug_nodes::references))
         }
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
         Some("lc_graph" | "flxctr_memory_usage") => Ok(am::notsup.into()),

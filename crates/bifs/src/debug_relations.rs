@@ -2,9 +2,10 @@
 //! links and monitors, in the records that OTP's suites know.
 
 use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::hooks::hooks;
 use kvik_proc::relation::{LinkState, MonitoredBy, Monitoring, Target};
 use kvik_proc::signal::RefId;
-use kvik_proc::{BifResult, Proc};
+use kvik_proc::{BifResult, Proc, ABROAD};
 use kvik_term::{am, Term};
 
 use crate::process;
@@ -70,5 +71,8 @@ fn watching<'h>(h: &'h Heap, id: &RefId, m: &Monitoring) -> Term<'h> {
 }
 fn watched<'h>(h: &'h Heap, id: &RefId, m: &MonitoredBy) -> Term<'h> {
     let extra = m.name.map_or(Term::NIL, Term::from);
-    row(h, [am::process.into(), am::target.into(), id.term(h), Term::local_pid(m.pid), extra])
+    let remote = (m.pid == ABROAD).then(|| (hooks().node.watcher)(h, *id)).flatten();
+    let kind = if remote.is_some() { am::dist_process } else { am::process };
+    let watcher = remote.unwrap_or(Term::local_pid(m.pid));
+    row(h, [kind.into(), am::target.into(), id.term(h), watcher, extra])
 }

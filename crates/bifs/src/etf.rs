@@ -144,7 +144,9 @@ fn decode<'h>(p: &'h Proc, bin: Term<'h>, safe: bool) -> Result<(Term<'h>, usize
     };
     let mut d = match p.resumed::<Reading>() {
         Some(d) => d,
-        None => Decoding::new(&bytes, DecodeOpts { safe, atoms: &[] }).map_err(failed)?,
+        None => {
+            Decoding::new(&bytes, DecodeOpts { safe, ..DecodeOpts::default() }).map_err(failed)?
+        }
     };
     let mut left = p.steps(STEPS);
     let done = d.run(&bytes, &p.heap, &mut left);

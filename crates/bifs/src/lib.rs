@@ -17,9 +17,9 @@ pub mod counters;
 pub mod ddll;
 pub mod debug;
 mod debug_map;
+mod debug_nodes;
 mod debug_relations;
 pub mod dirty;
-pub mod dist;
 mod dump;
 pub mod errors;
 pub mod etf;
@@ -86,7 +86,6 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         debug_map::BIFS,
         ddll::BIFS,
         dirty::BIFS,
-        dist::BIFS,
         etf::BIFS,
         file::BIFS,
         filename::BIFS,

@@ -217,13 +217,14 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(port), me) = (named(a[0]), p.pid()) else {
         return Ok(am::badarg.into());
     };
-    if force && port.is_open() {
-        // No driver here can be written to while it is busy.
-        return Ok(am::notsup.into());
-    }
     let Some(bytes) = iodata::bytes(a[1]) else {
         return Ok(am::badarg.into());
     };
+    if force && port.is_open() {
+        // Most drivers cannot be written to while they are busy.
+        let forced = p.calls_port(am::port_command, 3, || port.force(me, &bytes));
+        return Ok(forced.map_or(am::notsup.into(), |_| Term::bool(true)));
+    }
     p.heap.bump_reductions(20 + bytes.len() as i64 / 1024);
     Ok(match p.calls_port(am::port_command, 3, || port.command(me, &bytes, nosuspend)) {
         Command::Done => Term::bool(true),

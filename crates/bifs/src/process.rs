@@ -9,7 +9,7 @@ pub(crate) use info_items::dump;
 mod relations;
 mod request;
 mod send;
-mod spawn;
+pub mod spawn;
 mod timer;
 
 pub use basic::unique;

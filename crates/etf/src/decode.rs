@@ -16,6 +16,8 @@ pub struct DecodeOpts<'a> {
     pub safe: bool,
     /// What a distribution message's atom references stand for.
     pub atoms: &'a [Atom],
+    /// From another node, which knows our aliases with their processes.
+    pub abroad: bool,
 }
 
 /// The most numbers a reference has.
@@ -409,6 +411,11 @@ impl<'h> Decoder<'_, 'h> {
         let local = is_this_node(node, creation);
         if numbers[0] >= LOCAL_REF_MAX && (local || tag != tag::NEWER_REFERENCE) {
             return Err(Error::Malformed);
+        }
+        if local && self.opts.abroad && n == REF_NUMBERS {
+            let ([a, b, c, pid, _], most) = (numbers, 1 << 28);
+            let alias = (pid < most).then(|| self.heap.alias_ref_of_numbers([a, b, c], pid));
+            return alias.ok_or(Error::Malformed);
         }
         if local {
             if n > 3 {

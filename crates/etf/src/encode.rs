@@ -17,6 +17,9 @@ pub struct EncodeOpts<'a> {
     pub text_floats: bool,
     /// Maps in the order of their keys.
     pub deterministic: bool,
+    /// To another node: aliases go with their processes, by which they are found when they come
+    /// back.
+    pub abroad: bool,
     /// References into a distribution message's atom cache.
     pub cache: Option<&'a (dyn Fn(Atom) -> Option<u8> + Sync)>,
 }
@@ -479,7 +482,15 @@ impl<'a, 'h> Encoding<'a, 'h> {
         let (node, creation, numbers) = match r {
             Ref::Local(r) => {
                 let (node, creation) = (hooks().node)();
-                (node, creation, r.numbers().to_vec())
+                let mut numbers = r.numbers().to_vec();
+                numbers.extend(
+                    r.alias_pid()
+                        .filter(|_| self.opts.abroad)
+                        .map(|p| [p, 0])
+                        .into_iter()
+                        .flatten(),
+                );
+                (node, creation, numbers)
             }
             Ref::External(e) => ext_ref(e),
         };

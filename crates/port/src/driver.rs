@@ -12,6 +12,8 @@ pub enum Ready {
         hangup: bool,
     },
     Output,
+    /// Its channel has something to send.
+    Fetch,
     /// The program has begun, or could not.
     Started,
     /// The program has ended.
@@ -77,5 +79,10 @@ pub trait Driver: Send {
     fn stop(&mut self, core: &mut Core);
     fn os_pid(&self) -> Option<i32> {
         None
+    }
+    /// Does it know packets, so that it can carry a channel, and may it be written to while it is
+    /// busy?
+    fn carries_packets(&self) -> bool {
+        false
     }
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod breaks;
+pub mod channel;
 pub mod driver;
 pub mod env;
 pub mod host;
@@ -31,6 +32,7 @@ pub mod table;
 mod trace;
 pub mod tty;
 
+pub use channel::Channel;
 pub use host::Host;
 pub use options::{Options, What};
 pub use poll::{check_io, wake};

@@ -21,8 +21,13 @@ pub(crate) struct Lock {
 }
 
 /// What can be noted, in the order in which it is served.
-const NOTES: [Ready; 4] =
-    [Ready::Input { hangup: false }, Ready::Input { hangup: true }, Ready::Output, Ready::Child];
+const NOTES: [Ready; 5] = [
+    Ready::Input { hangup: false },
+    Ready::Input { hangup: true },
+    Ready::Output,
+    Ready::Child,
+    Ready::Fetch,
+];
 
 impl Lock {
     pub fn new(inner: Inner) -> Lock {

@@ -7,6 +7,7 @@ use kvik_proc::sched::meter::{self, during};
 use kvik_sys::{count, Errno};
 use kvik_term::{am, Atom, Term};
 
+use crate::channel::Channel;
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::host::host;
 pub use crate::info::{find, flush_all, Info};
@@ -56,6 +57,7 @@ pub struct Core {
     waiters: Vec<u32>,
     /// The driver wants the port to end, and could not say so when it returned.
     failed: Option<Exit>,
+    pub(crate) channel: Option<Arc<dyn Channel>>,
     input: u64,
     output: u64,
 }
@@ -82,6 +84,12 @@ pub enum Command {
     /// Not taken (`nosuspend`).
     Busy,
     Closed,
+}
+
+impl Inner {
+    pub(crate) fn carries_packets(&self) -> bool {
+        self.driver.carries_packets()
+    }
 }
 
 impl Core {
@@ -227,6 +235,7 @@ impl Port {
             busy: false,
             waiters: Vec::new(),
             failed: None,
+            channel: None,
             input: 0,
             output: 0,
         };
@@ -254,7 +263,7 @@ impl Port {
     }
 
     /// To look at one that is open.
-    fn look(&self) -> Option<Held<'_>> {
+    pub(crate) fn look(&self) -> Option<Held<'_>> {
         Some(self.lock()).filter(|g| g.core.state == State::Open)
     }
     /// To have one that is open do something.
@@ -282,6 +291,9 @@ impl Port {
             core.wake_waiters();
             table::closed(self.id);
             trace::closed(self.id, reason.term(), host().and_then(|h| h.name_of(self.id)));
+            if let Some(c) = core.channel.take() {
+                c.ended(reason.term());
+            }
             if let Some(h) = host() {
                 h.unregister(self.id);
             }
@@ -343,6 +355,18 @@ impl Port {
     /// Output from process `from`.
     pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
         during(meter::State::Port, || self.write(from, bytes, !nosuspend, false))
+    }
+    /// The same with no regard to whether it is busy. `None`: its driver has none of that.
+    pub fn force(&self, from: u32, bytes: &[u8]) -> Option<Command> {
+        let mut g = self.open_lock()?;
+        if !g.carries_packets() {
+            return None;
+        }
+        g.core.caller = from;
+        g.core.count_output(bytes.len());
+        trace::received_data(self.id, from, bytes);
+        self.run(&mut g, |d, c| d.output(c, bytes));
+        Some(Command::Done)
     }
     /// `take`: even of a busy port, whose sender waits behind it then.
     fn write(&self, from: u32, bytes: &[u8], may_wait: bool, take: bool) -> Command {

@@ -31,6 +31,14 @@ impl OutQueue {
             _ => self.pieces.push_back(bytes.to_vec()),
         }
     }
+    /// The same without a copy.
+    pub fn push_vec(&mut self, bytes: Vec<u8>) {
+        if bytes.len() <= GATHER {
+            return self.push(&bytes);
+        }
+        self.len += bytes.len();
+        self.pieces.push_back(bytes);
+    }
     /// Drops bytes that were written.
     pub fn advance(&mut self, n: usize) {
         let n = n.min(self.len);

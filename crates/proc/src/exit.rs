@@ -103,7 +103,8 @@ impl Farewell {
         } else if let Some((other, n)) = x.rare.as_mut().and_then(|r| r.suspending.pop_first()) {
             (0..n).for_each(|_| crate::handle::resume(other, *pid));
         } else {
-            return false;
+            let token = |r: crate::RemotePid| seq.as_mut()?.next(r.owned().term(), reason.term());
+            return crate::remote::tell_one(*pid, x, reason, token);
         }
         true
     }

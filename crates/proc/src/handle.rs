@@ -5,6 +5,7 @@ use kvik_term::{am, Term, View};
 
 use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::remote::{tell, Outward};
 use crate::signal::{
     control, deliver, message, send_to_peer, try_control, undeliverable, undeliverable_control,
     Control, RefId, Signal,
@@ -120,7 +121,7 @@ impl Proc {
     }
 
     /// Notes that a message came for an alias. False: there is no such alias any more.
-    pub(crate) fn uses_alias(&self, id: RefId) -> bool {
+    pub fn uses_alias(&self, id: RefId) -> bool {
         let mut extra = self.extra.borrow_mut();
         let Some(x) = extra.get_mut() else { return false };
         let Some(&once) = x.aliases.get(&id) else { return false };
@@ -160,7 +161,7 @@ impl Proc {
                 }
                 linked
             });
-            if !counts {
+            if !counts && !self.take_remote_link(from.term()) {
                 return;
             }
         }
@@ -215,6 +216,12 @@ impl Proc {
     }
 }
 
+/// Tells one unlinking from another; never 0.
+pub(crate) fn unlink_id() -> u64 {
+    let id = RefId::next();
+    ((id.0[0] as u64) | (id.0[1] as u64) << 18).max(1)
+}
+
 /// The process `from` watches no more.
 pub(crate) fn send_demonitor(from: u32, id: RefId, target: &Target) {
     match target {
@@ -223,7 +230,10 @@ pub(crate) fn send_demonitor(from: u32, id: RefId, target: &Target) {
         }
         Target::Named { pid, .. } => send_to_peer(*pid, from, Control::Demonitor { id }),
         Target::Port(port) => (crate::hooks::hooks().port.demonitor)(*port, id),
-        Target::TimeOffset | Target::Remote(_) => {}
+        Target::TimeOffset => {}
+        Target::Remote(t) => {
+            tell(from, Outward::Demonitor(id, t.term()));
+        }
     }
 }
 
@@ -292,8 +302,7 @@ impl Proc {
         sent
     }
     pub fn unlink(&self, from: Term<'static>) {
-        let id = RefId::next();
-        let id = (id.0[0] as u64) | (id.0[1] as u64) << 18;
+        let id = unlink_id();
         let was = self.extra.borrow_mut().get_mut().is_some_and(|x| {
             match x.links.get_mut(&from.word()) {
                 Some(l) if l.state == LinkState::Linked => {
@@ -327,8 +336,10 @@ impl Proc {
         let time_offset = matches!(m.target, Target::TimeOffset);
         // Of this node, but from before it was started, a process is gone for certain.
         let remote = match &m.target {
-            Target::Remote(t) => !crate::node::is_own(t.term()),
-            _ => false,
+            Target::Remote(t) if !crate::node::is_own(t.term()) => {
+                Some(tell(self.pid(), Outward::Monitor(id, t.term())))
+            }
+            _ => None,
         };
         self.with_extra(|x| x.monitoring.insert(id, m));
         let reason = if let Some(pid) = target.as_local_pid() {
@@ -339,9 +350,9 @@ impl Proc {
                 return;
             }
             am::noproc
-        } else if time_offset {
+        } else if time_offset || remote == Some(true) {
             return;
-        } else if remote {
+        } else if remote.is_some() {
             am::noconnection
         } else {
             am::noproc

@@ -3,9 +3,11 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use kvik_heap::{OwnedTerm, Regs};
+use kvik_heap::{Heap, OwnedTerm, Regs};
 use kvik_term::{Atom, Term};
 
+use crate::remote::Outward;
+use crate::send::{Sent, Way};
 use crate::signal::RefId;
 use crate::{Proc, Stage};
 
@@ -42,6 +44,7 @@ pub struct Hooks {
     /// Ends a scheduler's wait in `poll`, or the next one.
     pub wake: fn(usize),
     pub port: PortHooks,
+    pub node: NodeHooks,
 }
 
 /// What became of a message to a port.
@@ -69,6 +72,20 @@ pub struct PortHooks {
     pub demonitor: fn(port: u32, RefId),
 }
 
+/// Signals to other nodes.
+#[derive(Copy, Clone)]
+pub struct NodeHooks {
+    /// `To ! Message`, where the receiver is a pid, reference or `{Name, Node}` of another node.
+    pub send: fn(&Proc, to: Term<'_>, m: Term<'_>, Way) -> Sent,
+    /// Anything else, from a process of this node. False: no connection.
+    pub tell: fn(u32, Outward<'_>) -> bool,
+    /// The process of another node that watches by this reference.
+    pub watcher: for<'h> fn(&'h Heap, RefId) -> Option<Term<'h>>,
+    /// `process_flag({monitor_nodes, Options}, On)`: how often it was on before; `None` for options
+    /// there are not.
+    pub monitor_nodes: fn(&Proc, bool, Term<'_>) -> Option<usize>,
+}
+
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
 static ON_EXIT: [OnceLock<fn(&Proc)>; 4] = [const { OnceLock::new() }; 4];
 
@@ -86,6 +103,12 @@ pub const DEFAULT: Hooks = Hooks {
         exit: |_, _, _, _| {},
         monitor: |_, _, _, _| false,
         demonitor: |_, _| {},
+    },
+    node: NodeHooks {
+        send: |_, _, _, way| if way.may_connect { Sent::Ok } else { Sent::NoConnection },
+        tell: |_, _| false,
+        watcher: |_, _| None,
+        monitor_nodes: |_, _, _| None,
     },
 };
 

@@ -1,7 +1,7 @@
 //! [`Proc`]: what a process is to itself.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU8, Ordering};
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use kvik_term::{am, Atom, Export, Term};
 
 use crate::few::Few;
 use crate::mailbox::MailboxCell;
-use crate::relation::{Link, MonitoredBy, Monitoring};
+use crate::relation::{Link, LinkState, MonitoredBy, Monitoring};
+use crate::remote::RemotePid;
 use crate::signal::{RefId, Signal};
 
 /// What anybody may read of a process.
@@ -173,6 +174,8 @@ pub mod flag {
     pub const PENDING: u32 = 1 << 23;
     /// It was collected before the BIF it is in: [`Proc::collected_for`].
     pub const COLLECTED: u32 = 1 << 24;
+    /// It hears of nodes that come and go.
+    pub const WATCHES_NODES: u32 = 1 << 25;
     /// What others have asked of it, which it sees to even while it waits.
     pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.
@@ -242,6 +245,12 @@ pub struct Rare {
     pub bound: usize,
     pub tasks: Option<Box<crate::tasks::SysTasks>>,
     pub seq: crate::seq::Counters,
+    /// Links to processes of other nodes.
+    pub remote_links: BTreeMap<RemotePid, LinkState>,
+    /// Processes it asked other nodes for, that it has no answer about.
+    pub spawning: BTreeSet<RefId>,
+    /// The process of another node that asked for it.
+    pub remote_parent: Option<RemotePid>,
 }
 
 /// To be called when literals were copied.
@@ -269,6 +278,9 @@ impl Default for Rare {
             bound: 0,
             tasks: None,
             seq: crate::seq::Counters::default(),
+            remote_links: BTreeMap::new(),
+            spawning: BTreeSet::new(),
+            remote_parent: None,
         }
     }
 }
@@ -388,6 +400,10 @@ impl Proc {
         } else {
             m.iter().for_each(|t| f(t.term()));
         }
+    }
+    /// The process of another node that asked for it.
+    pub fn remote_parent(&self) -> Option<RemotePid> {
+        self.rare(|x| x.remote_parent).flatten()
     }
     /// Who spawned it; the first process has no parent.
     pub fn parent_pid(&self) -> Option<Term<'static>> {

@@ -15,30 +15,42 @@ const WORDS_A_REDUCTION: usize = 64;
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
     Ok,
-    /// To another node, which there is no connection to.
-    Remote,
-    /// Not sent: it would have to wait for a busy port.
+    /// Not sent: there is no connection to the node, and none is to be made.
+    NoConnection,
+    /// Not sent: it would have to wait for a busy port or connection.
     Busy,
     /// Not something a message can be sent to, or a name nobody has.
     BadArg,
+}
+
+/// What a sender is ready for.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// A busy port or connection may suspend it.
+    pub may_wait: bool,
+    /// A connection may be asked for, where none is being made.
+    pub may_connect: bool,
+}
+impl Way {
+    /// That of `!`.
+    pub const ANY: Way = Way { may_wait: true, may_connect: true };
 }
 
 impl Proc {
     /// `To ! Message`. Native code's send.
     #[inline]
     pub fn send<'h>(&'h self, to: Term<'h>, m: Term<'h>) -> Result<Term<'h>, Raised> {
-        match self.send_to(to, m, true) {
-            Sent::Ok | Sent::Remote | Sent::Busy => Ok(m),
+        match self.send_to(to, m, Way::ANY) {
+            Sent::Ok | Sent::NoConnection | Sent::Busy => Ok(m),
             Sent::BadArg => Err(self.badarg()),
         }
     }
-    /// The same, and whether a busy port may suspend the sender.
     #[inline]
-    pub fn send_to(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {
+    pub fn send_to(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
         if trace::on_or_timed() && self.send_noticed(to, m) {
             return Sent::Ok;
         }
-        self.send_untraced(to, m, may_wait)
+        self.send_untraced(to, m, way)
     }
     /// Somebody wants to hear of what is sent. False: it is to be sent as any other.
     #[cold]
@@ -55,13 +67,13 @@ impl Proc {
         true
     }
     #[inline]
-    fn send_untraced(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {
+    fn send_untraced(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
         if let Some(pid) = to.as_local_pid() {
             self.last_to.set(pid);
             self.pay_for(send_message(self.pid(), pid, m));
             return Sent::Ok;
         }
-        self.send_elsewhere(to, m, may_wait)
+        self.send_elsewhere(to, m, way)
     }
     /// Copying takes time from the turn: who only sends must not fill the memory in one.
     #[inline]
@@ -70,11 +82,11 @@ impl Proc {
             self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
         }
     }
-    fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>, may_wait: bool) -> Sent {
+    fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
         match to.view() {
-            View::Atom(name) => self.send_to_name(name, m, may_wait),
+            View::Atom(name) => self.send_to_name(name, m, way),
             View::Port(kvik_term::Port::Local(port)) => {
-                self.send_to_port(port, &OwnedTerm::new(m), may_wait)
+                self.send_to_port(port, &OwnedTerm::new(m), way)
             }
             View::Ref(Ref::Local(r)) => {
                 if let Some(pid) = r.alias_pid() {
@@ -82,23 +94,30 @@ impl Proc {
                 }
                 Sent::Ok
             }
-            View::Pid(Pid::External(_)) | View::Port(_) | View::Ref(_) => Sent::Remote,
+            // A port of another node takes no messages.
+            View::Port(_) => Sent::Ok,
+            View::Pid(Pid::External(_)) | View::Ref(_) => self.send_abroad(to, m, way),
             View::Tuple(_) => match to.as_tuple_n::<2>().map(|[n, at]| (n.as_atom(), at.as_atom()))
             {
                 Some((Some(name), Some(at))) if at == node::name() => {
-                    match self.send_to_name(name, m, may_wait) {
+                    match self.send_to_name(name, m, way) {
                         Sent::BadArg => Sent::Ok,
                         s => s,
                     }
                 }
-                Some((Some(_), Some(_))) => Sent::Remote,
+                Some((Some(_), Some(_))) => self.send_abroad(to, m, way),
                 _ => Sent::BadArg,
             },
             _ => Sent::BadArg,
         }
     }
-    fn send_to_port(&self, port: u32, m: &OwnedTerm, may_wait: bool) -> Sent {
-        let send = || (hooks().port.send)(port, self.self_pid(), m, may_wait);
+    #[cold]
+    #[inline(never)]
+    fn send_abroad(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
+        (hooks().node.send)(self, to, m, way)
+    }
+    fn send_to_port(&self, port: u32, m: &OwnedTerm, way: Way) -> Sent {
+        let send = || (hooks().port.send)(port, self.self_pid(), m, way.may_wait);
         match self.calls_port(am::port_command, 3, send) {
             Posted::Done => Sent::Ok,
             Posted::Refused => Sent::Busy,
@@ -110,9 +129,9 @@ impl Proc {
             }
         }
     }
-    fn send_to_name(&self, name: Atom, m: Term<'_>, may_wait: bool) -> Sent {
+    fn send_to_name(&self, name: Atom, m: Term<'_>, way: Way) -> Sent {
         match registry::whereis(name) {
-            Some(to) => self.send_untraced(to, m, may_wait),
+            Some(to) => self.send_untraced(to, m, way),
             None => Sent::BadArg,
         }
     }

@@ -209,7 +209,7 @@ impl Proc {
         }
     }
     /// A message goes out: the token that goes along, or an empty list.
-    pub(crate) fn seq_send(&self, to: Term<'_>, m: Term<'_>) -> OwnedTerm {
+    pub fn seq_send(&self, to: Term<'_>, m: Term<'_>) -> OwnedTerm {
         let Some(t) = self.seq_next() else { return OwnedTerm::default() };
         self.seq_tell(t, bit::SEND, to, m);
         OwnedTerm::new(t)
@@ -221,7 +221,7 @@ impl Proc {
         true
     }
     /// To the end of the mailbox, with a token or an empty list.
-    pub(crate) fn put_with_token(&self, m: OwnedTerm, token: OwnedTerm) {
+    pub fn put_with_token(&self, m: OwnedTerm, token: OwnedTerm) {
         if !token.term().is_nil() {
             self.carry();
         }

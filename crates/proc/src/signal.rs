@@ -340,8 +340,10 @@ pub static WATCHERS: std::sync::OnceLock<Watchers> = std::sync::OnceLock::new();
 
 /// The end of a process, to one who watches it.
 pub(crate) fn send_down(to: u32, dead: u32, id: RefId, reason: OwnedTerm) {
-    if to != LIBRARY {
+    if to < crate::ABROAD {
         control(to, Control::Down { id, reason });
+    } else if to == crate::ABROAD {
+        crate::remote::tell(dead, crate::remote::Outward::Down(id, &reason));
     } else if let Some(w) = WATCHERS.get() {
         (w.hears)(dead, id)
     }

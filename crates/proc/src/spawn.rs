@@ -9,7 +9,7 @@ use crate::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
 use crate::process::{flag, table, Priority, Shared, Task, Ticket};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::RefId;
-use crate::{sched, Proc};
+use crate::{sched, Proc, RemotePid};
 
 pub struct SpawnOptions {
     pub link: bool,
@@ -62,6 +62,13 @@ pub struct Spawned {
 impl Spawned {
     pub fn proc(&self) -> &Proc {
         self.ticket.private()
+    }
+    /// Another node's process has asked for it: the function it is shown to begin with.
+    pub fn asked_for_abroad(&self, by: RemotePid, leader: Term<'_>, call: (Atom, Atom, u8)) {
+        let p = self.proc();
+        p.initial_call.set(call);
+        p.heap.set_root(Root::GroupLeader, p.heap.copy(leader));
+        p.with_rare(|x| x.remote_parent = Some(by));
     }
     /// Lets it run.
     pub fn go(self) {

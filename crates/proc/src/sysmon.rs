@@ -75,6 +75,12 @@ pub fn busy_port(pid: u32, port: u32) {
         tell(pid, "busy_port", |_| Term::local_port(port));
     }
 }
+/// A process has to wait for a connection, behind this port or process.
+pub fn busy_dist_port(pid: u32, controller: Term<'static>) {
+    if BUSY_DIST_PORT.load(Relaxed) {
+        tell(pid, "busy_dist_port", |_| controller);
+    }
+}
 /// Sleeps after each collection: what OTP's test of `long_gc` asks for.
 pub static TEST_LONG_GC_MS: AtomicU64 = AtomicU64::new(0);
 

@@ -344,8 +344,8 @@ fn bits(x: Bits<'_>, y: Bits<'_>) -> Ordering {
 }
 
 fn nodes(x: Option<Ext<'_>>, y: Option<Ext<'_>>) -> Ordering {
-    let name = |e: Option<Ext<'_>>| e.map_or(crate::am::nonode_nohost.name(), |e| e.node().name());
-    let creation = |e: Option<Ext<'_>>| e.map_or(0, |e| e.creation());
+    let name = |e: Option<Ext<'_>>| e.map_or_else(crate::node::name, |e| e.node()).name();
+    let creation = |e: Option<Ext<'_>>| e.map_or_else(crate::node::creation, |e| e.creation());
     name(x).cmp(name(y)).then(creation(x).cmp(&creation(y)))
 }
 

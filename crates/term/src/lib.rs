@@ -10,6 +10,7 @@ pub mod cmp;
 pub mod entry;
 pub mod hash;
 pub mod map;
+pub mod node;
 pub mod object;
 pub mod phash;
 pub mod print;

@@ -40,7 +40,7 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     kvik_sys::alloc::prepare();
     kvik_bifs::trace::install();
     kvik_bifs::file::install();
-    kvik_bifs::dist::install();
+    kvik_dist::install();
     if !kvik_jit::init() {
         return Err("no executable memory for native code".into());
     }
@@ -50,8 +50,13 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     sched::prepare(&config);
     system::set_emu_args(emu_args(options));
     let break_ignored = flags.breaks == Mode::Ignore;
-    system::set_config(system::Config { break_ignored, ..system::Config::default() });
-    kvik_bifs::register(&[kvik_web::BIFS])?;
+    kvik_dist::set_busy_limit(flags.dist_busy);
+    system::set_config(system::Config {
+        break_ignored,
+        dist_buf_busy_limit: flags.dist_busy,
+        ..system::Config::default()
+    });
+    kvik_bifs::register(&[kvik_web::BIFS, kvik_dist::BIFS])?;
     process::init_table(flags.max_processes);
     kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
     kvik_bifs::break_menu::install();

@@ -14,6 +14,8 @@ pub struct Flags {
     pub spin_us: u64,
     pub max_processes: usize,
     pub breaks: Mode,
+    /// Bytes that wait for another node before their senders do.
+    pub dist_busy: usize,
     /// Where to serve the live page.
     pub web: Option<SocketAddr>,
 }
@@ -25,6 +27,7 @@ impl Flags {
             spin_us: 0,
             max_processes: 262_144,
             breaks: Mode::Menu,
+            dist_busy: 1 << 20,
             web: None,
         };
         for (name, value) in flags {
@@ -38,6 +41,7 @@ impl Flags {
                 }
                 "P" => f.max_processes = processes(value).ok_or_else(bad)?,
                 "sbwt" => f.spin_us = spin(value).ok_or_else(bad)?,
+                "zdbbl" => f.dist_busy = kilobytes(value).ok_or_else(bad)?,
                 "web" => f.web = Some(value.parse().map_err(|_| bad())?),
                 "pc" => match value {
                     "unicode" => convert::set_printable_unicode(true),
@@ -78,6 +82,12 @@ fn schedulers(value: &str, default: usize) -> Option<usize> {
         n if n < 0 => Some((default as i64 + n).max(1) as usize),
         n => usize::try_from(n).ok().filter(|n| *n <= 1024),
     }
+}
+
+/// 1 to 2,097,151.
+fn kilobytes(value: &str) -> Option<usize> {
+    let n: usize = value.parse().ok().filter(|n| (1..=2_097_151).contains(n))?;
+    Some(n * 1024)
 }
 
 /// A power of two, as `erl` rounds it.

@@ -15,6 +15,7 @@ pub fn install() {
         poll: kvik_port::poll::check_io,
         wake: kvik_port::poll::wake,
         port: kvik_port::processes::HOOKS,
+        node: kvik_dist::HOOKS,
     });
     kvik_etf::set_hooks(kvik_etf::Hooks {
         node: || (kvik_proc::node::name(), kvik_proc::node::creation()),

@@ -3,9 +3,11 @@
 
 use kvik_bifs::process::{item, status};
 use kvik_heap::Heap;
+use kvik_proc::hooks::hooks;
 use kvik_proc::process::flag;
-use kvik_proc::relation::{LinkState, Target};
-use kvik_proc::{clock, Proc};
+use kvik_proc::relation::{LinkState, MonitoredBy, Target};
+use kvik_proc::signal::LIBRARY;
+use kvik_proc::{clock, Proc, RefId, ABROAD};
 use kvik_term::{am, print, Atom, Term};
 use serde_json::{json, Value};
 
@@ -131,6 +133,14 @@ fn target(t: &Target) -> String {
     }
 }
 
+fn watcher(h: &Heap, id: &RefId, m: &MonitoredBy) -> String {
+    match m.pid {
+        ABROAD => (hooks().node.watcher)(h, *id).map_or_else(String::new, show),
+        LIBRARY => "library".into(),
+        pid => show(Term::local_pid(pid)),
+    }
+}
+
 /// All that the page shows of one process: pairs of a name and a text, and the stack.
 pub fn details(p: &Proc) -> Value {
     let h = Heap::detached();
@@ -142,7 +152,7 @@ pub fn details(p: &Proc) -> Value {
         [
             some(linked.map(|l| show(l.peer))),
             some(x.monitoring.values().map(|m| target(&m.target))),
-            some(x.monitored_by.values().map(|m| show(Term::local_pid(m.pid)))),
+            some(x.monitored_by.iter().map(|(id, m)| watcher(&h, id, m))),
         ]
     });
     let [links, monitors, watchers] = relations.unwrap_or_default();

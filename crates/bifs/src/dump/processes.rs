@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::process::{flag, table, Ticket};
 use kvik_proc::relation::{LinkState, Target};
-use kvik_proc::signal::{control, deliver, Control, Signal, LIBRARY};
-use kvik_proc::{registry, sched, Proc, RefId};
+use kvik_proc::signal::{control, deliver, Control, Signal};
+use kvik_proc::{registry, sched, Proc, RefId, ABROAD};
 use kvik_term::{am, Atom, Term};
 
 use super::{place, quoted, show, Out};
@@ -283,7 +283,7 @@ fn relations(p: &Proc) -> Vec<String> {
         let to = x.monitoring.iter().filter_map(|(id, m)| {
             Some(format!("{{to,{},{}}}", target(&h, &m.target)?, reference(id)))
         });
-        let by = x.monitored_by.iter().filter(|(_, m)| m.pid != LIBRARY);
+        let by = x.monitored_by.iter().filter(|(_, m)| m.pid < ABROAD);
         let by = by
             .map(|(id, m)| format!("{{from,{},{}}}", show(Term::local_pid(m.pid)), reference(id)));
         links.chain(to).chain(by).collect()

@@ -1,6 +1,7 @@
 //! `process_flag/2,3`.
 
 use kvik_heap::{OwnedTerm, Pins};
+use kvik_proc::hooks::hooks;
 use kvik_proc::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
 use kvik_proc::process::flag;
 use kvik_proc::{bif, sched, BifEntry, BifResult, Priority, Proc};
@@ -67,8 +68,8 @@ fn is_flag(a: kvik_term::Atom) -> bool {
 
 fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
     let Some(name) = name.as_atom() else {
-        let [k, _] = name.as_tuple_n()?;
-        return (k == am::monitor_nodes).then(|| monitor_nodes(p, v)).flatten();
+        let [k, options] = name.as_tuple_n()?;
+        return (k == am::monitor_nodes).then(|| monitor_nodes(p, v, options)).flatten();
     };
     match name {
         am::trap_exit => boolean(p, flag::TRAP_EXIT, v),
@@ -111,7 +112,7 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
             let n = v.as_usize().filter(|n| *n <= 10_000)?;
             size(p, |x| std::mem::replace(&mut x.save_calls, n))
         }
-        am::monitor_nodes => monitor_nodes(p, v),
+        am::monitor_nodes => monitor_nodes(p, v, Term::NIL),
         _ => None,
     }
 }
@@ -124,9 +125,10 @@ fn size<'h>(
 ) -> Option<Term<'h>> {
     Some(p.heap.integer(p.with_rare(f) as i64))
 }
-/// Nodes come and go only where the node is alive; what was asked for is kept for then.
-fn monitor_nodes<'h>(_: &'h Proc, v: Term<'h>) -> Option<Term<'h>> {
-    v.as_bool().map(|_| Term::int(0))
+/// How often it was on before, with these options.
+fn monitor_nodes<'h>(p: &'h Proc, v: Term<'h>, options: Term<'h>) -> Option<Term<'h>> {
+    let before = (hooks().node.monitor_nodes)(p, v.as_bool()?, options)?;
+    Some(p.heap.integer(before as i64))
 }
 pub(super) fn queue_data(v: Term<'_>) -> Option<bool> {
     match v.as_atom()? {

@@ -7,7 +7,7 @@ use kvik_proc::limits::MaxHeap;
 use kvik_proc::process::flag;
 use kvik_proc::relation::{LinkState, MonitoredBy, Target};
 use kvik_proc::signal::{LIBRARY, WATCHERS};
-use kvik_proc::{Proc, RefId};
+use kvik_proc::{Proc, RefId, ABROAD};
 use kvik_term::{am, Atom, Term};
 
 use super::flags::queue_data_atom;
@@ -117,6 +117,9 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         am::fullsweep_after => number(p.rare(|x| x.fullsweep_after).unwrap_or(65_535)),
         am::max_heap_size => MaxHeap::of(p).map(h),
         am::message_queue_data => queue_data_atom(p.flag(flag::OFF_HEAP_QUEUE)).into(),
+        am::parent if p.remote_parent().is_some() => {
+            p.remote_parent().map_or(Term::NIL, |r| r.term(h))
+        }
         am::parent => p.parent_pid().unwrap_or(Term::atom(am::undefined)),
         am::catchlevel => Term::int(0),
         am::binary => binaries(p, h),
@@ -172,7 +175,8 @@ fn links<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
         let linked = x.links.values().filter(|l| l.state == LinkState::Linked);
         linked.map(|l| l.peer).collect::<Vec<_>>()
     });
-    let all: Vec<Term<'h>> = all.unwrap_or_default();
+    let mut all: Vec<Term<'h>> = all.unwrap_or_default();
+    all.extend(p.remote_links().into_iter().map(|r| r.term(h)));
     h.list(&all)
 }
 fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
@@ -195,6 +199,7 @@ fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
         .extra(|x| {
             let watcher = |(id, m): (&RefId, &MonitoredBy)| match m.pid {
                 LIBRARY => WATCHERS.get().and_then(|w| (w.resource)(h, *id)),
+                ABROAD => (hooks().node.watcher)(h, *id),
                 pid => Some(Term::local_pid(pid)),
             };
             x.monitored_by.iter().filter_map(watcher).collect()

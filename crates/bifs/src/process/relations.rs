@@ -2,8 +2,9 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::relation::{AliasKind, Monitoring, Target};
+use kvik_proc::remote::{tell, Outward};
 use kvik_proc::signal::{deliver, RefId, Signal};
-use kvik_proc::{bif, node, registry, BifEntry, BifResult, Proc, Raised};
+use kvik_proc::{bif, node, registry, BifEntry, BifResult, Proc, Raised, RemotePid};
 use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
@@ -42,6 +43,10 @@ fn link_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Ok(true.into())
         }
         View::Pid(Pid::External(_)) => {
+            let to = RemotePid::of(a[0]).filter(|_| !node::is_own(a[0]));
+            if to.is_some_and(|to| p.link_remote(to)) {
+                return Ok(true.into());
+            }
             if p.flag(kvik_proc::process::flag::TRAP_EXIT) {
                 exit_to_self(p, a[0], am::noconnection);
             } else {
@@ -62,7 +67,13 @@ fn unlink_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             }
             Ok(true.into())
         }
-        View::Pid(_) | View::Port(_) => Ok(true.into()),
+        View::Pid(_) => {
+            if let Some(from) = RemotePid::of(a[0]) {
+                p.unlink_remote(from);
+            }
+            Ok(true.into())
+        }
+        View::Port(_) => Ok(true.into()),
         _ => Err(p.badarg()),
     }
 }
@@ -234,7 +245,11 @@ fn exit_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             }
             Ok(true.into())
         }
-        View::Pid(_) | View::Port(_) => Ok(true.into()),
+        View::Pid(_) => {
+            tell(p.pid(), Outward::Exit(a[0], a[1]));
+            Ok(true.into())
+        }
+        View::Port(_) => Ok(true.into()),
         _ => Err(p.badarg()),
     }
 }

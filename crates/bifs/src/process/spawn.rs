@@ -16,25 +16,28 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "spawn_link", 3, spawn_link_3),
     bif!("erlang", "spawn_opt", 4, spawn_opt_4),
     bif!("erts_internal", "spawn_request", 4, spawn_request_4),
-    bif!("erts_internal", "dist_spawn_request", 4, dist_spawn_request_4),
-    bif!("erlang", "spawn_request_abandon", 1, spawn_request_abandon_1),
     bif!("erts_internal", "spawn_system_process", 3, spawn_system_process_3),
 ];
 
 /// Which answers a `spawn_request` sends, and their first element.
-struct Reply {
-    success: bool,
-    error: bool,
-    tag: Option<OwnedTerm>,
+pub struct Reply {
+    pub success: bool,
+    pub error: bool,
+    pub tag: Option<OwnedTerm>,
+}
+impl Default for Reply {
+    fn default() -> Reply {
+        Reply { success: true, error: true, tag: None }
+    }
 }
 
-fn mfa<'h>(a: &[Term<'h>]) -> Option<(Atom, Atom, Term<'h>)> {
+pub fn mfa<'h>(a: &[Term<'h>]) -> Option<(Atom, Atom, Term<'h>)> {
     a[2].is_proper_list().then_some(())?;
     Some((a[0].as_atom()?, a[1].as_atom()?, a[2]))
 }
 
 /// One option; `None` for one there is not.
-fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Option<()> {
+pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Option<()> {
     match t.as_atom() {
         Some(am::link) => o.link = true,
         Some(am::monitor) => o.monitor = Some((None, None)),
@@ -143,7 +146,7 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(m) = mfa(a) else { return Ok(am::badarg.into()) };
     let Some(all) = a[3].list_to_vec() else { return Ok(am::badopt.into()) };
     let mut o = SpawnOptions::default();
-    let mut r = Reply { success: true, error: true, tag: None };
+    let mut r = Reply::default();
     // How to answer may be said behind what is wrong.
     let bad = all.into_iter().filter(|t| option(&mut o, &mut Some(&mut r), *t).is_none()).count();
     let good = bad == 0;
@@ -175,36 +178,4 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         s.go();
     }
     Ok(r_term)
-}
-/// A request to another node: there is none to reach. Asked for `spawn_opt`, tells whether the
-/// reference is a monitor's too.
-fn dist_spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let other = a[0].as_atom().is_some_and(|n| n != kvik_proc::node::name());
-    let m = a[1].as_tuple_n::<3>().and_then(|m| mfa(&m));
-    let Some(all) = a[2].list_to_vec().filter(|_| other && m.is_some()) else {
-        return Ok(am::badarg.into());
-    };
-    let mut o = SpawnOptions::default();
-    let mut r = Reply { success: true, error: true, tag: None };
-    // What else there may be is the other node's to judge.
-    for t in all {
-        let _ = option(&mut o, &mut Some(&mut r), t);
-    }
-    let id = kvik_proc::RefId::next().term(&p.heap);
-    if r.error {
-        let m = message(|h| {
-            let tag = r.tag.as_ref().map_or(am::spawn_reply.into(), |t| h.copy(t.term()));
-            h.tuple(&[tag, h.copy(id), am::error.into(), am::noconnection.into()])
-        });
-        deliver(p.pid(), Signal::Message(m));
-    }
-    if a[3] == am::spawn_opt {
-        return Ok(p.heap.tuple(&[id, o.monitor.is_some().into()]));
-    }
-    Ok(id)
-}
-/// Every request is answered before it returns: there is nothing to abandon.
-fn spawn_request_abandon_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    a[0].as_ref().ok_or_else(|| p.badarg())?;
-    Ok(false.into())
 }

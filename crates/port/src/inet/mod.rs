@@ -5,6 +5,7 @@
 //! `{inet_reply, Port, Result}`.
 
 mod addr;
+mod carry;
 mod control;
 mod opts;
 mod stats;
@@ -388,6 +389,7 @@ impl Driver for Inet {
             (Ready::Input { .. }, Proto::Tcp) => self.tcp_ready(core, buffer),
             (Ready::Input { .. }, Proto::Udp) => self.udp_ready(core, buffer),
             (Ready::Output, Proto::Tcp) => self.tcp_writable(core),
+            (Ready::Fetch, Proto::Tcp) => self.fetch(core),
             _ => Ok(()),
         }
     }
@@ -396,6 +398,9 @@ impl Driver for Inet {
     }
     fn queued(&self) -> usize {
         self.queue.len()
+    }
+    fn carries_packets(&self) -> bool {
+        self.proto == Proto::Tcp
     }
     fn flush(&mut self) {
         let Ok(fd) = self.raw() else { return };

@@ -171,6 +171,10 @@ impl Inet {
         for _ in 0..TURN {
             let Some(n) = self.wanted() else { return Ok(()) };
             match self.next_packet(n) {
+                Length::Known(len) if core.channel.is_some() && self.is_active() => {
+                    self.pass_on(core, len)?;
+                    continue;
+                }
                 Length::Known(len) => {
                     self.deliver(core, len);
                     continue;
@@ -212,8 +216,8 @@ impl Inet {
         }
     }
 
-    fn deliver(&mut self, core: &Core, len: usize) {
-        let bytes: Vec<u8> = self.input[self.start..self.start + len].to_vec();
+    /// So many bytes of the input are done with.
+    pub(super) fn taken(&mut self, len: usize) {
         self.start += len;
         if self.start == self.input.len() {
             self.input.clear();
@@ -222,6 +226,11 @@ impl Inet {
             self.input.drain(..self.start);
             self.start = 0;
         }
+    }
+
+    fn deliver(&mut self, core: &Core, len: usize) {
+        let bytes: Vec<u8> = self.input[self.start..self.start + len].to_vec();
+        self.taken(len);
         self.stats.received(len);
         core.came(self.counted(packet::body(self.packet, &bytes).len()));
         let words = self.data_words(len) + 64;
@@ -287,7 +296,7 @@ impl Inet {
     }
 
     /// The other side has closed.
-    fn closed_by_peer(&mut self, core: &mut Core) -> Flow {
+    pub(super) fn closed_by_peer(&mut self, core: &mut Core) -> Flow {
         if self.senders.is_empty() && self.file.is_none() {
             self.closed_send = true;
         }
@@ -454,17 +463,19 @@ impl Inet {
                 }
                 Ok(())
             }
+            State::Connected if core.channel.is_some() => self.fetch(core),
             State::Connected => self.write_queue(core),
             _ => Ok(()),
         }
     }
 
-    fn write_queue(&mut self, core: &mut Core) -> Flow {
+    pub(super) fn write_queue(&mut self, core: &mut Core) -> Flow {
         while !self.queue.is_empty() {
             let r = self.raw().and_then(|fd| self.queue.slices(|s| fd::writev(fd, s)));
             match r {
                 Ok(n) => self.queue.advance(n),
                 Err(Errno::AGAIN) => break,
+                Err(_) if core.channel.is_some() => return self.closed_by_peer(core),
                 Err(e) => return self.send_failed(core, e),
             }
         }

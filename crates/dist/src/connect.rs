@@ -1,0 +1,262 @@
+//! A connection's life: asked for, made, lost; and the way of every signal into it.
+
+use std::sync::Arc;
+
+use kvik_heap::build::next_ref;
+use kvik_heap::OwnedTerm;
+use kvik_port::Channel;
+use kvik_proc::handle::resume;
+use kvik_proc::send::Way;
+use kvik_proc::signal::{control, deliver, post, Control, Signal};
+use kvik_proc::{node as this, registry, Proc, RemotePid};
+use kvik_term::{am, Atom, Term};
+
+use crate::node::{busy_limit, noconnection, Controller, Node, Phase, State};
+use crate::signal::{Flags, Held, Outgoing};
+use crate::{inward, outward, spawn, watch};
+
+/// Why a signal did not go out.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Refused {
+    NoConnection,
+    Busy,
+}
+
+/// A signal is on its way.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Gone {
+    /// The sender is to wait: it is resumed then.
+    pub wait: bool,
+    /// What was written.
+    pub bytes: usize,
+}
+
+/// How signals that are no messages go: nobody waits for them.
+pub const CONTROL: Way = Way { may_wait: true, may_connect: true };
+/// Answers: there is a connection, or nobody who wants them.
+pub const ANSWER: Way = Way { may_wait: true, may_connect: false };
+
+/// Sends a signal; `record` notes at the same moment what is to be undone with the connection.
+/// Only a sender that is named is to wait.
+pub fn send(
+    node: &Arc<Node>,
+    o: &Outgoing<'_, '_>,
+    way: Way,
+    sender: Option<u32>,
+    record: impl FnOnce(&mut State),
+) -> Result<Gone, Refused> {
+    let (flags, id) = {
+        let s = node.lock();
+        if !way.may_wait && s.phase != Phase::Idle && s.bytes >= busy_limit() {
+            return Err(Refused::Busy);
+        }
+        match s.phase {
+            Phase::Up => (s.flags, s.id),
+            _ => {
+                drop(s);
+                let full = attach(node, way, |s| {
+                    record(s);
+                    let held = Held::new(o);
+                    let bytes = held.bytes();
+                    let full = s.hold(held);
+                    s.suspended.extend(sender.filter(|_| full));
+                    Gone { wait: full && sender.is_some(), bytes }
+                });
+                return full;
+            }
+        }
+    };
+    let packet = o.packet(flags);
+    let bytes = packet.as_ref().map_or(0, Vec::len);
+    let full = {
+        let mut s = node.lock_up(id).ok_or(Refused::NoConnection)?;
+        record(&mut s);
+        packet.is_some_and(|p| s.push(p))
+    };
+    node.kick();
+    let (true, Some(pid)) = (full, sender) else { return Ok(Gone { wait: false, bytes }) };
+    let Some(mut s) = node.lock_up(id).filter(|s| s.bytes >= busy_limit()) else {
+        return Ok(Gone { wait: false, bytes });
+    };
+    s.suspended.push(pid);
+    Ok(Gone { wait: true, bytes })
+}
+
+/// Notes something for as long as there is a connection, which is asked for where there is none.
+pub fn attach<R>(
+    node: &Arc<Node>,
+    way: Way,
+    record: impl FnOnce(&mut State) -> R,
+) -> Result<R, Refused> {
+    if !this::is_alive() || node.name == this::name() {
+        return Err(Refused::NoConnection);
+    }
+    let mut s = node.lock();
+    if s.phase == Phase::Idle && !way.may_connect {
+        return Err(Refused::NoConnection);
+    }
+    let asks = s.phase == Phase::Idle;
+    if asks {
+        s.begin();
+    }
+    let r = record(&mut s);
+    let id = s.id;
+    drop(s);
+    if asks && !ask_kernel(node, id) {
+        down(node, id, None);
+    }
+    Ok(r)
+}
+
+impl State {
+    /// A connection is being made from now on.
+    pub fn begin(&mut self) {
+        self.phase = Phase::Pending;
+        self.id = self.id.wrapping_add(1) & 0xFF_FFFF;
+        self.handle = next_ref();
+        (self.sent, self.received) = (0, 0);
+    }
+}
+
+/// `{auto_connect, Node, Handle}`
+fn ask_kernel(node: &Arc<Node>, id: u32) -> bool {
+    let Some(kernel) = registry::whereis_process(am::net_kernel) else { return false };
+    post(kernel, |h| {
+        let s = node.lock();
+        debug_assert!(s.id == id || s.phase != Phase::Pending);
+        h.tuple(&[am::auto_connect.into(), node.name.into(), s.handle(h, node)])
+    })
+}
+
+/// A connection behind a port.
+struct Carried {
+    node: Arc<Node>,
+    id: u32,
+}
+impl Channel for Carried {
+    fn take(&self, packet: &[u8]) -> bool {
+        inward::packet(&self.node, self.id, packet)
+    }
+    fn next(&self) -> Option<Vec<u8>> {
+        self.node.next(self.id)
+    }
+    fn ended(&self, reason: Term<'_>) {
+        down(&self.node, self.id, Some(reason));
+    }
+}
+
+/// The handshake is over. `None`: not such a controller, or nobody asked for a connection.
+pub fn up(node: &Arc<Node>, c: Controller, flags: Flags, setup: u32, kernel: u32) -> Option<()> {
+    let id = {
+        let s = node.lock();
+        (s.phase == Phase::Pending && s.controller.is_none()).then_some(s.id)?
+    };
+    if let Controller::Port(n) = c {
+        let port = kvik_port::table::get(n)?;
+        if !port.carry(Arc::new(Carried { node: node.clone(), id })) {
+            return None;
+        }
+    }
+    // Before anybody hears of the node.
+    post(kernel, |h| {
+        h.tuple(&[am::dist_ctrlr.into(), c.term(), node.name.into(), Term::local_pid(setup)])
+    });
+    let unknown = {
+        let mut s = node.lock();
+        if s.phase != Phase::Pending || s.id != id {
+            return None;
+        }
+        s.phase = Phase::Up;
+        (s.controller, s.flags) = (Some(c), flags);
+        s.process = Default::default();
+        s.bytes = 0;
+        for held in std::mem::take(&mut s.held) {
+            if let Some(packet) = held.packet(flags) {
+                s.push(packet);
+            }
+        }
+        let none = std::collections::BTreeMap::new();
+        match flags.has(Flags::SPAWN) {
+            true => none,
+            false => std::mem::take(&mut s.spawns),
+        }
+    };
+    spawn::failed(unknown, am::notsup);
+    node.kick();
+    let waiting = {
+        let mut s = node.lock();
+        let free = s.bytes < busy_limit();
+        if free {
+            std::mem::take(&mut s.suspended)
+        } else {
+            Vec::new()
+        }
+    };
+    waiting.into_iter().for_each(|pid| resume(pid, pid));
+    watch::tell_all(am::nodeup, node.name, Some(id), flags.published(), None);
+    Some(())
+}
+
+/// A connection is lost, or (without a reason) could not be made: everybody who has to do with the
+/// node hears that. False: there is no such connection.
+pub fn down(node: &Arc<Node>, id: u32, reason: Option<Term<'_>>) -> bool {
+    let mut lost = {
+        let mut s = node.lock();
+        if s.phase == Phase::Idle || s.id != id {
+            return false;
+        }
+        let fresh = State { id, handle: s.handle, ..State::default() };
+        std::mem::replace(&mut *s, fresh)
+    };
+    for pid in lost.suspended.drain(..) {
+        resume(pid, pid);
+    }
+    for (pid, r) in std::mem::take(&mut lost.links) {
+        lose_link(pid, r);
+    }
+    for (id, pid) in std::mem::take(&mut lost.monitors) {
+        control(pid, Control::Down { id, reason: noconnection() });
+    }
+    for id in std::mem::take(&mut lost.watched).into_values() {
+        outward::forget_watcher(id);
+    }
+    spawn::failed(std::mem::take(&mut lost.spawns), am::noconnection);
+    for (pid, n) in std::mem::take(&mut lost.node_monitors) {
+        for _ in 0..n {
+            post(pid, |h| h.tuple(&[am::nodedown.into(), node.name.into()]));
+        }
+    }
+    if lost.phase == Phase::Up {
+        let reason = reason.map(|r| match r.as_atom() {
+            Some(am::normal) => OwnedTerm::immediate(am::connection_closed.into()),
+            _ => OwnedTerm::new(r),
+        });
+        let published = lost.flags.published();
+        watch::tell_all(am::nodedown, node.name, Some(id), published, reason.as_ref());
+    }
+    true
+}
+
+/// Ends a connection by what carries it.
+pub fn kill(c: Controller, reason: Atom) {
+    let exit = OwnedTerm::immediate(reason.into());
+    match c {
+        Controller::Port(n) => {
+            if let Some(p) = kvik_port::table::get(n) {
+                p.fail(kvik_port::driver::Exit::Reason(reason));
+            }
+        }
+        Controller::Process(pid) => {
+            let from = OwnedTerm::immediate(Term::local_pid(pid));
+            control(pid, Control::Exit { from, linked: false, reason: exit, token: None });
+        }
+    }
+}
+
+/// To a linked process: the other end is gone as far as anybody knows.
+pub fn lose_link(pid: u32, r: RemotePid) {
+    let forget = move |p: Option<&Proc>| p.into_iter().for_each(|p| p.forget_unlinking(r));
+    deliver(pid, Signal::Run(Box::new(forget)));
+    let from = r.owned();
+    control(pid, Control::Exit { from, linked: true, reason: noconnection(), token: None });
+}

@@ -1,0 +1,83 @@
+//! Processes as controllers of connections: `erlang:dist_ctrl_*`. What carries the bytes is theirs.
+
+use std::sync::Arc;
+
+use kvik_port::iodata;
+use kvik_proc::{BifResult, Proc, Raised};
+use kvik_term::{am, Term};
+
+use crate::connect;
+use crate::inward;
+use crate::node::{handle, Controller, Node};
+
+/// The connection that the caller controls.
+fn own(p: &Proc, t: Term<'_>) -> Result<(Arc<Node>, u32), Raised> {
+    let controls = |n: &Arc<Node>| n.lock().controller == Some(Controller::Process(p.pid()));
+    if !crate::node::all().iter().any(controls) {
+        return Err(p.notsup());
+    }
+    let (node, id) = handle(t).ok_or_else(|| p.badarg())?;
+    let is = controls(&node) && node.lock_up(id).is_some();
+    is.then_some((node, id)).ok_or_else(|| p.badarg())
+}
+
+/// `dist_data` comes when there is something to be sent.
+pub fn data_notification<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (node, id) = own(p, a[0])?;
+    if let Some(mut s) = node.lock_up(id) {
+        s.process.wants_data = true;
+    }
+    // There may be something by now.
+    node.kick();
+    Ok(am::ok.into())
+}
+/// A packet as a list of one binary, with its size where that was asked for, or `none`.
+pub fn get_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (node, id) = own(p, a[0])?;
+    let sized = node.lock_up(id).is_some_and(|s| s.process.get_size);
+    let Some(packet) = node.next(id) else { return Ok(am::none.into()) };
+    p.heap.bump_reductions(1 + packet.len() as i64 / 1024);
+    let data = p.heap.list(&[p.heap.binary(&packet)]);
+    Ok(match sized {
+        true => p.heap.tuple(&[p.heap.unsigned(packet.len() as u64), data]),
+        false => data,
+    })
+}
+/// What came from the other node.
+pub fn put_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let bytes = iodata::bytes(a[1]).ok_or_else(|| p.badarg())?;
+    let (node, id) = handle(a[0]).ok_or_else(|| p.badarg())?;
+    let from = node.lock_up(id).and_then(|s| match (s.process.input, s.controller) {
+        (Some(pid), _) | (None, Some(Controller::Process(pid))) => Some((pid, s.controller)),
+        _ => None,
+    });
+    let Some((_, controller)) = from.filter(|f| f.0 == p.pid()) else { return Err(p.notsup()) };
+    p.heap.bump_reductions(1 + bytes.len() as i64 / 1024);
+    if !inward::packet(&node, id, &bytes) {
+        if let Some(c) = controller {
+            connect::kill(c, am::kill);
+        }
+        p.check_exit()?;
+    }
+    Ok(am::ok.into())
+}
+pub fn input_handler<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (node, id) = own(p, a[0])?;
+    let pid = a[1].as_local_pid().ok_or_else(|| p.badarg())?;
+    if let Some(mut s) = node.lock_up(id) {
+        s.process.input = Some(pid);
+    }
+    Ok(am::ok.into())
+}
+pub fn get_opt<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (node, id) = own(p, a[0])?;
+    let sized = node.lock_up(id).filter(|_| a[1] == am::get_size).map(|s| s.process.get_size);
+    sized.map(Term::bool).ok_or_else(|| p.badarg())
+}
+/// What the option was.
+pub fn set_opt<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (node, id) = own(p, a[0])?;
+    let on = a[2].as_bool().filter(|_| a[1] == am::get_size).ok_or_else(|| p.badarg())?;
+    let before = node.lock_up(id).map(|mut s| std::mem::replace(&mut s.process.get_size, on));
+    before.map(Term::bool).ok_or_else(|| p.badarg())
+}

@@ -1,0 +1,38 @@
+//! Connections between nodes.
+//!
+//! The handshake is OTP's own, in Erlang; when it is over `setnode/3` gives us the socket's port (or
+//! a process), and from then on signals to and from the other node go through it. A [`node::Node`] is
+//! what we know of another node; [`signal`] writes signals, [`inward`] reads them, [`spawn`] makes
+//! processes there and here. See `docs/internals/distribution.md`.
+#![forbid(unsafe_code)]
+
+mod bifs;
+mod connect;
+mod controller;
+mod inward;
+mod names;
+mod node;
+mod outward;
+mod signal;
+mod spawn;
+mod watch;
+
+pub use node::set_busy_limit;
+
+use kvik_proc::hooks::NodeHooks;
+use kvik_proc::BifEntry;
+
+pub const BIFS: &[BifEntry] = bifs::BIFS;
+
+/// For `kvik_proc::Hooks`.
+pub const HOOKS: NodeHooks = NodeHooks {
+    send: outward::send,
+    tell: outward::tell,
+    watcher: outward::watcher,
+    monitor_nodes: watch::monitor_nodes,
+};
+
+/// Before the first process ends.
+pub fn install() {
+    kvik_proc::hooks::on_exit(bifs::ended);
+}

@@ -1,0 +1,88 @@
+//! `nodes/0,1,2`: which nodes there are.
+
+use kvik_heap::Heap;
+use kvik_proc::{node as this, BifResult, Proc, Raised};
+use kvik_term::{am, Atom, Term};
+
+use crate::node::{self, Phase};
+
+/// Which kinds are asked for.
+#[derive(Copy, Clone, Default)]
+struct Kinds {
+    visible: bool,
+    hidden: bool,
+    this: bool,
+    others: bool,
+}
+
+fn kinds(p: &Proc, t: Term<'_>) -> Result<Kinds, Raised> {
+    let all = match t.as_atom() {
+        Some(_) => vec![t],
+        None => t.list_to_vec().ok_or_else(|| p.badarg())?,
+    };
+    let mut k = Kinds::default();
+    for t in all {
+        match t.as_atom() {
+            Some(am::visible) => k.visible = true,
+            Some(am::hidden) => k.hidden = true,
+            Some(am::connected) => (k.visible, k.hidden) = (true, true),
+            Some(am::this) => k.this = true,
+            Some(am::known) => k = Kinds { visible: true, hidden: true, this: true, others: true },
+            _ => return Err(p.badarg()),
+        }
+    }
+    Ok(k)
+}
+
+/// A node, its kind, and its connection where there is one.
+type Found = (Atom, Atom, Option<u32>);
+
+fn found(k: Kinds) -> Vec<Found> {
+    let mut out = Vec::new();
+    if k.this {
+        out.push((this::name(), am::this, None));
+    }
+    for node in node::all() {
+        let s = node.lock();
+        if node.name == this::name() {
+            continue;
+        }
+        match (s.phase == Phase::Up, s.flags.published()) {
+            (true, true) if k.visible => out.push((node.name, am::visible, Some(s.id))),
+            (true, false) if k.hidden => out.push((node.name, am::hidden, Some(s.id))),
+            (false, _) if k.others => out.push((node.name, am::known, None)),
+            _ => {}
+        }
+    }
+    out
+}
+
+pub fn nodes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    nodes_1(p, &[am::visible.into()])
+}
+pub fn nodes_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let names: Vec<_> = found(kinds(p, a[0])?).into_iter().map(|f| f.0.into()).collect();
+    Ok(p.heap.list(&names))
+}
+pub fn nodes_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let options = a[1].as_map().ok_or_else(|| p.badarg())?;
+    let mut wanted = Vec::new();
+    for (k, v) in kvik_ets::order::map_pairs(options) {
+        let (k, on) = (k.as_atom(), v.as_bool().ok_or_else(|| p.badarg())?);
+        let k = k.filter(|k| [am::connection_id, am::node_type].contains(k));
+        let k = k.ok_or_else(|| p.badarg())?;
+        wanted.extend(on.then_some(k));
+    }
+    let all = found(kinds(p, a[0])?);
+    let rows: Vec<_> = all.into_iter().map(|f| row(&p.heap, f, &wanted)).collect();
+    Ok(p.heap.list(&rows))
+}
+fn row<'h>(h: &'h Heap, (name, kind, id): Found, wanted: &[Atom]) -> Term<'h> {
+    let value = |k: Atom| match (k, id) {
+        (am::node_type, _) => kind.into(),
+        (_, Some(n)) => h.unsigned(n as u64),
+        (_, None) => am::undefined.into(),
+    };
+    let info: Vec<_> = wanted.iter().map(|k| (Term::from(*k), value(*k))).collect();
+    h.tuple(&[name.into(), kvik_ets::order::make_map(h, &info)])
+}

@@ -1,0 +1,203 @@
+//! What is known of other nodes, and the signals that wait to go there.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::handle::resume;
+use kvik_proc::signal::post;
+use kvik_proc::{RefId, RemotePid};
+use kvik_term::{am, Atom, Term};
+
+use crate::signal::{Flags, Held};
+use crate::spawn::Spawn;
+
+/// Bytes that wait for a node from which on their senders wait too.
+static BUSY_LIMIT: AtomicUsize = AtomicUsize::new(1 << 20);
+
+/// `+zdbbl`, in bytes.
+pub fn set_busy_limit(bytes: usize) {
+    BUSY_LIMIT.store(bytes, Relaxed);
+}
+pub fn busy_limit() -> usize {
+    BUSY_LIMIT.load(Relaxed)
+}
+
+#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// There is no connection.
+    #[default]
+    Idle,
+    /// One is being made; what is sent meanwhile is held.
+    Pending,
+    Up,
+}
+
+/// What moves the bytes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Controller {
+    Port(u32),
+    Process(u32),
+}
+impl Controller {
+    pub fn term(self) -> Term<'static> {
+        match self {
+            Controller::Port(n) => Term::local_port(n),
+            Controller::Process(n) => Term::local_pid(n),
+        }
+    }
+}
+
+/// A reference of the node, as it names a monitor of ours: creation and numbers.
+pub type RemoteRef = (u32, Vec<u32>);
+
+pub struct Node {
+    pub name: Atom,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub struct State {
+    pub phase: Phase,
+    /// Of the connection there is, or was last.
+    pub id: u32,
+    /// The numbers of the reference that stands for it.
+    pub handle: [u32; 3],
+    pub flags: Flags,
+    pub controller: Option<Controller>,
+    pub held: Vec<Held>,
+    pub queue: VecDeque<Vec<u8>>,
+    /// Bytes in `held` or `queue`.
+    pub bytes: usize,
+    /// Processes that wait until there are fewer.
+    pub suspended: Vec<u32>,
+    /// Its processes and ours that are linked.
+    pub links: BTreeSet<(u32, RemotePid)>,
+    /// Our processes that watch something there.
+    pub monitors: BTreeMap<RefId, u32>,
+    /// By which reference of ours a monitor of theirs is known here.
+    pub watched: BTreeMap<RemoteRef, RefId>,
+    /// Our processes that watch the node, how often.
+    pub node_monitors: BTreeMap<u32, usize>,
+    pub spawns: BTreeMap<RefId, Spawn>,
+    /// Packets, since the connection is there.
+    pub sent: u64,
+    pub received: u64,
+    pub process: ProcessController,
+}
+
+/// What only a process that controls a connection asks for.
+#[derive(Copy, Clone, Default)]
+pub struct ProcessController {
+    /// It is to be told when there is something to send.
+    pub wants_data: bool,
+    /// It gets packets with their sizes.
+    pub get_size: bool,
+    /// Whom packets are taken from, where that is not the controller.
+    pub input: Option<u32>,
+}
+
+/// By the name's atom.
+static NODES: Mutex<BTreeMap<u32, Arc<Node>>> = Mutex::new(BTreeMap::new());
+
+fn nodes() -> MutexGuard<'static, BTreeMap<u32, Arc<Node>>> {
+    NODES.lock().unwrap_or_else(|e| e.into_inner())
+}
+/// A node, known from now on.
+pub fn of(name: Atom) -> Arc<Node> {
+    nodes().entry(name.index()).or_insert_with(|| Arc::new(Node::new(name))).clone()
+}
+pub fn known(name: Atom) -> Option<Arc<Node>> {
+    nodes().get(&name.index()).cloned()
+}
+pub fn all() -> Vec<Arc<Node>> {
+    nodes().values().cloned().collect()
+}
+
+impl Node {
+    fn new(name: Atom) -> Node {
+        Node { name, state: Mutex::default() }
+    }
+    /// Nothing is delivered while it is locked.
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// The same while that connection is there.
+    pub fn lock_up(&self, id: u32) -> Option<MutexGuard<'_, State>> {
+        Some(self.lock()).filter(|s| s.phase == Phase::Up && s.id == id)
+    }
+    /// There is something to send.
+    pub fn kick(&self) {
+        let (controller, told) = {
+            let mut s = self.lock();
+            let told = !s.queue.is_empty() && std::mem::take(&mut s.process.wants_data);
+            (s.controller, told)
+        };
+        match controller {
+            Some(Controller::Port(n)) => {
+                if let Some(p) = kvik_port::table::get(n) {
+                    p.fetch();
+                }
+            }
+            Some(Controller::Process(pid)) if told => {
+                post(pid, |_| am::dist_data.into());
+            }
+            _ => {}
+        }
+    }
+    /// The next packet for the controller of that connection.
+    pub fn next(&self, id: u32) -> Option<Vec<u8>> {
+        let (packet, go_on) = {
+            let mut s = self.lock_up(id)?;
+            let packet = s.queue.pop_front()?;
+            s.bytes -= packet.len();
+            s.sent += 1;
+            let free = s.bytes < busy_limit();
+            (packet, if free { std::mem::take(&mut s.suspended) } else { Vec::new() })
+        };
+        go_on.into_iter().for_each(|pid| resume(pid, pid));
+        Some(packet)
+    }
+    /// Is it connected, and not to be hidden?
+    pub fn visible(&self) -> Option<bool> {
+        let s = self.lock();
+        (s.phase == Phase::Up).then(|| s.flags.published())
+    }
+}
+
+impl State {
+    /// Puts a packet into the queue. Is that too much?
+    pub fn push(&mut self, packet: Vec<u8>) -> bool {
+        self.bytes += packet.len();
+        self.queue.push_back(packet);
+        self.bytes >= busy_limit()
+    }
+    pub fn hold(&mut self, h: Held) -> bool {
+        self.bytes += h.bytes();
+        self.held.push(h);
+        self.bytes >= busy_limit()
+    }
+    /// What stands for the connection: `{Id, Reference}`.
+    pub fn handle<'h>(&self, h: &'h Heap, of: &Arc<Node>) -> Term<'h> {
+        let r = Arc::new(Handle { node: of.clone(), id: self.id });
+        h.tuple(&[h.unsigned(self.id as u64), h.magic_ref_of_numbers(self.handle, r)])
+    }
+}
+
+/// A connection, as Erlang code holds it.
+pub struct Handle {
+    pub node: Arc<Node>,
+    pub id: u32,
+}
+
+pub fn handle(t: Term<'_>) -> Option<(Arc<Node>, u32)> {
+    let [_, r] = t.as_tuple_n()?;
+    let h = Heap::resource_ref(r)?.downcast_ref::<Handle>()?;
+    Some((h.node.clone(), h.id))
+}
+
+/// `noconnection`, of the many that hear it.
+pub fn noconnection() -> OwnedTerm {
+    OwnedTerm::immediate(Term::atom(am::noconnection))
+}

@@ -1,0 +1,250 @@
+//! From processes of this node to those of others.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::remote::Outward;
+use kvik_proc::send::{Sent, Way};
+use kvik_proc::signal::{control, Control};
+use kvik_proc::{node as this, seq, sysmon, Proc, RefId, RemotePid};
+use kvik_term::{Atom, Pid, Ref, Term, View};
+
+use crate::connect::{self, Refused, ANSWER, CONTROL};
+use crate::node::{self, Node, RemoteRef, State};
+use crate::signal::{Flags, Kind, Outgoing};
+use crate::spawn;
+
+/// Bytes that are written in the time of a call.
+const BYTES_A_REDUCTION: usize = 256;
+
+/// Where a message goes, and what its operation names.
+fn destination(to: Term<'_>) -> Option<(Atom, Kind, Term<'_>)> {
+    Some(match to.view() {
+        View::Pid(Pid::External(e)) => (e.node(), Kind::Send, to),
+        View::Ref(Ref::External(e)) => (e.node(), Kind::SendAlias, to),
+        _ => {
+            let [name, at] = to.as_tuple_n()?;
+            name.as_atom()?;
+            (at.as_atom()?, Kind::SendName, name)
+        }
+    })
+}
+
+pub fn send(p: &Proc, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
+    let Some((name, kind, to_part)) = destination(to) else { return Sent::BadArg };
+    // Of this node, but from before it was started, nobody is left.
+    if name == this::name() {
+        return Sent::Ok;
+    }
+    if !this::is_alive() {
+        return if way.may_connect { Sent::Ok } else { Sent::NoConnection };
+    }
+    let node = node::of(name);
+    let token = seq::on().then(|| p.seq_send(to, m)).filter(|t| !t.term().is_nil());
+    let token = token.as_ref().map(OwnedTerm::term);
+    let parts = [p.self_pid(), to_part];
+    let o = Outgoing { kind, parts: &parts, payload: Some(m), token };
+    let sender = way.may_wait.then_some(p.pid());
+    let sent = connect::send(&node, &o, way, sender, |_| ());
+    if let Ok(gone) = sent {
+        p.heap.bump_reductions((1 + gone.bytes / BYTES_A_REDUCTION) as i64);
+    }
+    match sent {
+        Ok(gone) if gone.wait => {
+            let controller = node.lock().controller;
+            if let Some(c) = controller {
+                sysmon::busy_dist_port(p.pid(), c.term());
+            }
+            p.suspend_for(p.pid());
+            p.give_up_turn();
+            Sent::Ok
+        }
+        Ok(_) => Sent::Ok,
+        Err(Refused::Busy) => Sent::Busy,
+        Err(Refused::NoConnection) if way.may_connect => Sent::Ok,
+        Err(Refused::NoConnection) => Sent::NoConnection,
+    }
+}
+
+/// A process of another node that watches one of ours.
+struct Watcher {
+    node: Arc<Node>,
+    id: u32,
+    watcher: RemotePid,
+    key: RemoteRef,
+    reference: OwnedTerm,
+    /// Our pid, or the name.
+    watched: Term<'static>,
+    pid: u32,
+}
+
+/// By the reference the monitor has here.
+static WATCHERS: Mutex<BTreeMap<RefId, Watcher>> = Mutex::new(BTreeMap::new());
+
+fn watchers() -> MutexGuard<'static, BTreeMap<RefId, Watcher>> {
+    WATCHERS.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Who watches by this reference.
+pub fn watcher(h: &Heap, id: RefId) -> Option<Term<'_>> {
+    watchers().get(&id).map(|w| w.watcher.term(h))
+}
+
+/// What another node's process watches, and by which reference of its.
+pub struct Watch<'a> {
+    pub watcher: RemotePid,
+    pub key: RemoteRef,
+    pub reference: Term<'a>,
+    pub watched: Term<'static>,
+    pub pid: u32,
+}
+
+/// A monitor of another node's: the reference it has here. `None`: the connection is gone.
+pub fn add_watcher(node: &Arc<Node>, id: u32, w: Watch<'_>) -> Option<RefId> {
+    let own = RefId::next();
+    let Watch { watcher, key, reference, watched, pid } = w;
+    let before = node.lock_up(id)?.watched.insert(key.clone(), own);
+    before.into_iter().for_each(forget_watcher);
+    let reference = OwnedTerm::new(reference);
+    let w = Watcher { node: node.clone(), id, watcher, key, reference, watched, pid };
+    watchers().insert(own, w);
+    Some(own)
+}
+/// It watches no more, or cannot be told any more.
+pub fn forget_watcher(id: RefId) {
+    let gone = watchers().remove(&id);
+    if let Some(w) = gone {
+        control(w.pid, Control::Demonitor { id });
+    }
+}
+fn tell_watcher(id: RefId, reason: &OwnedTerm) -> bool {
+    let Some(w) = watchers().remove(&id) else { return false };
+    if let Some(mut s) = w.node.lock_up(w.id) {
+        s.watched.remove(&w.key);
+    }
+    let watcher = w.watcher.owned();
+    let parts = [w.watched, watcher.term(), w.reference.term()];
+    let payload = Some(reason.term());
+    let o = Outgoing { kind: Kind::Down, parts: &parts, payload, token: None };
+    connect::send(&w.node, &o, ANSWER, None, |_| ()).is_ok()
+}
+
+/// The node of a pid or `{Name, Node}`, and what a monitor's operation says of it.
+fn watched(t: Term<'_>) -> Option<(Atom, Term<'_>)> {
+    let (name, _, part) = destination(t).filter(|d| d.1 != Kind::SendAlias)?;
+    (name != this::name() && this::is_alive()).then_some((name, part))
+}
+
+/// To a process of another node.
+fn to_process(
+    from: u32,
+    r: RemotePid,
+    number: Option<u64>,
+    kind: Kind,
+    way: Way,
+    record: impl FnOnce(&mut State),
+) -> Option<Arc<Node>> {
+    if !this::is_alive() || r.node() == this::name() {
+        return None;
+    }
+    let (node, h) = (node::of(r.node()), Heap::detached());
+    let mut parts = vec![Term::local_pid(from), r.term(&h)];
+    if let Some(n) = number {
+        parts.insert(0, h.unsigned(n));
+    }
+    let o = Outgoing { kind, parts: &parts, payload: None, token: None };
+    connect::send(&node, &o, way, None, record).ok().map(|_| node)
+}
+
+pub fn tell(from: u32, what: Outward<'_>) -> bool {
+    match what {
+        Outward::Link(r) => to_process(from, r, None, Kind::Link, CONTROL, |s| {
+            s.links.insert((from, r));
+        })
+        .is_some(),
+        // Who knows no answers to that sends none.
+        Outward::Unlink(r, id) => {
+            to_process(from, r, Some(id), Kind::Unlink, ANSWER_OR_HELD, |_| ()).is_some_and(
+                |node| {
+                    let mut s = node.lock();
+                    let answers = s.phase != node::Phase::Up || s.flags.has(Flags::UNLINK_ID);
+                    if !answers {
+                        s.links.remove(&(from, r));
+                    }
+                    answers
+                },
+            )
+        }
+        Outward::UnlinkAck(r, id) => {
+            to_process(from, r, Some(id), Kind::UnlinkAck, ANSWER, |_| ()).is_some()
+        }
+        Outward::Forget(r) => {
+            node::known(r.node()).is_some_and(|node| node.lock().links.remove(&(from, r)))
+        }
+        Outward::Ended(r, reason, token) => ended(from, r, reason, token),
+        Outward::Exit(to, reason) => exit(from, to, reason),
+        Outward::Monitor(id, t) => monitor(from, id, t),
+        Outward::Demonitor(id, t) => demonitor(from, id, t),
+        Outward::Down(id, reason) => tell_watcher(id, reason),
+        Outward::GroupLeader(leader, member) => group_leader(leader, member),
+        Outward::SpawnerEnded(id, reason) => spawn::spawner_ended(from, id, reason),
+    }
+}
+/// What was linked while a connection is being made is unlinked behind that.
+const ANSWER_OR_HELD: Way = CONTROL;
+
+fn ended(from: u32, r: RemotePid, reason: &OwnedTerm, token: Option<&OwnedTerm>) -> bool {
+    let Some(node) = node::known(r.node()) else { return false };
+    let linked = node.lock().links.remove(&(from, r));
+    linked && send_ended(&node, from, r, reason.term(), token.map(OwnedTerm::term))
+}
+/// The end of a linked process.
+pub fn send_ended(
+    node: &Arc<Node>,
+    from: u32,
+    to: RemotePid,
+    reason: Term<'_>,
+    token: Option<Term<'_>>,
+) -> bool {
+    let to = to.owned();
+    let parts = [Term::local_pid(from), to.term()];
+    let o = Outgoing { kind: Kind::Ended, parts: &parts, payload: Some(reason), token };
+    connect::send(node, &o, ANSWER, None, |_| ()).is_ok()
+}
+fn exit(from: u32, to: Term<'_>, reason: Term<'_>) -> bool {
+    let Some((name, part)) = watched(to) else { return false };
+    let parts = [Term::local_pid(from), part];
+    let o = Outgoing { kind: Kind::Exit, parts: &parts, payload: Some(reason), token: None };
+    connect::send(&node::of(name), &o, CONTROL, None, |_| ()).is_ok()
+}
+fn monitor(from: u32, id: RefId, t: Term<'_>) -> bool {
+    let Some((name, part)) = watched(t) else { return false };
+    let h = Heap::detached();
+    let parts = [Term::local_pid(from), part, id.term(&h)];
+    let o = Outgoing { kind: Kind::Monitor, parts: &parts, payload: None, token: None };
+    let record = |s: &mut State| {
+        s.monitors.insert(id, from);
+    };
+    connect::send(&node::of(name), &o, CONTROL, None, record).is_ok()
+}
+fn demonitor(from: u32, id: RefId, t: Term<'_>) -> bool {
+    let Some((name, part)) = watched(t) else { return false };
+    let node = node::of(name);
+    if node.lock().monitors.remove(&id).is_none() {
+        return false;
+    }
+    send_demonitor(&node, from, id, part)
+}
+pub fn send_demonitor(node: &Arc<Node>, from: u32, id: RefId, part: Term<'_>) -> bool {
+    let h = Heap::detached();
+    let parts = [Term::local_pid(from), part, id.term(&h)];
+    let o = Outgoing { kind: Kind::Demonitor, parts: &parts, payload: None, token: None };
+    connect::send(node, &o, CONTROL, None, |_| ()).is_ok()
+}
+fn group_leader(leader: Term<'_>, member: Term<'_>) -> bool {
+    let Some((name, part)) = watched(member) else { return false };
+    let parts = [leader, part];
+    let o = Outgoing { kind: Kind::GroupLeader, parts: &parts, payload: None, token: None };
+    connect::send(&node::of(name), &o, CONTROL, None, |_| ()).is_ok()
+}

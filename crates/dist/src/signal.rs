@@ -1,0 +1,260 @@
+//! Signals as nodes write them to each other: `{Operation, …}`, and a message or reason behind it.
+
+use kvik_etf::EncodeOpts;
+use kvik_heap::OwnedTerm;
+use kvik_term::{am, Term};
+
+/// What a node can do, as it says in the handshake.
+#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
+pub struct Flags(pub u64);
+
+macro_rules! flags {
+    ($($name:ident = $bit:expr;)*) => { impl Flags { $(pub const $name: u64 = $bit;)* } };
+}
+flags! {
+    PUBLISHED = 1;
+    EXTENDED_REFERENCES = 4;
+    DIST_MONITOR = 8;
+    FUN_TAGS = 0x10;
+    DIST_MONITOR_NAME = 0x20;
+    HIDDEN_ATOM_CACHE = 0x40;
+    ATOM_CACHE = 2;
+    NEW_FUN_TAGS = 0x80;
+    EXTENDED_PIDS_PORTS = 0x100;
+    EXPORT_PTR_TAG = 0x200;
+    BIT_BINARIES = 0x400;
+    NEW_FLOATS = 0x800;
+    UNICODE_IO = 0x1000;
+    DIST_HDR_ATOM_CACHE = 0x2000;
+    SMALL_ATOM_TAGS = 0x4000;
+    UTF8_ATOMS = 0x1_0000;
+    MAP_TAG = 0x2_0000;
+    BIG_CREATION = 0x4_0000;
+    SEND_SENDER = 0x8_0000;
+    BIG_SEQTRACE_LABELS = 0x10_0000;
+    EXIT_PAYLOAD = 0x40_0000;
+    FRAGMENTS = 0x80_0000;
+    HANDSHAKE_23 = 0x100_0000;
+    UNLINK_ID = 0x200_0000;
+    MANDATORY_25_DIGEST = 0x400_0000;
+    SPAWN = 1 << 32;
+    V4_NC = 4 << 32;
+    ALIAS = 8 << 32;
+}
+impl Flags {
+    /// Without these no connection is made.
+    pub const MANDATORY: u64 = Flags::EXTENDED_REFERENCES
+        | Flags::FUN_TAGS
+        | Flags::NEW_FUN_TAGS
+        | Flags::EXTENDED_PIDS_PORTS
+        | Flags::EXPORT_PTR_TAG
+        | Flags::BIT_BINARIES
+        | Flags::NEW_FLOATS
+        | Flags::UTF8_ATOMS
+        | Flags::MAP_TAG
+        | Flags::BIG_CREATION
+        | Flags::HANDSHAKE_23;
+    /// What we offer: all that OTP 25 does, but for the atom cache and fragments, which a node may
+    /// go without.
+    pub const OFFERED: u64 = Flags::MANDATORY
+        | Flags::DIST_MONITOR
+        | Flags::DIST_MONITOR_NAME
+        | Flags::UNICODE_IO
+        | Flags::SMALL_ATOM_TAGS
+        | Flags::SEND_SENDER
+        | Flags::BIG_SEQTRACE_LABELS
+        | Flags::EXIT_PAYLOAD
+        | Flags::UNLINK_ID
+        | Flags::MANDATORY_25_DIGEST
+        | Flags::SPAWN
+        | Flags::V4_NC
+        | Flags::ALIAS;
+    /// What a controller may refuse.
+    pub const REJECTABLE: u64 = Flags::DIST_HDR_ATOM_CACHE
+        | Flags::HIDDEN_ATOM_CACHE
+        | Flags::FRAGMENTS
+        | Flags::ATOM_CACHE;
+
+    pub fn has(self, bits: u64) -> bool {
+        self.0 & bits == bits
+    }
+    pub fn published(self) -> bool {
+        self.has(Flags::PUBLISHED)
+    }
+    fn monitors(self) -> bool {
+        self.has(Flags::DIST_MONITOR | Flags::DIST_MONITOR_NAME)
+    }
+}
+
+/// The operations' numbers.
+pub mod op {
+    pub const LINK: u8 = 1;
+    pub const SEND: u8 = 2;
+    pub const EXIT: u8 = 3;
+    pub const UNLINK: u8 = 4;
+    pub const REG_SEND: u8 = 6;
+    pub const GROUP_LEADER: u8 = 7;
+    pub const EXIT2: u8 = 8;
+    pub const SEND_TT: u8 = 12;
+    pub const EXIT_TT: u8 = 13;
+    pub const REG_SEND_TT: u8 = 16;
+    pub const EXIT2_TT: u8 = 18;
+    pub const MONITOR: u8 = 19;
+    pub const DEMONITOR: u8 = 20;
+    pub const MONITOR_EXIT: u8 = 21;
+    pub const SEND_SENDER: u8 = 22;
+    pub const SEND_SENDER_TT: u8 = 23;
+    pub const PAYLOAD_EXIT: u8 = 24;
+    pub const PAYLOAD_EXIT_TT: u8 = 25;
+    pub const PAYLOAD_EXIT2: u8 = 26;
+    pub const PAYLOAD_EXIT2_TT: u8 = 27;
+    pub const PAYLOAD_MONITOR_EXIT: u8 = 28;
+    pub const SPAWN_REQUEST: u8 = 29;
+    pub const SPAWN_REQUEST_TT: u8 = 30;
+    pub const SPAWN_REPLY: u8 = 31;
+    pub const SPAWN_REPLY_TT: u8 = 32;
+    pub const ALIAS_SEND: u8 = 33;
+    pub const ALIAS_SEND_TT: u8 = 34;
+    pub const UNLINK_ID: u8 = 35;
+    pub const UNLINK_ID_ACK: u8 = 36;
+}
+
+/// A kind of signal, whatever operation the other node has for it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Sender, receiver; a message.
+    Send,
+    /// Sender, name; a message.
+    SendName,
+    /// Sender, alias; a message.
+    SendAlias,
+    /// From, to.
+    Link,
+    /// Number, from, to.
+    Unlink,
+    UnlinkAck,
+    /// From, to; a reason.
+    Ended,
+    Exit,
+    /// Watcher, watched, reference.
+    Monitor,
+    Demonitor,
+    /// Watched, watcher, reference; a reason.
+    Down,
+    /// Leader, member.
+    GroupLeader,
+    /// Reference, parent, leader, `{M, F, Arity}`, options; arguments.
+    SpawnRequest,
+    /// Reference, parent, flags, pid or error.
+    SpawnReply,
+}
+
+/// A signal that goes out: what its operation names, the message or reason (where there is one), and
+/// a token of sequential tracing.
+#[derive(Copy, Clone)]
+pub struct Outgoing<'a, 'h> {
+    pub kind: Kind,
+    pub parts: &'a [Term<'h>],
+    pub payload: Option<Term<'h>>,
+    pub token: Option<Term<'h>>,
+}
+
+/// One that is held until there is a connection.
+pub struct Held {
+    kind: Kind,
+    parts: Vec<OwnedTerm>,
+    payload: Option<OwnedTerm>,
+    token: Option<OwnedTerm>,
+}
+
+/// All packets begin with it: the terms follow, with no atom cache.
+pub const PASS_THROUGH: u8 = 112;
+
+fn opts() -> EncodeOpts<'static> {
+    EncodeOpts { utf8_atoms: true, abroad: true, ..EncodeOpts::default() }
+}
+fn append(out: &mut Vec<u8>, t: Term<'_>) {
+    let bytes = kvik_etf::encode(t, opts(), 0);
+    out.extend_from_slice(&bytes[1..]);
+}
+
+impl Held {
+    pub fn new(o: &Outgoing<'_, '_>) -> Held {
+        let own = |t: &Term<'_>| OwnedTerm::new(*t);
+        Held {
+            kind: o.kind,
+            parts: o.parts.iter().map(own).collect(),
+            payload: o.payload.as_ref().map(own),
+            token: o.token.as_ref().map(own),
+        }
+    }
+    pub fn bytes(&self) -> usize {
+        let words = |t: &OwnedTerm| 1 + t.words();
+        let all = self.parts.iter().chain(&self.payload).chain(&self.token);
+        8 * all.map(words).sum::<usize>()
+    }
+    pub fn packet(&self, f: Flags) -> Option<Vec<u8>> {
+        let parts: Vec<_> = self.parts.iter().map(OwnedTerm::term).collect();
+        let payload = self.payload.as_ref().map(OwnedTerm::term);
+        let token = self.token.as_ref().map(OwnedTerm::term);
+        Outgoing { kind: self.kind, parts: &parts, payload, token }.packet(f)
+    }
+}
+
+impl Outgoing<'_, '_> {
+    /// The operation, and whether the reason goes behind it.
+    fn operation(&self, f: Flags) -> Option<(u8, bool)> {
+        let t = self.token.is_some();
+        let one_of = |plain, traced| if t { traced } else { plain };
+        let late = f.has(Flags::EXIT_PAYLOAD);
+        Some(match self.kind {
+            Kind::Send if f.has(Flags::SEND_SENDER) => {
+                (one_of(op::SEND_SENDER, op::SEND_SENDER_TT), true)
+            }
+            Kind::Send => (one_of(op::SEND, op::SEND_TT), true),
+            Kind::SendName => (one_of(op::REG_SEND, op::REG_SEND_TT), true),
+            Kind::SendAlias => (one_of(op::ALIAS_SEND, op::ALIAS_SEND_TT), true),
+            Kind::Link => (op::LINK, false),
+            Kind::Unlink if f.has(Flags::UNLINK_ID) => (op::UNLINK_ID, false),
+            Kind::Unlink => (op::UNLINK, false),
+            Kind::UnlinkAck if f.has(Flags::UNLINK_ID) => (op::UNLINK_ID_ACK, false),
+            Kind::Ended if late => (one_of(op::PAYLOAD_EXIT, op::PAYLOAD_EXIT_TT), true),
+            Kind::Ended => (one_of(op::EXIT, op::EXIT_TT), false),
+            Kind::Exit if late => (one_of(op::PAYLOAD_EXIT2, op::PAYLOAD_EXIT2_TT), true),
+            Kind::Exit => (one_of(op::EXIT2, op::EXIT2_TT), false),
+            Kind::Monitor if f.monitors() => (op::MONITOR, false),
+            Kind::Demonitor if f.monitors() => (op::DEMONITOR, false),
+            Kind::Down if f.monitors() && late => (op::PAYLOAD_MONITOR_EXIT, true),
+            Kind::Down if f.monitors() => (op::MONITOR_EXIT, false),
+            Kind::GroupLeader => (op::GROUP_LEADER, false),
+            Kind::SpawnRequest => (one_of(op::SPAWN_REQUEST, op::SPAWN_REQUEST_TT), true),
+            Kind::SpawnReply => (one_of(op::SPAWN_REPLY, op::SPAWN_REPLY_TT), true),
+            // The other node knows nothing of that.
+            Kind::UnlinkAck | Kind::Monitor | Kind::Demonitor | Kind::Down => return None,
+        })
+    }
+    /// What goes over the connection; nothing where the other node would not understand it.
+    pub fn packet(&self, f: Flags) -> Option<Vec<u8>> {
+        let (op, payload_behind) = self.operation(f)?;
+        let empty = Term::atom(am::empty);
+        let mut parts: Vec<Term<'_>> = self.parts.to_vec();
+        match op {
+            op::SEND | op::SEND_TT => parts[0] = empty,
+            op::REG_SEND | op::REG_SEND_TT => parts.insert(1, empty),
+            op::UNLINK => {
+                parts.remove(0);
+            }
+            _ => {}
+        }
+        parts.extend(self.token);
+        parts.extend(self.payload.filter(|_| !payload_behind));
+        let mut out = vec![PASS_THROUGH, kvik_etf::tag::VERSION];
+        out.extend_from_slice(&[kvik_etf::tag::SMALL_TUPLE, 1 + parts.len() as u8]);
+        out.extend_from_slice(&[kvik_etf::tag::SMALL_INTEGER, op]);
+        parts.into_iter().for_each(|t| append(&mut out, t));
+        if let Some(t) = self.payload.filter(|_| payload_behind) {
+            out.extend_from_slice(&kvik_etf::encode(t, opts(), 0));
+        }
+        Some(out)
+    }
+}

@@ -1,0 +1,385 @@
+//! Processes that one node asks another for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kvik_bifs::process::spawn::{mfa, option, Reply};
+use kvik_heap::OwnedTerm;
+use kvik_proc::relation::{AliasKind, MonitoredBy, Monitoring, Target};
+use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::spawn::{spawn, SpawnOptions};
+use kvik_proc::{BifResult, Proc, RefId, RemotePid, ABROAD};
+use kvik_term::{am, Atom, Term};
+
+use crate::connect::{self, Refused, ANSWER, CONTROL};
+use crate::inward::From;
+use crate::node::{self, Node, Phase, RemoteRef, State};
+use crate::outward::{self, Watch};
+use crate::signal::{Flags, Kind, Outgoing};
+
+/// Bits of a reply's flags: the two are linked; the parent watches the child.
+const LINKED: u64 = 1;
+const MONITORED: u64 = 2;
+
+/// What a process of ours asked for, and has no answer about.
+pub struct Spawn {
+    parent: u32,
+    reply: Reply,
+    /// To be made when the process is there: with the tag and what becomes of the alias.
+    monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
+    link: bool,
+    /// The parent ended with this reason, or gave the request up.
+    ended: Option<OwnedTerm>,
+    /// The answer came when the parent had ended and had not said why yet.
+    child: Option<RemotePid>,
+}
+
+/// What options say, besides those for the other node.
+struct Asked<'h> {
+    options: SpawnOptions,
+    reply: Reply,
+    /// For the other node.
+    theirs: Vec<Term<'h>>,
+    good: bool,
+}
+fn asked<'h>(all: Vec<Term<'h>>) -> Asked<'h> {
+    let (mut options, mut reply) = (SpawnOptions::default(), Reply::default());
+    let (mut theirs, mut good) = (Vec::new(), true);
+    for t in all {
+        // Values are for the other node to judge, but for what it will never see.
+        let known = option(&mut options, &mut Some(&mut reply), t).is_some();
+        match t.as_tuple_n::<2>().and_then(|[k, _]| k.as_atom()) {
+            Some(am::reply | am::reply_tag) => good &= known,
+            Some(am::monitor) => {
+                good &= known;
+                theirs.push(am::monitor.into());
+            }
+            _ => theirs.push(t),
+        }
+    }
+    Asked { options, reply, theirs, good }
+}
+
+/// `erts_internal:dist_spawn_request/4`. Asked for `spawn_opt`, tells whether the reference is a
+/// monitor's too.
+pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let name = a[0].as_atom().filter(|n| *n != kvik_proc::node::name());
+    let m = a[1].as_tuple_n::<3>().and_then(|m| mfa(&m));
+    let (Some(name), Some((m, f, args)), Some(all)) = (name, m, a[2].list_to_vec()) else {
+        return Ok(am::badarg.into());
+    };
+    let own = |t: &Term<'_>| {
+        let key = t.as_tuple_n::<2>().and_then(|[k, _]| k.as_atom());
+        matches!(key, Some(am::reply | am::reply_tag))
+    };
+    let for_opt = a[3] == am::spawn_opt;
+    let Asked { options, reply, theirs, good } = asked(all.clone());
+    if for_opt && (!good || all.iter().any(own)) {
+        return Ok(am::badarg.into());
+    }
+    let monitors = options.monitor.is_some();
+    let alias = options.monitor.as_ref().and_then(|m| m.1);
+    let id = RefId::next();
+    let r = match alias {
+        Some(_) => p.heap.alias_ref_of_numbers(id.0, p.pid()),
+        None => id.term(&p.heap),
+    };
+    let s = Spawn {
+        parent: p.pid(),
+        reply,
+        monitor: options.monitor,
+        link: options.link,
+        ended: None,
+        child: None,
+    };
+    let failed = match good {
+        false => Err(Box::new((s, am::badopt))),
+        true => ask(p, name, id, s, (m, f, args), &theirs),
+    };
+    match failed {
+        Ok(()) => p.with_extra(|x| {
+            if let Some(kind) = alias {
+                x.aliases.insert(id, kind == AliasKind::ReplyDemonitor);
+            }
+            x.rare.get_or_insert_default().spawning.insert(id);
+        }),
+        Err(failed) => tell_failure(p, id, &failed.0, failed.1),
+    }
+    Ok(match for_opt {
+        true => p.heap.tuple(&[r, monitors.into()]),
+        false => r,
+    })
+}
+
+fn ask(
+    p: &Proc,
+    name: Atom,
+    id: RefId,
+    s: Spawn,
+    (m, f, args): (Atom, Atom, Term<'_>),
+    options: &[Term<'_>],
+) -> Result<(), Box<(Spawn, Atom)>> {
+    let node = node::of(name);
+    let knows = |s: &State| s.phase != Phase::Up || s.flags.has(Flags::SPAWN);
+    if !knows(&node.lock()) {
+        return Err(Box::new((s, am::notsup)));
+    }
+    let arity = args.list().count() as i64;
+    let scratch = kvik_heap::Heap::detached();
+    let call = scratch.tuple(&[m.into(), f.into(), scratch.integer(arity)]);
+    let options: Vec<_> = options.iter().map(|t| scratch.copy(*t)).collect();
+    let leader = scratch.copy(p.heap.root(kvik_heap::roots::Root::GroupLeader));
+    let options = scratch.list(&options);
+    let args = scratch.copy(args);
+    let parts = [id.term(&scratch), p.self_pid(), leader, call, options];
+    let o = Outgoing { kind: Kind::SpawnRequest, parts: &parts, payload: Some(args), token: None };
+    let mut s = Some(s);
+    let sent = connect::send(&node, &o, CONTROL, None, |state| {
+        s.take().map(|s| state.spawns.insert(id, s));
+    });
+    match (sent, s) {
+        (Err(Refused::NoConnection | Refused::Busy), Some(s)) => {
+            Err(Box::new((s, am::noconnection)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `{Tag, Ref, error, Why}` to who asked, and what was ready for success is undone.
+fn tell_failure(p: &Proc, id: RefId, s: &Spawn, why: Atom) {
+    let alias = s.monitor.as_ref().and_then(|m| m.1);
+    p.with_extra(|x| {
+        x.aliases.remove(&id);
+    });
+    if s.reply.error {
+        answer(p, id, alias.is_some(), &s.reply, am::error, |_| why.into());
+    }
+}
+fn answer(
+    p: &Proc,
+    id: RefId,
+    alias: bool,
+    reply: &Reply,
+    what: Atom,
+    value: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
+) {
+    let m = message(|h| {
+        let tag = reply.tag.as_ref().map_or(am::spawn_reply.into(), |t| h.copy(t.term()));
+        let r = match alias {
+            true => h.alias_ref_of_numbers(id.0, p.pid()),
+            false => id.term(h),
+        };
+        h.tuple(&[tag, r, what.into(), value(h)])
+    });
+    p.put_with_token(m, OwnedTerm::default());
+}
+
+/// None of these will be answered any more.
+pub fn failed(all: BTreeMap<RefId, Spawn>, why: Atom) {
+    for (id, s) in all {
+        if s.ended.is_some() {
+            continue;
+        }
+        let parent = s.parent;
+        let tell = move |p: Option<&Proc>| {
+            let Some(p) = p else { return };
+            if p.with_rare(|x| x.spawning.remove(&id)) {
+                tell_failure(p, id, &s, why);
+            }
+        };
+        deliver(parent, Signal::Run(Box::new(tell)));
+    }
+}
+
+/// The other node has answered.
+pub fn replied(
+    from: &From<'_>,
+    id: RefId,
+    parent: u32,
+    flags: u64,
+    result: Result<RemotePid, Atom>,
+) {
+    {
+        let Some(mut s) = from.node.lock_up(from.id) else { return };
+        if s.spawns.get(&id).is_none_or(|s| s.parent != parent) {
+            return;
+        }
+        if let Ok(child) = result {
+            if flags & LINKED != 0 {
+                s.links.insert((parent, child));
+            }
+            if flags & MONITORED != 0 {
+                s.monitors.insert(id, parent);
+            }
+        }
+    }
+    let (node, conn) = (from.node.clone(), from.id);
+    let tell = move |p: Option<&Proc>| {
+        let waits = p.is_some_and(|p| p.with_rare(|x| x.spawning.remove(&id)));
+        match p.filter(|_| waits) {
+            Some(p) => {
+                let Some(s) = node.lock().spawns.remove(&id) else { return };
+                succeed(p, id, s, flags, result)
+            }
+            None => nobody_waits(&node, conn, id, parent, flags, result),
+        }
+    };
+    deliver(parent, Signal::Run(Box::new(tell)));
+}
+fn succeed(p: &Proc, id: RefId, s: Spawn, flags: u64, result: Result<RemotePid, Atom>) {
+    let child = match result {
+        Ok(child) => child,
+        Err(why) => return tell_failure(p, id, &s, why),
+    };
+    let alias = s.monitor.as_ref().and_then(|m| m.1);
+    if flags & LINKED != 0 {
+        p.linked_remote(child);
+    }
+    if let (Some((tag, alias)), true) = (s.monitor, flags & MONITORED != 0) {
+        let target = Target::Remote(child.owned());
+        p.with_extra(|x| x.monitoring.insert(id, Monitoring { target, tag, alias }));
+    }
+    if s.reply.success {
+        answer(p, id, alias.is_some(), &s.reply, am::ok, |h| child.term(h));
+    }
+}
+/// The parent has ended, or does not want the process any more.
+fn nobody_waits(
+    node: &Arc<Node>,
+    conn: u32,
+    id: RefId,
+    parent: u32,
+    flags: u64,
+    result: Result<RemotePid, Atom>,
+) {
+    let Ok(child) = result else {
+        node.lock().spawns.remove(&id);
+        return;
+    };
+    let (reason, watched) = {
+        let Some(mut s) = node.lock_up(conn) else { return };
+        s.links.remove(&(parent, child));
+        let watched = s.monitors.remove(&id).is_some();
+        let reason = match s.spawns.get_mut(&id) {
+            Some(spawn) if spawn.ended.is_none() && flags & LINKED != 0 => {
+                spawn.child = Some(child);
+                None
+            }
+            _ => s.spawns.remove(&id).and_then(|s| s.ended),
+        };
+        (reason, watched)
+    };
+    if watched {
+        outward::send_demonitor(node, parent, id, child.owned().term());
+    }
+    if let Some(reason) = reason.filter(|_| flags & LINKED != 0) {
+        outward::send_ended(node, parent, child, reason.term(), None);
+    }
+}
+/// Who asked has ended before it heard of an answer.
+pub fn spawner_ended(parent: u32, id: RefId, reason: &OwnedTerm) -> bool {
+    give_up(parent, id, reason)
+}
+fn give_up(parent: u32, id: RefId, reason: &OwnedTerm) -> bool {
+    for node in node::all() {
+        let child = {
+            let mut s = node.lock();
+            let Some(spawn) = s.spawns.get_mut(&id) else { continue };
+            match (spawn.child, spawn.link) {
+                (None, _) => {
+                    spawn.ended = Some(reason.clone());
+                    return true;
+                }
+                (Some(child), _) => {
+                    s.spawns.remove(&id);
+                    child
+                }
+            }
+        };
+        return outward::send_ended(&node, parent, child, reason.term(), None);
+    }
+    false
+}
+/// `spawn_request_abandon/1`
+pub fn abandon<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    a[0].as_ref().ok_or_else(|| p.badarg())?;
+    let Some(id) = RefId::of_term(a[0]) else { return Ok(false.into()) };
+    let waits = p.rare(|x| x.spawning.contains(&id)).unwrap_or(false);
+    if !waits {
+        return Ok(false.into());
+    }
+    p.with_extra(|x| {
+        x.aliases.remove(&id);
+        x.rare.get_or_insert_default().spawning.remove(&id)
+    });
+    Ok(give_up(p.pid(), id, &OwnedTerm::immediate(am::abandoned.into())).into())
+}
+
+/// Another node asks for a process here.
+pub struct Request<'a> {
+    pub key: RemoteRef,
+    pub reference: Term<'a>,
+    pub parent: RemotePid,
+    pub leader: Term<'a>,
+    pub call: Term<'a>,
+    pub options: Term<'a>,
+    pub token: Option<OwnedTerm>,
+}
+
+impl Request<'_> {
+    /// `None`: it makes no sense.
+    pub fn run(self, from: &From<'_>, args: OwnedTerm) -> Option<()> {
+        self.leader.as_pid()?;
+        let [m, f, arity] = self.call.as_tuple_n()?;
+        let arity = u8::try_from(arity.as_usize()?).ok();
+        let (m, f) = (m.as_atom()?, f.as_atom()?);
+        let all = self.options.list_to_vec()?;
+        let mut o = SpawnOptions::default();
+        let good = all.into_iter().all(|t| option(&mut o, &mut None, t).is_some());
+        if !good || arity.is_none() {
+            self.reply(from, 0, am::badopt.into());
+            return Some(());
+        }
+        let (link, monitor) = (std::mem::take(&mut o.link), o.monitor.take().is_some());
+        // The arguments are its first message, as in OTP: who looks at its stack sees the same.
+        let run = message(|h| h.list(&[h.copy(self.call)]));
+        let init = (am::erts_internal, am::dist_spawn_init);
+        let Some(s) = spawn(None, init.0, init.1, run.term(), o) else {
+            self.reply(from, 0, am::system_limit.into());
+            return Some(());
+        };
+        s.asked_for_abroad(self.parent, self.leader, (m, f, arity.unwrap_or(0)));
+        let pid = s.pid;
+        let w = |id| MonitoredBy { pid: ABROAD, name: id };
+        if monitor {
+            let watch = Watch {
+                watcher: self.parent,
+                key: self.key.clone(),
+                reference: self.reference,
+                watched: Term::local_pid(pid),
+                pid,
+            };
+            if let Some(id) = outward::add_watcher(from.node, from.id, watch) {
+                s.proc().with_extra(|x| x.monitored_by.insert(id, w(None)));
+            }
+        }
+        if link {
+            if let Some(mut state) = from.node.lock_up(from.id) {
+                state.links.insert((pid, self.parent));
+                s.proc().linked_remote(self.parent);
+            }
+        }
+        let flags = (link as u64 * LINKED) | (monitor as u64 * MONITORED);
+        self.reply(from, flags, Term::local_pid(pid));
+        let token = self.token.unwrap_or_default();
+        s.proc().put_with_token(args, token);
+        s.go();
+        Some(())
+    }
+    fn reply(&self, from: &From<'_>, flags: u64, result: Term<'static>) {
+        let parent = self.parent.owned();
+        let parts = [self.reference, parent.term(), Term::int(flags as i32), result];
+        let o = Outgoing { kind: Kind::SpawnReply, parts: &parts, payload: None, token: None };
+        let _ = connect::send(from.node, &o, ANSWER, None, |_| ());
+    }
+}

@@ -1,0 +1,193 @@
+//! Who hears of nodes that come and go: `monitor_node/2,3` for one, `net_kernel:monitor_nodes/1,2`
+//! for all.
+
+use std::sync::Mutex;
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::process::flag;
+use kvik_proc::send::Way;
+use kvik_proc::signal::{deliver, message, post, Signal};
+use kvik_proc::{node as this, BifResult, Proc};
+use kvik_term::{am, Atom, Term};
+
+use crate::connect;
+use crate::node;
+
+/// What is told to who watches all nodes.
+#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
+struct Options {
+    visible: bool,
+    hidden: bool,
+    reason: bool,
+    connection: bool,
+    /// A map; else a list, where anything is to be told at all.
+    map: bool,
+}
+impl Options {
+    const NONE: Options =
+        Options { visible: false, hidden: false, reason: false, connection: false, map: false };
+
+    /// `[]` or a map.
+    fn read(t: Term<'_>) -> Option<Options> {
+        if t.is_nil() {
+            return Some(Options::NONE);
+        }
+        let mut o = Options { map: true, ..Options::NONE };
+        for (k, v) in kvik_ets::order::map_pairs(t.as_map()?) {
+            match (k.as_atom()?, v.as_atom()?) {
+                (am::list, am::true_) => o.map = false,
+                (am::connection_id, v) => o.connection = Term::atom(v).as_bool()?,
+                (am::nodedown_reason, v) => o.reason = Term::atom(v).as_bool()?,
+                (am::node_type, am::visible) => o.visible = true,
+                (am::node_type, am::hidden) => o.hidden = true,
+                (am::node_type, am::all) => (o.visible, o.hidden) = (true, true),
+                _ => return None,
+            }
+        }
+        Some(o)
+    }
+    fn wants(self, visible: bool) -> bool {
+        match visible {
+            true => self.visible || !self.hidden,
+            false => self.hidden,
+        }
+    }
+    /// `{nodeup, Node}`, or with what else was asked for.
+    fn message<'h>(self, h: &'h Heap, e: &Event<'_>) -> Term<'h> {
+        let (what, name) = (e.what.into(), e.name.into());
+        if self == Options::NONE {
+            return h.tuple(&[what, name]);
+        }
+        let kind = if e.visible { am::visible } else { am::hidden };
+        let id = || e.id.map_or(am::undefined.into(), |n| h.unsigned(n as u64));
+        let reason = || e.reason.map(|r| h.copy(r.term()));
+        let info: [(bool, Atom, Option<Term<'h>>); 3] = [
+            (self.connection, am::connection_id, Some(id())),
+            (self.reason && e.what == am::nodedown, am::nodedown_reason, reason()),
+            (self.visible || self.hidden, am::node_type, Some(kind.into())),
+        ];
+        let all = info.into_iter().filter(|i| i.0);
+        let all: Vec<_> = all.filter_map(|(_, k, v)| Some((Term::from(k), v?))).collect();
+        let info = match self.map {
+            true => kvik_ets::order::make_map(h, &all),
+            false => h.list(&all.iter().map(|(k, v)| h.tuple(&[*k, *v])).collect::<Vec<_>>()),
+        };
+        h.tuple(&[what, name, info])
+    }
+}
+
+struct Event<'a> {
+    what: Atom,
+    name: Atom,
+    id: Option<u32>,
+    visible: bool,
+    reason: Option<&'a OwnedTerm>,
+}
+
+/// Who watches all nodes, with what options, how often.
+static ALL: Mutex<Vec<(u32, Options, usize)>> = Mutex::new(Vec::new());
+
+fn all() -> std::sync::MutexGuard<'static, Vec<(u32, Options, usize)>> {
+    ALL.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+pub fn monitor_nodes(p: &Proc, on: bool, options: Term<'_>) -> Option<usize> {
+    let o = Options::read(options)?;
+    let mut all = all();
+    let at = all.iter().position(|w| (w.0, w.1) == (p.pid(), o));
+    let before = at.map_or(0, |i| all[i].2);
+    match (on, at) {
+        (true, Some(i)) => all[i].2 += 1,
+        (true, None) => {
+            all.push((p.pid(), o, 1));
+            p.set_flag(flag::WATCHES_NODES, true);
+        }
+        (false, Some(i)) => {
+            all.remove(i);
+        }
+        (false, None) => {}
+    }
+    Some(before)
+}
+
+/// A node is there, or is not any more.
+pub fn tell_all(
+    what: Atom,
+    name: Atom,
+    id: Option<u32>,
+    visible: bool,
+    reason: Option<&OwnedTerm>,
+) {
+    let e = Event { what, name, id, visible, reason };
+    for (pid, o, n) in all().clone() {
+        if o.wants(visible) {
+            (0..n).for_each(|_| {
+                post(pid, |h| o.message(h, &e));
+            });
+        }
+    }
+}
+
+/// `monitor_node/2,3`
+pub fn monitor_node<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let (Some(node), Some(on)) = (a.first(), a.get(1)) else {
+        return Err(p.badarg());
+    };
+    let options = a.get(2).copied().unwrap_or(Term::NIL);
+    let all = options.list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))?;
+    if !all.iter().all(|o| o.is_atom(am::allow_passive_connect)) {
+        return Err(p.badarg_because(am::badopt));
+    }
+    let (Some(name), Some(on)) = (node.as_atom(), on.as_bool()) else {
+        return Err(p.badarg());
+    };
+    if name != am::nonode_nohost && !this::is_alive() {
+        return Err(p.error(am::notalive));
+    }
+    // Our own node is always there.
+    if name != this::name() {
+        match on {
+            true if all.is_empty() => watch(p, name),
+            true => return passive(p, a),
+            false => watch_less(p, name),
+        }
+    }
+    Ok(Term::bool(true))
+}
+fn watch(p: &Proc, name: Atom) {
+    p.set_flag(flag::WATCHES_NODES, true);
+    let record = |s: &mut node::State| *s.node_monitors.entry(p.pid()).or_default() += 1;
+    if connect::attach(&node::of(name), Way::ANY, record).is_err() {
+        let down = message(|h| h.tuple(&[am::nodedown.into(), name.into()]));
+        deliver(p.pid(), Signal::Message(down));
+    }
+}
+fn watch_less(p: &Proc, name: Atom) {
+    let Some(node) = node::known(name) else { return };
+    let mut s = node.lock();
+    if let Some(n) = s.node_monitors.get_mut(&p.pid()) {
+        *n -= 1;
+        if *n == 0 {
+            s.node_monitors.remove(&p.pid());
+        }
+    }
+}
+/// Who is ready to be connected to waits for that: Erlang code sees to it.
+fn passive<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let name = a[0].as_atom().ok_or_else(|| p.badarg())?;
+    let node = node::of(name);
+    let up = node.visible().is_some();
+    if !up {
+        return Err(p.trap(kvik_code::export(am::erlang, am::dmonitor_node, 3), a));
+    }
+    watch(p, name);
+    Ok(Term::bool(true))
+}
+
+/// A process that has watched nodes has ended.
+pub fn forget(pid: u32) {
+    all().retain(|w| w.0 != pid);
+    for node in node::all() {
+        node.lock().node_monitors.remove(&pid);
+    }
+}

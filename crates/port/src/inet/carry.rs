@@ -1,0 +1,56 @@
+//! A stream that carries a connection to another node: each packet is a signal.
+
+use kvik_term::am;
+
+use super::{Inet, State};
+use crate::driver::{Exit, Flow};
+use crate::packet::{self, Kind};
+use crate::port::Core;
+
+/// Bytes that wait in the socket's own queue; the rest stays in the channel, which knows who is to
+/// wait for it.
+const QUEUE: usize = 64 * 1024;
+
+impl Inet {
+    /// Gives the channel a packet that is all there.
+    pub(super) fn pass_on(&mut self, core: &mut Core, len: usize) -> Flow {
+        let Some(channel) = core.channel.clone() else { return Ok(()) };
+        let packet = &self.input[self.start..self.start + len];
+        let body = packet::body(self.packet, packet);
+        core.count_input(body.len());
+        let good = channel.take(body);
+        self.stats.received(len);
+        self.taken(len);
+        match good {
+            true => Ok(()),
+            false => Err(Exit::Reason(am::killed)),
+        }
+    }
+    /// Writes what the channel has, as far as the socket takes it.
+    pub(super) fn fetch(&mut self, core: &mut Core) -> Flow {
+        let Some(channel) = core.channel.clone() else { return Ok(()) };
+        while self.state == State::Connected {
+            while self.queue.len() < QUEUE {
+                let Some(packet) = channel.next() else { break };
+                let head = (packet.len() as u32).to_be_bytes();
+                let head = match self.packet {
+                    Kind::Length(n) => &head[4 - n as usize..],
+                    _ => &[],
+                };
+                self.stats.sent(head.len() + packet.len());
+                core.count_output(packet.len());
+                self.queue.push(head);
+                self.queue.push_vec(packet);
+            }
+            if self.queue.is_empty() {
+                return Ok(());
+            }
+            self.write_queue(core)?;
+            if !self.queue.is_empty() {
+                // The poll set tells when there is room.
+                return self.watch(core).map_err(Exit::Posix);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! What a process has to do with those of other nodes: links on its side, and what it tells them.
+//! How that gets there is a crate above ([`crate::hooks::NodeHooks`]).
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_term::{Atom, ExtKind, Pid, Term, View};
+
+use crate::hooks::hooks;
+use crate::process::ExtraFields;
+use crate::relation::LinkState;
+use crate::signal::RefId;
+use crate::Proc;
+
+/// A process of another node, or of this one before it got its present name.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RemotePid {
+    /// Of its node's name.
+    atom: u32,
+    creation: u32,
+    /// Number and serial.
+    data: u64,
+}
+
+impl RemotePid {
+    pub fn of(t: Term<'_>) -> Option<RemotePid> {
+        match t.view() {
+            View::Pid(Pid::External(e)) => {
+                Some(RemotePid { atom: e.node().index(), creation: e.creation(), data: e.data() })
+            }
+            _ => None,
+        }
+    }
+    pub fn node(self) -> Atom {
+        Atom::from_index(self.atom).unwrap_or(kvik_term::am::undefined)
+    }
+    pub fn term(self, h: &Heap) -> Term<'_> {
+        h.external(ExtKind::Pid, self.node(), self.creation, &[self.data], 1)
+    }
+    pub fn owned(self) -> OwnedTerm {
+        OwnedTerm::build(4, |h| self.term(h))
+    }
+}
+
+/// A process that watches and is not one of this node: no process has this number.
+pub const ABROAD: u32 = u32::MAX - 1;
+
+/// What a process of this node tells another node, or has it tell one of its processes.
+pub enum Outward<'a> {
+    Link(RemotePid),
+    Unlink(RemotePid, u64),
+    UnlinkAck(RemotePid, u64),
+    /// A link is gone though nobody has to be told.
+    Forget(RemotePid),
+    /// Of the end of a linked process, with a token of sequential tracing.
+    Ended(RemotePid, &'a OwnedTerm, Option<&'a OwnedTerm>),
+    /// `exit/2`
+    Exit(Term<'a>, Term<'a>),
+    /// A pid or `{Name, Node}`.
+    Monitor(RefId, Term<'a>),
+    Demonitor(RefId, Term<'a>),
+    /// To the process that watches by this reference ([`ABROAD`]).
+    Down(RefId, &'a OwnedTerm),
+    /// A group leader, and whose it is to be.
+    GroupLeader(Term<'a>, Term<'a>),
+    /// Who asked for a process there has ended before the answer came.
+    SpawnerEnded(RefId, &'a OwnedTerm),
+}
+
+/// False: there is no connection, and none can be made.
+#[cold]
+#[inline(never)]
+pub fn tell(from: u32, what: Outward<'_>) -> bool {
+    (hooks().node.tell)(from, what)
+}
+
+impl Proc {
+    fn remote_link(&self, r: RemotePid) -> Option<LinkState> {
+        self.rare(|x| x.remote_links.get(&r).copied()).flatten()
+    }
+    fn set_remote_link(&self, r: RemotePid, s: Option<LinkState>) -> Option<LinkState> {
+        self.with_rare(|x| match s {
+            Some(s) => x.remote_links.insert(r, s),
+            None => x.remote_links.remove(&r),
+        })
+    }
+    /// False: its node cannot be reached.
+    pub fn link_remote(&self, to: RemotePid) -> bool {
+        if self.remote_link(to) == Some(LinkState::Linked) {
+            return true;
+        }
+        self.set_remote_link(to, Some(LinkState::Linked));
+        let sent = tell(self.pid(), Outward::Link(to));
+        if !sent {
+            self.set_remote_link(to, None);
+        }
+        sent
+    }
+    /// The same where the other end is made otherwise.
+    pub fn linked_remote(&self, to: RemotePid) {
+        self.set_remote_link(to, Some(LinkState::Linked));
+    }
+    pub fn unlink_remote(&self, from: RemotePid) {
+        if self.remote_link(from) != Some(LinkState::Linked) {
+            return;
+        }
+        let id = crate::handle::unlink_id();
+        self.set_remote_link(from, Some(LinkState::Unlinking(id)));
+        if !tell(self.pid(), Outward::Unlink(from, id)) {
+            self.set_remote_link(from, None);
+        }
+    }
+    /// The other side has linked itself.
+    pub fn remote_has_linked(&self, from: RemotePid) {
+        if self.remote_link(from).is_none() {
+            self.set_remote_link(from, Some(LinkState::Linked));
+        }
+    }
+    /// The other side has unlinked itself.
+    pub fn remote_has_unlinked(&self, from: RemotePid) {
+        if self.remote_link(from) == Some(LinkState::Linked) {
+            self.set_remote_link(from, None);
+        }
+    }
+    /// The other side has answered this process's unlinking. Is the link gone?
+    pub fn remote_unlink_answered(&self, from: RemotePid, id: u64) -> bool {
+        let ours = self.remote_link(from) == Some(LinkState::Unlinking(id));
+        if ours {
+            self.set_remote_link(from, None);
+        }
+        ours
+    }
+    /// An exit signal came over a link that is gone with that. Was there one?
+    #[cold]
+    pub(crate) fn take_remote_link(&self, from: Term<'_>) -> bool {
+        let Some(r) = RemotePid::of(from) else { return false };
+        if self.remote_link(r) != Some(LinkState::Linked) {
+            return false;
+        }
+        self.set_remote_link(r, None);
+        true
+    }
+    /// No answer to an unlinking will come any more.
+    pub fn forget_unlinking(&self, r: RemotePid) {
+        if matches!(self.remote_link(r), Some(LinkState::Unlinking(_))) {
+            self.set_remote_link(r, None);
+        }
+    }
+    /// Is it linked to that one, or was and has no answer yet?
+    pub fn has_remote_link(&self, r: RemotePid) -> bool {
+        self.remote_link(r).is_some()
+    }
+    /// Those it is linked to on other nodes.
+    pub fn remote_links(&self) -> Vec<RemotePid> {
+        let linked = |(r, s): (&RemotePid, &LinkState)| (*s == LinkState::Linked).then_some(*r);
+        self.rare(|x| x.remote_links.iter().filter_map(linked).collect()).unwrap_or_default()
+    }
+}
+
+/// A process that has ended tells one of those of other nodes that it had to do with. False: there
+/// was none left.
+#[cold]
+#[inline(never)]
+pub(crate) fn tell_one(
+    pid: u32,
+    x: &mut ExtraFields,
+    reason: &OwnedTerm,
+    token: impl FnOnce(RemotePid) -> Option<Box<OwnedTerm>>,
+) -> bool {
+    let Some(rare) = x.rare.as_mut() else { return false };
+    if let Some((r, s)) = rare.remote_links.pop_first() {
+        match s {
+            LinkState::Linked => {
+                let token = token(r);
+                tell(pid, Outward::Ended(r, reason, token.as_deref()))
+            }
+            LinkState::Unlinking(_) => tell(pid, Outward::Forget(r)),
+        };
+        return true;
+    }
+    match rare.spawning.pop_first() {
+        Some(id) => tell(pid, Outward::SpawnerEnded(id, reason)),
+        None => return false,
+    };
+    true
+}
