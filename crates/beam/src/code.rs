@@ -165,8 +165,9 @@ impl<'m> Decoder<'m> {
         Decoder {
             module,
             r: Reader::new(bytes),
-            ops: Vec::with_capacity(bytes.len() / 5),
-            args: Vec::with_capacity(bytes.len() / 2),
+            // No more than there are bytes. What is not used is never touched.
+            ops: Vec::with_capacity(bytes.len() / 2),
+            args: Vec::with_capacity(bytes.len()),
             bigs: Vec::new(),
         }
     }

@@ -46,6 +46,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("call_ext_only 1 6", "wrong kind"),
     ("allocate 0 1; jump f1", "there is a frame"),
     ("move @2 x0; allocate_zero 1 1; jump f2", "with a frame"),
+    // Operands.
+    ("bif1 f5 5 q0 x0; return; label 5; return", "a part of a constant"),
+    ("bif1 f5 5 @2 x0; return; label 5; return", "a part of a constant"),
+    ("get_hd q0 x0; return", "not a register"),
+    ("get_hd x0 @2; return", "not a register"),
     // The heap.
     ("put_list x0 [] x0; return", "without having reserved"),
     ("test_heap 2 1; put_list x0 [] x0; put_list x0 [] x0; return", "without having reserved"),

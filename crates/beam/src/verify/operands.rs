@@ -109,6 +109,7 @@ impl<'a> Tables<'a> {
             | Opcode::BsInitBits
             | Opcode::BsAppend
             | Opcode::BsPrivateAppend => self.segments(list),
+            Opcode::Bif1 => self.part_of_constant(op),
             Opcode::BsMatchString => self.string(op),
             Opcode::Line => self.line(op),
             Opcode::BsTestUnit => match self.code.args(op) {
@@ -142,6 +143,21 @@ impl<'a> Tables<'a> {
             at_most(least, n, "a tag in an empty tuple")?;
         }
         Ok(())
+    }
+
+    /// OTP's loader makes a `get_hd` of `hd/1` with a label, and of `tl/1` a `get_tl`: these take
+    /// registers, so it refuses files that name a constant there.
+    fn part_of_constant(&self, op: &Op) -> Result<(), What> {
+        let [Arg::Label(1..), Arg::U(import), of, _] = *self.code.args(op) else { return Ok(()) };
+        if matches!(of, Arg::X(..) | Arg::Y(..) | Arg::Nil) {
+            return Ok(());
+        }
+        let import = self.module.imports.get(import as usize);
+        let name = |atom| self.module.atom(atom).unwrap_or_default();
+        match import.map(|i| (name(i.module), name(i.function), i.arity)) {
+            Some(("erlang", "hd" | "tl", 1)) => Err("a part of a constant"),
+            _ => Ok(()),
+        }
     }
 
     fn check_arg(&self, function: &Function, kind: Kind, arg: Arg) -> Result<(), What> {
