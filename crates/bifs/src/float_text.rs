@@ -84,21 +84,10 @@ fn fixed(f: f64, decimals: usize) -> String {
 /// The shortest text that reads back as the same float, plain or with an exponent, whichever is
 /// shorter (`ryu/d2s.c` in OTP has the rule).
 pub fn short(f: f64) -> String {
-    let s = format!("{:e}", f.abs());
-    let (mantissa, exponent) = s.split_once('e').unwrap_or((&s, "0"));
-    let scientific: i32 = exponent.parse().unwrap_or(0);
-    let mut digits: String = mantissa.chars().filter(|c| *c != '.').collect();
-    // Halfway between two texts of that length, the even one.
-    if digits.len() >= 16 {
-        let nearest = format!("{:.*e}", digits.len() - 1, f.abs());
-        if nearest.parse() == Ok(f.abs()) {
-            if let Some((m, _)) = nearest.split_once('e').filter(|(_, e)| *e == exponent) {
-                digits = m.chars().filter(|c| *c != '.').collect();
-            }
-        }
-    }
+    let mut room = ryu::Buffer::new();
+    let (digits, scientific) = digits_of(room.format_finite(f.abs()));
     let n = digits.len() as i32;
-    let value: u64 = digits.parse().unwrap_or(0);
+    let value = digits.bytes().fold(0, |v, d| v * 10 + (d - b'0') as u64);
     let last = scientific - n + 1;
     let (lower, upper) = match (n, scientific) {
         (1, _) => (-4, 2),
@@ -113,17 +102,35 @@ pub fn short(f: f64) -> String {
     if value != 0 && (last < lower || last > upper || large) {
         let (first, rest) = digits.split_at(1);
         let rest = if rest.is_empty() { "0" } else { rest };
-        return format!("{sign}{first}.{rest}e{scientific}");
+        let exponent = scientific.to_string();
+        return [sign, first, ".", rest, "e", &exponent].concat();
     }
     let point = n + last;
     if last >= 0 {
-        format!("{sign}{digits}{}.0", "0".repeat(last as usize))
+        [sign, &digits, &"0".repeat(last as usize), ".0"].concat()
     } else if point > 0 {
         let (whole, rest) = digits.split_at(point as usize);
-        format!("{sign}{whole}.{rest}")
+        [sign, whole, ".", rest].concat()
     } else {
-        format!("{sign}0.{}{digits}", "0".repeat(-point as usize))
+        [sign, "0.", &"0".repeat(-point as usize), &digits].concat()
     }
+}
+
+/// The digits of a number's text, without zeros at both ends, and the exponent of the first one.
+fn digits_of(text: &str) -> (String, i32) {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits = String::with_capacity(24);
+    digits.push_str(whole);
+    digits.push_str(fraction);
+    let zeros = digits.bytes().take_while(|d| *d == b'0').count();
+    if zeros == digits.len() {
+        return ("0".into(), 0);
+    }
+    digits.drain(..zeros);
+    digits.truncate(digits.trim_end_matches('0').len());
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    (digits, exponent + whole.len() as i32 - 1 - zeros as i32)
 }
 
 /// How much of a text is a float: sign, digits, point, digits, perhaps an exponent.

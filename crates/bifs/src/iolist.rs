@@ -1,9 +1,9 @@
 //! `erlang`: binaries, bit strings and I/O lists made into each other.
 
 use kvik_heap::binary::Gather;
-use kvik_heap::{Heap, Pins};
+use kvik_heap::{Heap, Pins, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::{am, Bits, Term, View};
+use kvik_term::{am, Bits, Export, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "list_to_binary", 1, list_to_binary_1),
@@ -167,8 +167,7 @@ fn try_read<'h>(
         left = left.saturating_sub(1 + r.bytes.len().saturating_sub(before) / BYTES_A_STEP);
     }
     p.steps_left(0, PIECES);
-    let shown = kvik_code::export(am::erts_internal, am::list_to_binary_continue, 1);
-    Err(p.again::<Reading<'static>>(r, Some(shown)))
+    Err(p.again::<Reading<'static>>(r, Some(shown())))
 }
 fn resumed(p: &Proc) -> Option<Reading<'_>> {
     p.resumed::<Reading<'static>>()
@@ -221,22 +220,86 @@ fn byte_len(piece: &Piece<'_>) -> Result<usize, BadList> {
     }
 }
 
-/// The same as a binary, charged to the process.
-pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
-    let resumed = resumed(p);
-    if resumed.is_none() {
-        if let Some(whole) = at_once(p, t)? {
-            return Ok(whole);
-        }
-    }
-    let r = read(p, t, resumed, |r, piece| push(&mut r.bytes, piece))?;
-    Ok(p.heap.binary(&r.bytes))
+/// An I/O list being made a binary, and what there is of that.
+struct Joining<'h> {
+    at: Term<'h>,
+    later: Vec<Term<'h>>,
+    out: Writer,
+}
+impl Pins for Joining<'static> {
+    type In<'h> = Joining<'h>;
 }
 
-/// The binary where it is made of few enough pieces to be looked at twice in this turn.
+impl<'h> Joining<'h> {
+    /// Goes on until that many steps are done, and takes those it did from them. Is it whole?
+    fn run(&mut self, left: &mut usize) -> Result<bool, BadList> {
+        while *left > 0 {
+            *left -= 1;
+            if let Some(c) = self.at.as_cons() {
+                let head = c.head();
+                self.at = c.tail();
+                if let Some(i) = head.as_small() {
+                    self.out.push_all([u8::try_from(i).map_err(|_| BadList)?]);
+                } else if head.as_cons().is_some() {
+                    if !self.at.is_nil() {
+                        self.later.push(self.at);
+                    }
+                    self.at = head;
+                } else if !head.is_nil() {
+                    self.bits(head, left)?;
+                }
+                continue;
+            }
+            if !self.at.is_nil() {
+                self.bits(self.at, left)?;
+            }
+            match self.later.pop() {
+                Some(t) => self.at = t,
+                None => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+    fn bits(&mut self, t: Term<'h>, left: &mut usize) -> Result<(), BadList> {
+        let b = t.as_bits().filter(|b| b.is_binary()).ok_or(BadList)?;
+        match b.as_bytes() {
+            Some(bytes) => self.out.push(bytes),
+            None => self.out.push(&b.to_bytes()),
+        }
+        *left = left.saturating_sub(b.byte_size() / BYTES_A_STEP);
+        Ok(())
+    }
+}
+
+/// The same as a binary, charged to the process.
+pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
+    let mut j = match p.resumed::<Joining<'static>>() {
+        Some(j) => j,
+        None => match at_once(p, t)? {
+            Some(whole) => return Ok(whole),
+            None => Joining { at: t, later: Vec::new(), out: Writer::default() },
+        },
+    };
+    let mut left = p.steps(PIECES);
+    let done = j.run(&mut left).map_err(|BadList| p.badarg())?;
+    p.steps_left(left, PIECES);
+    if done {
+        return Ok(j.out.finish(&p.heap));
+    }
+    Err(p.again::<Joining<'static>>(j, Some(shown())))
+}
+/// What OTP calls the function that such a BIF is in while it is stopped.
+fn shown() -> &'static Export {
+    kvik_code::export(am::erts_internal, am::list_to_binary_continue, 1)
+}
+
+/// So many pieces may be looked at twice: for their size, then for their bytes.
+const FEW: usize = 1024;
+
+/// The binary where it is made of few pieces.
 fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Option<Term<'h>>, Raised> {
     let (mut size, mut lone, mut n) = (0usize, None, 0usize);
-    let mut left = p.steps(PIECES / 2);
+    let mut left = p.steps(PIECES / 2).min(FEW);
     let looked = each_piece(t, |piece| {
         let bytes = byte_len(&piece)?;
         if bytes > 0 {
