@@ -62,10 +62,13 @@ linked(File) ->
         {error, _} -> File
     end.
 
-%% `mix compile` in that folder, in this process: what it says goes nowhere.
+%% `mix compile` in that folder, in this process, whatever the user has set; what
+%% it says goes nowhere.
 mix(Count, {Folder, Texts}) ->
     {ok, Here} = file:get_cwd(),
     ok = file:set_cwd(Folder),
+    os:putenv("MIX_ENV", "dev"),
+    [os:unsetenv(Name) || Name <- ["MIX_EXS", "MIX_TARGET", "MIX_BUILD_PATH", "MIX_BUILD_ROOT"]],
     {ok, _} = application:ensure_all_started(elixir),
     'Elixir.Mix':start(),
     'Elixir.Mix':shell('Elixir.Mix.Shell.Quiet'),

@@ -237,6 +237,8 @@ fn what_changed_is_said() {
     let (output, _) = bench.run(&format!("pingpong --rounds 3 {compare}"), &kvik, &otp);
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("1.50") && said.contains("1 are better now, 0 worse"), "{said}");
+    assert!(said.contains("Of 1 ratios") && said.contains("intervals of 0 overlap: 0.0%"));
+    assert!(said.contains("apart: ping-pong beside OTP: 3.00"), "{said}");
     let page = fs::read_to_string(bench.dir.join("out/index.html")).unwrap();
     assert!(page.contains("What changed") && page.contains("better"));
     let with = format!("{compare} --with {}", bench.dir.join("out/report.json").display());

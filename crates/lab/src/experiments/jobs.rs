@@ -85,6 +85,12 @@ impl Job {
         let count = self.count_of(kind).to_string();
         self.args.iter().map(|arg| arg.replace(COUNT, &count)).collect()
     }
+    /// How long a cell of the files may take, where that is limited: `40ms`.
+    pub fn cell_limit(&self) -> Option<&str> {
+        let is_limit =
+            |arg: &&String| arg.strip_suffix("ms").is_some_and(|n| n.parse::<u64>().is_ok());
+        self.args.iter().find(is_limit).filter(|_| self.experiment == "files").map(String::as_str)
+    }
     /// In how many rounds that peer takes part at most.
     pub fn rounds_of(&self, peer: &Peer) -> usize {
         match peer.single {
@@ -382,6 +388,7 @@ mod tests {
         assert_eq!(args(find("memory"), Kind::Go).unwrap(), "waiting 100000");
         assert_eq!(args(find("lives"), Kind::Go), None);
         assert!(args(find("files"), Kind::C).unwrap().ends_with(" 8 1 8 64 1024"));
+        assert_eq!(find("files").cell_limit(), None);
     }
 
     #[test]
@@ -395,6 +402,8 @@ mod tests {
         assert_eq!(args(find("portlines"), Kind::CBlocking), None);
         assert_eq!(args(find("oneport"), Kind::CBlocking).unwrap(), "blocking 1 12500 1");
         assert_eq!(args(find("files"), Kind::CBlocking), None);
+        assert!(args(find("files"), Kind::C).unwrap().ends_with(" 100 40ms"));
+        assert_eq!(find("files").cell_limit(), Some("40ms"));
         let opens: Vec<_> = all.iter().filter(|j| j.experiment == "portopen").collect();
         assert_eq!(opens.iter().map(|j| j.descriptors).collect::<Vec<_>>(), [1024, 1 << 20]);
     }

@@ -63,18 +63,22 @@ impl Report<'_> {
     }
 }
 
-/// What the figures are.
-fn lead(report: &Report) -> String {
-    let summary = report.summary;
-    let rounds = match summary.rounds {
+fn rounds(summary: &Summary) -> String {
+    match summary.rounds {
         0 => "Part of one round".to_owned(),
         1 => "1 round".to_owned(),
         n => format!("{n} rounds"),
-    };
+    }
+}
+
+/// What the figures are.
+fn lead(report: &Report) -> String {
+    let summary = report.summary;
     let mut text = format!(
-        "{rounds} of everything in turn, each run in a fresh process. Figures are medians with the \
+        "{} of everything in turn, each run in a fresh process. Figures are medians with the \
          span from the lowest round to the highest. Ratios are computed round by round, with the \
          middle 95% of resampled medians; above 1 kvik is better.",
+        rounds(summary),
     );
     if summary.columns.len() > 2 {
         text.push_str(
@@ -134,7 +138,7 @@ fn slow(text: &mut String, report: &Report) {
 fn machine(report: &Report) -> String {
     let (machine, summary) = (report.machine, report.summary);
     let mut text = format!(
-        "{} ({} cores, {:.1} GB), Linux {}, load {} before; {} rounds in {:.0} s, {:.0} s of them \
+        "{} ({} cores, {:.1} GB), Linux {}, load {} before; {} in {:.0} s, {:.0} s of them \
          for repeating runs that others disturbed. One program at a time, nothing pinned. Before \
          the clock starts a tenth of the work is done in Java, in the small programs, and where \
          calls, crowds, short lives and opened ports are measured; elsewhere nothing is warm \
@@ -145,10 +149,15 @@ fn machine(report: &Report) -> String {
         machine.memory_mb as f64 / 1024.0,
         machine.kernel,
         machine.load,
-        summary.rounds,
+        rounds(summary),
         summary.seconds,
         report.results.repeating_seconds,
     );
+    if let Some(limit) = report.jobs.iter().find_map(Job::cell_limit) {
+        text.push_str(&format!(
+            " In the file charts each point is 100 MB, or what of it passed in {limit}."
+        ));
+    }
     seldom(&mut text, report);
     slow(&mut text, report);
     if let Some(note) = table::disturbed(summary) {
