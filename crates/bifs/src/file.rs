@@ -10,6 +10,7 @@
 mod library;
 mod owners;
 mod pace;
+mod place;
 mod read;
 mod write;
 
@@ -27,6 +28,7 @@ use kvik_term::{am, Atom, Term};
 use crate::blocking::{answer, hand_off};
 pub use owners::install;
 use pace::Pace;
+use place::Place;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "read", 2, library::read_2),
@@ -67,15 +69,18 @@ struct Open {
     /// Each write waits for the disk.
     sync: bool,
     pace: Pace,
+    keeps_place: bool,
+    place: Place,
 }
 
 impl File {
-    fn new(fd: OwnedFd, kind: Kind, sync: bool, owner: u32) -> Arc<File> {
+    /// `keeps_place`: see `place`.
+    fn new(fd: OwnedFd, kind: Kind, sync: bool, keeps_place: bool, owner: u32) -> Arc<File> {
         let regular = kind == Kind::Regular;
         let waits = !regular && kind != Kind::Directory;
-        let pace = Pace::new(regular);
-        let open = Mutex::new(Some(Arc::new(Open { fd, regular, waits, sync, pace })));
-        let file = Arc::new(File { open, owner });
+        let (pace, place) = (Pace::new(regular), Place::new(keeps_place));
+        let open = Open { fd, regular, waits, sync, pace, keeps_place, place };
+        let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
         owners::opened(&file);
         file
     }
@@ -178,13 +183,16 @@ fn with_file<'h, R>(
     Ok(file.as_ref().ok_or(Errno::INVAL).and_then(|open| f(open)))
 }
 
-/// The same, on its descriptor.
+/// The same, on its descriptor, which stands where the file does.
 pub(crate) fn with_fd<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
     f: impl FnOnce(RawFd) -> kvik_sys::Result<R>,
 ) -> Result<kvik_sys::Result<R>, Raised> {
-    with_file(p, t, |open| f(open.fd.as_raw_fd()))
+    with_file(p, t, |open| {
+        open.tell_place()?;
+        f(open.fd.as_raw_fd())
+    })
 }
 
 /// The same by a thread that may wait.
@@ -196,7 +204,7 @@ fn elsewhere<T: Send + 'static>(
 ) -> Raised {
     match resource(p, t) {
         Ok(file) => {
-            let open = file.open();
+            let open = file.open().and_then(|open| open.tell_place().map(|()| open));
             hand_off(p, move || f(&*open?), answer)
         }
         Err(r) => r,
@@ -228,11 +236,13 @@ fn modes(list: Term<'_>) -> (Mode, bool) {
 
 fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys::Result<Arc<File>> {
     let fd = sys::open(path, mode)?;
-    let kind = sys::fstat(fd.as_raw_fd()).map_or(Kind::Other, |i| i.kind);
+    let (kind, size) = sys::fstat(fd.as_raw_fd()).map_or((Kind::Other, 0), |i| (i.kind, i.size));
     if kind == Kind::Directory && !mode.directory && !skip_type_check {
         return Err(Errno::ISDIR);
     }
-    Ok(File::new(fd, kind, mode.sync, owner))
+    // Not of those in `/proc`, which have no size and places of their own kind.
+    let keeps_place = kind == Kind::Regular && size > 0 && !mode.append;
+    Ok(File::new(fd, kind, mode.sync, keeps_place, owner))
 }
 
 /// May opening this wait, as for a FIFO's other end? Asking by a call of its own costs half of what
@@ -268,7 +278,7 @@ fn file_desc_to_ref_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let r = fd::adopt(n).map(|fd| {
         let kind = sys::fstat(n).map_or(Kind::Other, |i| i.kind);
         owners::may_own(p);
-        p.heap.magic_ref(File::new(fd, kind, false, p.pid()))
+        p.heap.magic_ref(File::new(fd, kind, false, false, p.pid()))
     });
     ok_value(p, r)
 }
@@ -290,7 +300,7 @@ fn whence(t: Term<'_>) -> Option<Whence> {
 fn seek_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let offset = a[2].as_i64().ok_or_else(|| p.badarg())?;
     let whence = whence(a[1]).ok_or_else(|| p.badarg())?;
-    let r = with_fd(p, a[0], |fd| sys::seek(fd, whence, offset))?;
+    let r = with_file(p, a[0], |open| open.seek(whence, offset))?;
     ok_value(p, r.map(|n| p.heap.unsigned(n)))
 }
 

@@ -147,20 +147,24 @@ fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
     })
 }
 
-/// Writes all the slices: at `offset`, or where the file stands, which moves. Answers how many
-/// bytes that was.
-pub fn write_full(fd: RawFd, mut slices: &mut [IoSlice<'_>], offset: Option<i64>) -> Result<usize> {
-    let mut total = 0;
+/// Writes all the slices: at `offset`, or where the file stands, which moves. How many bytes that was
+/// is added to `done`, also where there was an error then.
+pub fn write_full(
+    fd: RawFd,
+    mut slices: &mut [IoSlice<'_>],
+    offset: Option<i64>,
+    done: &mut usize,
+) -> Result<()> {
     IoSlice::advance_slices(&mut slices, 0);
     while !slices.is_empty() {
         let n = match offset {
             None => writev(fd, slices)?,
-            Some(o) => pwritev(fd, slices, behind(o, total)?)?,
+            Some(o) => pwritev(fd, slices, behind(o, *done)?)?,
         };
-        total += n;
+        *done += n;
         IoSlice::advance_slices(&mut slices, n);
     }
-    Ok(total)
+    Ok(())
 }
 
 /// A pipe, both ends closed on exec: read end, write end.

@@ -6,13 +6,13 @@
 
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
-use kvik_sys::file::{self as sys, Whence};
+use kvik_sys::file::Whence;
 use kvik_sys::{Errno, Result};
 use kvik_term::{am, Term};
 
 use super::read::{make_room, read_at, read_term};
 use super::write::{write_list, write_one};
-use super::{elsewhere, error_on, ok_on, ok_value, whence, with_fd, with_file, Open};
+use super::{elsewhere, error_on, ok_on, ok_value, whence, with_file, Open};
 use crate::buffer::{buffer, Buffer, Queue};
 use crate::iolist;
 
@@ -211,7 +211,7 @@ fn put_back(p: &Proc, h: &Handle<'_>) -> std::result::Result<(), Raised> {
         let back = -(q.len() as i64);
         q.clear();
         // Where it can't be put the bytes are lost, as in OTP.
-        let _ = with_fd(p, h.file, |fd| sys::seek(fd, Whence::Current, back))?;
+        let _ = with_file(p, h.file, |open| open.seek(Whence::Current, back))?;
     }
     Ok(())
 }
@@ -245,6 +245,6 @@ pub fn position_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let offset = offset.as_i64().and_then(|n| n.checked_sub(ahead));
     let (Some(whence), Some(offset)) = (whence(mark), offset) else { return Ok(bad(p)) };
-    let r = with_fd(p, h.file, |fd| sys::seek(fd, whence, offset))?;
+    let r = with_file(p, h.file, |open| open.seek(whence, offset))?;
     ok_value(p, r.map(|n| p.heap.unsigned(n)))
 }

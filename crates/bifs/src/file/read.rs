@@ -37,7 +37,7 @@ impl Open {
         let here = || sys::seek(fd, Whence::Current, 0).unwrap_or(0);
         match sys::fstat(fd) {
             Ok(i) if self.regular && i.size > 0 => {
-                let at = offset.map_or_else(here, |o| o as u64);
+                let at = offset.or_else(|| self.here()).map_or_else(here, |o| o as u64);
                 size.min((i.size.saturating_sub(at) as usize).max(TRUSTED_SIZE))
             }
             _ => size,
@@ -48,6 +48,19 @@ impl Open {
     /// `AGAIN`: this would have to wait.
     #[inline(always)]
     pub(super) fn read_now<'a>(
+        &self,
+        room: &'a mut [MaybeUninit<u8>],
+        offset: Option<i64>,
+    ) -> Result<&'a mut [u8]> {
+        let Some(at) = offset.or_else(|| self.here()) else { return self.read_at(room, None) };
+        let part = self.read_at(room, Some(at))?;
+        if offset.is_none() {
+            self.moved(at, part.len());
+        }
+        Ok(part)
+    }
+    #[inline(always)]
+    fn read_at<'a>(
         &self,
         room: &'a mut [MaybeUninit<u8>],
         offset: Option<i64>,

@@ -41,7 +41,13 @@ impl Open {
     }
     /// Writes binaries at `offset`, or where the file stands: how many bytes that was.
     fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
-        self.pace.timed(|| fd::write_full(self.fd.as_raw_fd(), s, offset))
+        let at = offset.or_else(|| self.here());
+        let mut done = 0;
+        let r = self.pace.timed(|| fd::write_full(self.fd.as_raw_fd(), s, at, &mut done));
+        if let Some(at) = at.filter(|_| offset.is_none()) {
+            self.moved(at, done);
+        }
+        r.map(|()| done)
     }
 }
 
@@ -77,7 +83,7 @@ fn write_binaries<'h>(
 fn write_later(p: &Proc, file: Term<'_>, offset: Option<i64>, queue: Queue) -> Raised {
     let work = move |open: &Open| {
         let mut s: Vec<_> = queue.pieces().map(IoSlice::new).collect();
-        open.pace.watched(|| fd::write_full(open.fd.as_raw_fd(), &mut s, offset)).map(drop)
+        open.pace.watched(|| fd::write_full(open.fd.as_raw_fd(), &mut s, offset, &mut 0))
     };
     elsewhere(p, file, work, done_on)
 }
