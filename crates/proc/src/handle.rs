@@ -69,6 +69,9 @@ impl Proc {
                 if self.flag(flag::SEQ) || self.is_traced(bit::RECEIVE) {
                     return self.put(message);
                 }
+                if self.mailbox.get().is_none() {
+                    self.set_flag(flag::SPARE_MAILBOX, true);
+                }
                 self.mailbox.borrow_mut().push_stamped(message, sent)
             }
             Control::Link { from } => self.linked_from(from),

@@ -33,6 +33,12 @@ impl MailboxCell {
     pub fn count(&self) -> usize {
         self.get().map_or(0, |m| m.len())
     }
+    /// Drops a mailbox that holds nothing.
+    pub(crate) fn drop_empty(&mut self) {
+        if self.get().is_some_and(|m| m.is_empty() && m.markers.is_none()) {
+            self.0.take();
+        }
+    }
     /// The mailbox of a process that ends, if it has more than so many messages.
     pub(crate) fn take_many(&mut self, than: usize) -> Option<Mailbox> {
         if self.count() <= than {

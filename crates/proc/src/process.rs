@@ -176,6 +176,8 @@ pub mod flag {
     pub const COLLECTED: u32 = 1 << 24;
     /// It hears of nodes that come and go.
     pub const WATCHES_NODES: u32 = 1 << 25;
+    /// Its mailbox was made for a message that was timed, and goes when that was taken.
+    pub const SPARE_MAILBOX: u32 = 1 << 26;
     /// What others have asked of it, which it sees to even while it waits.
     pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.

@@ -265,6 +265,12 @@ impl Proc {
         }
         m.skip_all();
     }
+    /// With a mailbox each receive takes longer, and most processes that wait need none: one that was
+    /// made for a timed message goes, unless others have come to it.
+    pub(crate) fn drop_spare_mailbox(&mut self) {
+        self.set_flag(flag::SPARE_MAILBOX, false);
+        self.mailbox.drop_empty();
+    }
     /// Notes that the process waits for a message.
     #[inline]
     pub fn wait(&self) {

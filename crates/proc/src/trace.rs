@@ -101,6 +101,9 @@ pub(crate) fn time_message(on: bool) {
     note(TIMED, on)
 }
 fn note(bit: u8, on: bool) {
+    if bit == TRACED {
+        crate::sched::meter::trace(on);
+    }
     match on {
         true => ON.fetch_or(bit, Relaxed),
         false => ON.fetch_and(!bit, Relaxed),

@@ -49,9 +49,11 @@ pub fn on() -> bool {
     ON.load(Relaxed)
 }
 
-/// Who wants to hear of changes: microstate accounting, the scheduler's stopwatch.
+/// Who wants to hear of changes: microstate accounting, the scheduler's stopwatch; and of turns alone,
+/// tracing.
 pub(super) const ACCOUNT: u8 = 1;
 const WATCH: u8 = 2;
+pub(super) const TRACE: u8 = 4;
 
 /// One thread's time.
 pub struct Meter {
@@ -98,16 +100,12 @@ impl Meter {
     /// Who wants to hear of changes.
     #[inline(always)]
     pub(super) fn heard(&self) -> u8 {
-        if METERED {
-            self.heard.load(Relaxed)
-        } else {
-            0
-        }
+        self.heard.load(Relaxed)
     }
     /// A turn begins or ends. True where the stopwatch is to hear of it.
     #[inline(always)]
     pub(super) fn turns(&self, s: State) -> bool {
-        if self.heard() != 0 {
+        if METERED && self.heard() != 0 {
             self.enter(s);
             return self.heard() & WATCH != 0;
         }
@@ -118,9 +116,12 @@ impl Meter {
     }
     /// Has the stopwatch hear of turns, or no more.
     pub(super) fn watch(&self, on: bool) {
+        self.hear(WATCH, on)
+    }
+    fn hear(&self, who: u8, on: bool) {
         match on {
-            true => self.heard.fetch_or(WATCH, Relaxed),
-            false => self.heard.fetch_and(!WATCH, Relaxed),
+            true => self.heard.fetch_or(who, Relaxed),
+            false => self.heard.fetch_and(!who, Relaxed),
         };
     }
     #[cold]
@@ -173,6 +174,10 @@ impl Meter {
 fn each(others: &[&Meter], f: impl Fn(&Meter)) {
     super::all().iter().for_each(|s| f(&s.meter));
     others.iter().for_each(|m| f(m));
+}
+/// Something is traced, or nothing any more: schedulers go from turn to turn in the loop, or straight.
+pub(crate) fn trace(on: bool) {
+    each(&[], |m| m.hear(TRACE, on));
 }
 /// Switches accounting on or off for schedulers and for threads with these meters; what it was.
 pub fn switch(to: bool, others: &[&Meter]) -> bool {

@@ -208,6 +208,9 @@ impl Loop {
                 q.push_busy(t)
             }
             Outcome::Wait => {
+                if t.private().flag(flag::SPARE_MAILBOX) {
+                    t.private_mut().drop_spare_mailbox();
+                }
                 if t.private().is_hibernating() {
                     t.private_mut().heap.collect_to_fit();
                     if t.private().can_go_on() {

@@ -10,7 +10,7 @@ use super::local::{local, Local, MANY};
 use super::meter;
 use super::run::REDUCTIONS;
 use crate::process::{flag, Ticket};
-use crate::{trace, Proc};
+use crate::Proc;
 
 /// What is left of a turn that is not worth handing on to the next partner.
 pub(super) const CRUMBS: i64 = 200;
@@ -25,7 +25,8 @@ const UNUSUAL: u32 = flag::EXITING
     | flag::PENDING
     | flag::CHORES
     | flag::LITERALS_LATER
-    | flag::TASKS_LATER;
+    | flag::TASKS_LATER
+    | flag::SPARE_MAILBOX;
 
 /// The process that runs here waits, and all it has is put aside. Where the next is, which runs from
 /// now on; `None`: the loop has to see to something first.
@@ -34,14 +35,14 @@ pub fn to_next() -> Option<NonNull<Proc>> {
     let l = local()?;
     match l.me.meter.heard() {
         0 => l.to_next(),
-        heard => l.timed_to_next(heard),
+        _ => l.timed_to_next(),
     }
 }
 
 impl Local {
     #[inline(always)]
     fn to_next(&self) -> Option<NonNull<Proc>> {
-        if trace::on() || !self.farewells.borrow().is_empty() {
+        if !self.farewells.borrow().is_empty() {
             return None;
         }
         let t = self.stage.take()?;
@@ -56,8 +57,8 @@ impl Local {
     /// The same where somebody wants to hear of it.
     #[cold]
     #[inline(never)]
-    fn timed_to_next(&self, heard: u8) -> Option<NonNull<Proc>> {
-        if heard & meter::ACCOUNT != 0 {
+    fn timed_to_next(&self) -> Option<NonNull<Proc>> {
+        if self.me.meter.heard() & (meter::ACCOUNT | meter::TRACE) != 0 {
             return None;
         }
         let from = self.watch.borrow().now();
