@@ -5,7 +5,8 @@
 %%   erl +JPperf map -noshell -s loading size
 %%
 %% `size` tells instead how much native code they have become, from what the
-%% machine tells `perf` of its functions.
+%% machine tells `perf` of its functions. OTP names its tables there, too
+%% (`codeHeader`): those are left out.
 -module(loading).
 -export([start/0, size/0]).
 
@@ -30,8 +31,11 @@ size() ->
 
 %% `START SIZE NAME`, both numbers in hexadecimal.
 size_of(Line) ->
-    [_, Size | _] = binary:split(Line, <<" ">>, [global]),
-    binary_to_integer(Size, 16).
+    [_, Size, Name | _] = binary:split(Line, <<" ">>, [global]),
+    case binary:match(Name, <<"::codeHeader">>) of
+        nomatch -> binary_to_integer(Size, 16);
+        _ -> 0
+    end.
 
 modules() ->
     Files = filelib:wildcard(filename:join([code:lib_dir(stdlib), "ebin", "*.beam"])),
