@@ -460,6 +460,14 @@ impl Heap {
             }
         }
     }
+    /// Puts another child into a node that was just made and that nobody else has seen.
+    pub(crate) fn set_child(&self, node: Term<'_>, is_root: bool, place: usize, child: Term<'_>) {
+        let Some((h, p)) = node.boxed() else { return };
+        let at = 1 + is_root as usize + place;
+        assert!(header_subtag(h) == HAMT && at <= header_words(h));
+        // SAFETY: the node has that word, and nobody reads it meanwhile.
+        unsafe { *p.cast_mut().add(at) = child.word() }
+    }
     /// # Safety
     /// The header says what follows it, and how much.
     unsafe fn object(&self, header: u64, first: &[u64], parts: &[&[Term<'_>]]) -> Term<'_> {

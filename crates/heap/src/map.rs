@@ -250,8 +250,9 @@ impl Heap {
         new: Term<'h>,
         root_of: Option<usize>,
     ) -> Term<'h> {
-        let all = n.children;
-        self.hamt_node(n.bitmap, root_of, &[&all[..place], &[new], &all[place + 1..]])
+        let t = self.hamt_node(n.bitmap, root_of, &[n.children]);
+        self.set_child(t, root_of.is_some(), place, new);
+        t
     }
 
     /// The map without a key.

@@ -35,9 +35,11 @@ impl<'h> Path<'h> {
         self.hash
     }
     /// The child's index at this level.
+    #[inline]
     pub fn index(self) -> u32 {
         self.hash & 15
     }
+    #[inline]
     pub fn down(self) -> Path<'h> {
         let level = self.level + 1;
         let hash =
@@ -60,6 +62,7 @@ pub struct Node<'h> {
 
 impl<'h> Node<'h> {
     /// The place of child `index`, whether it is there or would have to go there.
+    #[inline]
     pub fn place(self, index: u32) -> (usize, bool) {
         let before = self.bitmap & ((1 << index) - 1);
         (before.count_ones() as usize, self.bitmap >> index & 1 == 1)
@@ -72,6 +75,7 @@ pub enum Child<'h> {
     Node(Node<'h>),
 }
 
+#[inline]
 pub fn child(t: Term<'_>) -> Child<'_> {
     match t.as_cons() {
         Some(c) => Child::Leaf(c.head(), c.tail()),
@@ -79,6 +83,7 @@ pub fn child(t: Term<'_>) -> Child<'_> {
     }
 }
 
+#[inline]
 fn node(t: Term<'_>) -> Node<'_> {
     match t.boxed() {
         // SAFETY: a child that is no cell is a node, whose words are all terms.

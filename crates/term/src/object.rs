@@ -174,6 +174,7 @@ impl<'h> Bits<'h> {
         let bytes = &self.bytes[first / 8..(first + len).div_ceil(8).max(first / 8)];
         Bits { bytes, skip: (first % 8) as u32, len }
     }
+    #[inline]
     pub fn bit_len(self) -> usize {
         self.len
     }
@@ -183,6 +184,7 @@ impl<'h> Bits<'h> {
         self.len.div_ceil(8)
     }
     /// A binary, that is a whole number of bytes.
+    #[inline]
     pub fn is_binary(self) -> bool {
         self.len.is_multiple_of(8)
     }

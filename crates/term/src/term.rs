@@ -167,9 +167,11 @@ impl<'h> Term<'h> {
             None
         }
     }
+    #[inline]
     fn of_subtag(self, subtag: u64) -> Option<*const u64> {
         self.boxed().filter(|(h, _)| header_subtag(*h) == subtag).map(|(_, p)| p)
     }
+    #[inline]
     pub fn as_tuple(self) -> Option<Tuple<'h>> {
         // SAFETY: the subtag says it is a tuple.
         self.of_subtag(TUPLE).map(|p| unsafe { Tuple::from_raw(p) })
