@@ -40,6 +40,7 @@ terms(N) ->
         spawn(N, fun() -> A ! one, A ! two end),
         receive M -> {M, receive two -> two after 100 -> none end} after 5000 -> nothing end
     end),
+    two:p(text, fun() -> list_to_pid(pid_to_list(P)) =:= P end),
     two:p(binary, fun() -> P ! {self(), binary_to_term(term_to_binary(P))}, from(P) =:= P end),
     exit(P, kill).
 is_process_alive_there(P) -> rpc:call(node(P), erlang, is_process_alive, [P]).

@@ -3,8 +3,9 @@
 
 use std::io::Write;
 
+use kvik_proc::hooks::hooks;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, print, Term, View};
+use kvik_term::{am, print, Atom, ExtKind, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "pid_to_list", 1, pid_to_list),
@@ -53,11 +54,20 @@ fn numbers<const N: usize>(t: Term<'_>, prefix: &str) -> Option<[u64; N]> {
     let all: Option<Vec<u64>> = inner.split('.').map(number).collect();
     all?.try_into().ok()
 }
-/// Only those of this node, whose first number is 0.
+/// The node that a first number other than 0 stands for, where it is known.
+fn node(channel: u64) -> Option<(Atom, u32)> {
+    let name = Atom::from_index(u32::try_from(channel).ok()?)?;
+    Some((name, (hooks().node.creation)(name)?))
+}
+/// The first number of those of this node is 0.
 fn list_to_pid<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match numbers(a[0], "") {
         Some([0, n, serial]) if n < 1 << 15 && serial < 1 << 13 => {
             Ok(Term::local_pid((serial << 15 | n) as u32))
+        }
+        Some([channel, n, serial]) if channel != 0 && n >> 32 == 0 && serial >> 32 == 0 => {
+            let (name, creation) = node(channel).ok_or_else(|| p.badarg())?;
+            Ok(p.heap.external(ExtKind::Pid, name, creation, &[n | serial << 32], 1))
         }
         _ => Err(p.badarg()),
     }
@@ -65,6 +75,10 @@ fn list_to_pid<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn list_to_port<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match numbers(a[0], "#Port") {
         Some([0, n]) if n < 1 << 28 => Ok(Term::local_port(n as u32)),
+        Some([channel, n]) if channel != 0 => {
+            let (name, creation) = node(channel).ok_or_else(|| p.badarg())?;
+            Ok(p.heap.external(ExtKind::Port, name, creation, &[n], 1))
+        }
         _ => Err(p.badarg()),
     }
 }

@@ -168,14 +168,16 @@ fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let arguments = || {
         let name = node_name(a[0]).filter(|n| *n != this::name() && kernel != u32::MAX)?;
         let [flags, creation] = a[2].as_tuple_n()?;
-        u32::try_from(creation.as_u64()?).ok()?;
+        let creation = u32::try_from(creation.as_u64()?).ok()?;
         let controller = match a[1].view() {
             View::Pid(Pid::Local(n)) => Controller::Process(n),
             _ => Controller::Port(a[1].as_local_port()?),
         };
-        Some((name, controller, Flags(flags.as_u64()?)))
+        Some((name, controller, Flags(flags.as_u64()?), creation))
     };
-    let Some((name, controller, flags)) = arguments() else { return Ok(am::badarg.into()) };
+    let Some((name, controller, flags, creation)) = arguments() else {
+        return Ok(am::badarg.into());
+    };
     if !flags.has(Flags::MANDATORY) {
         const FORMAT: &str = "~p attempted to enable connection to node ~p which does not support \
                               all mandatory capabilities.~n";
@@ -183,7 +185,7 @@ fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(am::badarg.into());
     }
     let node = node::of(name);
-    if connect::up(&node, controller, flags, p.pid(), kernel).is_none() {
+    if connect::up(&node, controller, (flags, creation), p.pid(), kernel).is_none() {
         return Ok(am::badarg.into());
     }
     if let Controller::Process(pid) = controller {

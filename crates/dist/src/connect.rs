@@ -146,7 +146,13 @@ impl Channel for Carried {
 }
 
 /// The handshake is over. `None`: not such a controller, or nobody asked for a connection.
-pub fn up(node: &Arc<Node>, c: Controller, flags: Flags, setup: u32, kernel: u32) -> Option<()> {
+pub fn up(
+    node: &Arc<Node>,
+    c: Controller,
+    (flags, creation): (Flags, u32),
+    setup: u32,
+    kernel: u32,
+) -> Option<()> {
     let id = {
         let s = node.lock();
         (s.phase == Phase::Pending && s.controller.is_none()).then_some(s.id)?
@@ -167,7 +173,7 @@ pub fn up(node: &Arc<Node>, c: Controller, flags: Flags, setup: u32, kernel: u32
             return None;
         }
         s.phase = Phase::Up;
-        (s.controller, s.flags) = (Some(c), flags);
+        (s.controller, s.flags, s.creation) = (Some(c), flags, creation);
         s.process = Default::default();
         s.bytes = 0;
         for held in std::mem::take(&mut s.held) {
@@ -205,7 +211,7 @@ pub fn down(node: &Arc<Node>, id: u32, reason: Option<Term<'_>>) -> bool {
         if s.phase == Phase::Idle || s.id != id {
             return false;
         }
-        let fresh = State { id, handle: s.handle, ..State::default() };
+        let fresh = State { id, handle: s.handle, creation: s.creation, ..State::default() };
         std::mem::replace(&mut *s, fresh)
     };
     for pid in lost.suspended.drain(..) {

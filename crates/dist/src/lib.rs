@@ -29,6 +29,7 @@ pub const HOOKS: NodeHooks = NodeHooks {
     send: outward::send,
     tell: outward::tell,
     watcher: outward::watcher,
+    creation: node::creation,
     monitor_nodes: watch::monitor_nodes,
 };
 

@@ -65,6 +65,7 @@ pub struct State {
     /// The numbers of the reference that stands for it.
     pub handle: [u32; 3],
     pub flags: Flags,
+    pub creation: u32,
     pub controller: Option<Controller>,
     pub held: Vec<Held>,
     pub queue: VecDeque<Vec<u8>>,
@@ -110,6 +111,10 @@ pub fn of(name: Atom) -> Arc<Node> {
 }
 pub fn known(name: Atom) -> Option<Arc<Node>> {
     nodes().get(&name.index()).cloned()
+}
+/// Of its connection, or the last one.
+pub fn creation(name: Atom) -> Option<u32> {
+    known(name).map(|n| n.lock().creation)
 }
 pub fn all() -> Vec<Arc<Node>> {
     nodes().values().cloned().collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_proc::remote::Outward;
+use kvik_proc::remote::{Outward, Told};
 use kvik_proc::send::{Sent, Way};
 use kvik_proc::signal::{control, Control};
 use kvik_proc::{node as this, seq, sysmon, Proc, RefId, RemotePid};
@@ -52,12 +52,8 @@ pub fn send(p: &Proc, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
     }
     match sent {
         Ok(gone) if gone.wait => {
-            let controller = node.lock().controller;
-            if let Some(c) = controller {
-                sysmon::busy_dist_port(p.pid(), c.term());
-            }
-            p.suspend_for(p.pid());
-            p.give_up_turn();
+            tell_monitor(&node, p.pid());
+            p.wait_for_connection();
             Sent::Ok
         }
         Ok(_) => Sent::Ok,
@@ -136,63 +132,99 @@ fn watched(t: Term<'_>) -> Option<(Atom, Term<'_>)> {
     (name != this::name() && this::is_alive()).then_some((name, part))
 }
 
-/// To a process of another node.
-fn to_process(
-    from: u32,
-    r: RemotePid,
-    number: Option<u64>,
-    kind: Kind,
-    way: Way,
-    record: impl FnOnce(&mut State),
-) -> Option<Arc<Node>> {
-    if !this::is_alive() || r.node() == this::name() {
-        return None;
+/// Who has told it, and whether he may be suspended.
+#[derive(Copy, Clone)]
+struct Teller {
+    pid: u32,
+    waits: bool,
+}
+impl Teller {
+    fn send(
+        self,
+        node: &Arc<Node>,
+        o: &Outgoing<'_, '_>,
+        way: Way,
+        record: impl FnOnce(&mut State),
+    ) -> Told {
+        match connect::send(node, o, way, self.waits.then_some(self.pid), record) {
+            Ok(gone) if gone.wait => {
+                tell_monitor(node, self.pid);
+                Told::Wait
+            }
+            Ok(_) => Told::Done,
+            Err(_) => Told::Unreachable,
+        }
     }
-    let (node, h) = (node::of(r.node()), Heap::detached());
-    let mut parts = vec![Term::local_pid(from), r.term(&h)];
-    if let Some(n) = number {
-        parts.insert(0, h.unsigned(n));
+    /// To a process of another node.
+    fn to_process(
+        self,
+        r: RemotePid,
+        number: Option<u64>,
+        (kind, way): (Kind, Way),
+        record: impl FnOnce(&mut State),
+    ) -> Told {
+        if !this::is_alive() || r.node() == this::name() {
+            return Told::Unreachable;
+        }
+        let h = Heap::detached();
+        let mut parts = vec![Term::local_pid(self.pid), r.term(&h)];
+        if let Some(n) = number {
+            parts.insert(0, h.unsigned(n));
+        }
+        let o = Outgoing { kind, parts: &parts, payload: None, token: None };
+        self.send(&node::of(r.node()), &o, way, record)
     }
-    let o = Outgoing { kind, parts: &parts, payload: None, token: None };
-    connect::send(&node, &o, way, None, record).ok().map(|_| node)
+}
+/// `system_monitor` may want to hear that a process waits for a connection.
+fn tell_monitor(node: &Node, pid: u32) {
+    let controller = node.lock().controller;
+    if let Some(c) = controller {
+        sysmon::busy_dist_port(pid, c.term());
+    }
+}
+fn done(is: bool) -> Told {
+    if is {
+        Told::Done
+    } else {
+        Told::Unreachable
+    }
 }
 
-pub fn tell(from: u32, what: Outward<'_>) -> bool {
+pub fn tell(from: u32, what: Outward<'_>, waits: bool) -> Told {
+    let teller = Teller { pid: from, waits };
     match what {
-        Outward::Link(r) => to_process(from, r, None, Kind::Link, CONTROL, |s| {
+        Outward::Link(r) => teller.to_process(r, None, (Kind::Link, CONTROL), |s| {
             s.links.insert((from, r));
-        })
-        .is_some(),
-        // Who knows no answers to that sends none.
-        Outward::Unlink(r, id) => {
-            to_process(from, r, Some(id), Kind::Unlink, ANSWER_OR_HELD, |_| ()).is_some_and(
-                |node| {
-                    let mut s = node.lock();
-                    let answers = s.phase != node::Phase::Up || s.flags.has(Flags::UNLINK_ID);
-                    if !answers {
-                        s.links.remove(&(from, r));
-                    }
-                    answers
-                },
-            )
-        }
+        }),
+        Outward::Unlink(r, id) => unlink(teller, r, id),
         Outward::UnlinkAck(r, id) => {
-            to_process(from, r, Some(id), Kind::UnlinkAck, ANSWER, |_| ()).is_some()
+            teller.to_process(r, Some(id), (Kind::UnlinkAck, ANSWER), |_| ())
         }
         Outward::Forget(r) => {
-            node::known(r.node()).is_some_and(|node| node.lock().links.remove(&(from, r)))
+            let node = node::known(r.node());
+            done(node.is_some_and(|node| node.lock().links.remove(&(from, r))))
         }
-        Outward::Ended(r, reason, token) => ended(from, r, reason, token),
-        Outward::Exit(to, reason) => exit(from, to, reason),
-        Outward::Monitor(id, t) => monitor(from, id, t),
-        Outward::Demonitor(id, t) => demonitor(from, id, t),
-        Outward::Down(id, reason) => tell_watcher(id, reason),
-        Outward::GroupLeader(leader, member) => group_leader(leader, member),
-        Outward::SpawnerEnded(id, reason) => spawn::spawner_ended(from, id, reason),
+        Outward::Ended(r, reason, token) => done(ended(from, r, reason, token)),
+        Outward::Exit(to, reason) => exit(teller, to, reason),
+        Outward::Monitor(id, t) => monitor(teller, id, t),
+        Outward::Demonitor(id, t) => demonitor(teller, id, t),
+        Outward::Down(id, reason) => done(tell_watcher(id, reason)),
+        Outward::GroupLeader(leader, member) => group_leader(teller, leader, member),
+        Outward::SpawnerEnded(id, reason) => done(spawn::spawner_ended(from, id, reason)),
     }
 }
-/// What was linked while a connection is being made is unlinked behind that.
-const ANSWER_OR_HELD: Way = CONTROL;
+/// What was linked while a connection is being made is unlinked behind that. Who knows no answers to
+/// that sends none: the link is gone at once then.
+fn unlink(teller: Teller, r: RemotePid, id: u64) -> Told {
+    let told = teller.to_process(r, Some(id), (Kind::Unlink, CONTROL), |_| ());
+    let Some(node) = node::known(r.node()) else { return told };
+    let mut s = node.lock();
+    if s.phase == node::Phase::Up && !s.flags.has(Flags::UNLINK_ID) {
+        s.links.remove(&(teller.pid, r));
+        return Told::Unreachable;
+    }
+    told
+}
 
 fn ended(from: u32, r: RemotePid, reason: &OwnedTerm, token: Option<&OwnedTerm>) -> bool {
     let Some(node) = node::known(r.node()) else { return false };
@@ -212,39 +244,44 @@ pub fn send_ended(
     let o = Outgoing { kind: Kind::Ended, parts: &parts, payload: Some(reason), token };
     connect::send(node, &o, ANSWER, None, |_| ()).is_ok()
 }
-fn exit(from: u32, to: Term<'_>, reason: Term<'_>) -> bool {
-    let Some((name, part)) = watched(to) else { return false };
-    let parts = [Term::local_pid(from), part];
+fn exit(teller: Teller, to: Term<'_>, reason: Term<'_>) -> Told {
+    let Some((name, part)) = watched(to) else { return Told::Unreachable };
+    let parts = [Term::local_pid(teller.pid), part];
     let o = Outgoing { kind: Kind::Exit, parts: &parts, payload: Some(reason), token: None };
-    connect::send(&node::of(name), &o, CONTROL, None, |_| ()).is_ok()
+    teller.send(&node::of(name), &o, CONTROL, |_| ())
 }
-fn monitor(from: u32, id: RefId, t: Term<'_>) -> bool {
-    let Some((name, part)) = watched(t) else { return false };
+fn monitor(teller: Teller, id: RefId, t: Term<'_>) -> Told {
+    let Some((name, part)) = watched(t) else { return Told::Unreachable };
     let h = Heap::detached();
-    let parts = [Term::local_pid(from), part, id.term(&h)];
+    let parts = [Term::local_pid(teller.pid), part, id.term(&h)];
     let o = Outgoing { kind: Kind::Monitor, parts: &parts, payload: None, token: None };
     let record = |s: &mut State| {
-        s.monitors.insert(id, from);
+        s.monitors.insert(id, teller.pid);
     };
-    connect::send(&node::of(name), &o, CONTROL, None, record).is_ok()
+    teller.send(&node::of(name), &o, CONTROL, record)
 }
-fn demonitor(from: u32, id: RefId, t: Term<'_>) -> bool {
-    let Some((name, part)) = watched(t) else { return false };
+fn demonitor(teller: Teller, id: RefId, t: Term<'_>) -> Told {
+    let Some((name, part)) = watched(t) else { return Told::Unreachable };
     let node = node::of(name);
-    if node.lock().monitors.remove(&id).is_none() {
-        return false;
+    let there = node.lock().monitors.remove(&id).is_some();
+    match there {
+        true => send_demonitor_by(teller, &node, id, part),
+        false => Told::Unreachable,
     }
-    send_demonitor(&node, from, id, part)
 }
-pub fn send_demonitor(node: &Arc<Node>, from: u32, id: RefId, part: Term<'_>) -> bool {
+fn send_demonitor_by(teller: Teller, node: &Arc<Node>, id: RefId, part: Term<'_>) -> Told {
     let h = Heap::detached();
-    let parts = [Term::local_pid(from), part, id.term(&h)];
+    let parts = [Term::local_pid(teller.pid), part, id.term(&h)];
     let o = Outgoing { kind: Kind::Demonitor, parts: &parts, payload: None, token: None };
-    connect::send(node, &o, CONTROL, None, |_| ()).is_ok()
+    teller.send(node, &o, ANSWER, |_| ())
 }
-fn group_leader(leader: Term<'_>, member: Term<'_>) -> bool {
-    let Some((name, part)) = watched(member) else { return false };
+/// The process that was to watch has ended.
+pub fn send_demonitor(node: &Arc<Node>, from: u32, id: RefId, part: Term<'_>) {
+    send_demonitor_by(Teller { pid: from, waits: false }, node, id, part);
+}
+fn group_leader(teller: Teller, leader: Term<'_>, member: Term<'_>) -> Told {
+    let Some((name, part)) = watched(member) else { return Told::Unreachable };
     let parts = [leader, part];
     let o = Outgoing { kind: Kind::GroupLeader, parts: &parts, payload: None, token: None };
-    connect::send(&node::of(name), &o, CONTROL, None, |_| ()).is_ok()
+    teller.send(&node::of(name), &o, CONTROL, |_| ())
 }

@@ -134,9 +134,12 @@ fn ask(
     let parts = [id.term(&scratch), p.self_pid(), leader, call, options];
     let o = Outgoing { kind: Kind::SpawnRequest, parts: &parts, payload: Some(args), token: None };
     let mut s = Some(s);
-    let sent = connect::send(&node, &o, CONTROL, None, |state| {
+    let sent = connect::send(&node, &o, CONTROL, Some(p.pid()), |state| {
         s.take().map(|s| state.spawns.insert(id, s));
     });
+    if sent.is_ok_and(|gone| gone.wait) {
+        p.wait_for_connection();
+    }
     match (sent, s) {
         (Err(Refused::NoConnection | Refused::Busy), Some(s)) => {
             Err(Box::new((s, am::noconnection)))

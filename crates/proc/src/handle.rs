@@ -340,7 +340,7 @@ impl Proc {
         // Of this node, but from before it was started, a process is gone for certain.
         let remote = match &m.target {
             Target::Remote(t) if !crate::node::is_own(t.term()) => {
-                Some(tell(self.pid(), Outward::Monitor(id, t.term())))
+                Some(self.tell_abroad(Outward::Monitor(id, t.term())))
             }
             _ => None,
         };
@@ -374,7 +374,10 @@ impl Proc {
         });
         match m {
             Some(m) => {
-                send_demonitor(self.pid(), id, &m.target);
+                match &m.target {
+                    Target::Remote(t) => drop(self.tell_abroad(Outward::Demonitor(id, t.term()))),
+                    t => send_demonitor(self.pid(), id, t),
+                }
                 true
             }
             None => false,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kvik_heap::{Heap, OwnedTerm, Regs};
 use kvik_term::{Atom, Term};
 
-use crate::remote::Outward;
+use crate::remote::{Outward, Told};
 use crate::send::{Sent, Way};
 use crate::signal::RefId;
 use crate::{Proc, Stage};
@@ -77,10 +77,13 @@ pub struct PortHooks {
 pub struct NodeHooks {
     /// `To ! Message`, where the receiver is a pid, reference or `{Name, Node}` of another node.
     pub send: fn(&Proc, to: Term<'_>, m: Term<'_>, Way) -> Sent,
-    /// Anything else, from a process of this node. False: no connection.
-    pub tell: fn(u32, Outward<'_>) -> bool,
+    /// Anything else, from a process of this node, and whether that may be suspended.
+    pub tell: fn(u32, Outward<'_>, bool) -> Told,
     /// The process of another node that watches by this reference.
     pub watcher: for<'h> fn(&'h Heap, RefId) -> Option<Term<'h>>,
+    /// The creation of a node there was something to do with: of its connection, or the last one; 0
+    /// where there was none yet.
+    pub creation: fn(Atom) -> Option<u32>,
     /// `process_flag({monitor_nodes, Options}, On)`: how often it was on before; `None` for options
     /// there are not.
     pub monitor_nodes: fn(&Proc, bool, Term<'_>) -> Option<usize>,
@@ -106,8 +109,9 @@ pub const DEFAULT: Hooks = Hooks {
     },
     node: NodeHooks {
         send: |_, _, _, way| if way.may_connect { Sent::Ok } else { Sent::NoConnection },
-        tell: |_, _| false,
+        tell: |_, _, _| Told::Unreachable,
         watcher: |_, _| None,
+        creation: |_| None,
         monitor_nodes: |_, _, _| None,
     },
 };

@@ -65,14 +65,39 @@ pub enum Outward<'a> {
     SpawnerEnded(RefId, &'a OwnedTerm),
 }
 
-/// False: there is no connection, and none can be made.
+/// What became of it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// There is no connection, and none can be made.
+    Unreachable,
+    Done,
+    /// On its way, but much waits there: the process is to suspend itself until it is resumed.
+    Wait,
+}
+
+/// For who has nothing to wait for. False: there is no connection, and none can be made.
 #[cold]
 #[inline(never)]
 pub fn tell(from: u32, what: Outward<'_>) -> bool {
-    (hooks().node.tell)(from, what)
+    (hooks().node.tell)(from, what, false) != Told::Unreachable
 }
 
 impl Proc {
+    /// The same for a process that is running.
+    #[cold]
+    #[inline(never)]
+    pub fn tell_abroad(&self, what: Outward<'_>) -> bool {
+        let told = (hooks().node.tell)(self.pid(), what, true);
+        if told == Told::Wait {
+            self.wait_for_connection();
+        }
+        told != Told::Unreachable
+    }
+    /// It is suspended, as of now, until it is resumed.
+    pub fn wait_for_connection(&self) {
+        self.suspend_for(self.pid());
+        self.give_up_turn();
+    }
     fn remote_link(&self, r: RemotePid) -> Option<LinkState> {
         self.rare(|x| x.remote_links.get(&r).copied()).flatten()
     }
@@ -88,7 +113,7 @@ impl Proc {
             return true;
         }
         self.set_remote_link(to, Some(LinkState::Linked));
-        let sent = tell(self.pid(), Outward::Link(to));
+        let sent = self.tell_abroad(Outward::Link(to));
         if !sent {
             self.set_remote_link(to, None);
         }
@@ -104,7 +129,7 @@ impl Proc {
         }
         let id = crate::handle::unlink_id();
         self.set_remote_link(from, Some(LinkState::Unlinking(id)));
-        if !tell(self.pid(), Outward::Unlink(from, id)) {
+        if !self.tell_abroad(Outward::Unlink(from, id)) {
             self.set_remote_link(from, None);
         }
     }

@@ -2,7 +2,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::relation::{AliasKind, Monitoring, Target};
-use kvik_proc::remote::{tell, Outward};
+use kvik_proc::remote::Outward;
 use kvik_proc::signal::{deliver, RefId, Signal};
 use kvik_proc::{bif, node, registry, BifEntry, BifResult, Proc, Raised, RemotePid};
 use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
@@ -246,7 +246,7 @@ fn exit_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Ok(true.into())
         }
         View::Pid(_) => {
-            tell(p.pid(), Outward::Exit(a[0], a[1]));
+            p.tell_abroad(Outward::Exit(a[0], a[1]));
             Ok(true.into())
         }
         View::Port(_) => Ok(true.into()),

@@ -3,7 +3,7 @@
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
-use kvik_proc::remote::{tell, Outward};
+use kvik_proc::remote::Outward;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::tasks::SysTask;
 use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
@@ -127,7 +127,7 @@ fn group_leader_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some(_) => Ok(false.into()),
         None if matches!(a[1].view(), View::Pid(Pid::External(_))) => {
-            tell(p.pid(), Outward::GroupLeader(a[0], a[1]));
+            p.tell_abroad(Outward::GroupLeader(a[0], a[1]));
             Ok(true.into())
         }
         None => Ok(am::badarg.into()),
