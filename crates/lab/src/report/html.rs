@@ -323,6 +323,19 @@ fn failures(out: &mut String, summary: &Summary) {
     out.push_str("</ul></section>");
 }
 
+/// What to type for all of it.
+fn again(report: &Report) -> String {
+    let options = report.options;
+    let mut words = vec!["kvik bench".to_owned()];
+    words.extend(options.experiments.iter().cloned());
+    words.extend(options.quick.then(|| "--quick".to_owned()));
+    words.extend(
+        (!options.peers.is_empty()).then(|| format!("--peers {}", options.peers.join(","))),
+    );
+    words.push(format!("--rounds {}", report.summary.rounds.max(1)));
+    words.join(" ")
+}
+
 fn colophon(out: &mut String, report: &Report) {
     let _ = write!(
         out,
@@ -342,12 +355,11 @@ fn colophon(out: &mut String, report: &Report) {
     for missing in report.missing() {
         let _ = write!(out, "<li>missing: {}", escape(&missing));
     }
-    let quick = if report.options.quick { " --quick" } else { "" };
     let _ = write!(
         out,
-        "</ul><p>Again: <code>kvik bench{quick} --rounds {}</code>. Every round's value is in \
-         <code>report.json</code>.</p><details><summary>Each run by itself</summary><ul>",
-        report.summary.rounds
+        "</ul><p>Again: <code>{}</code>. Every round's value is in <code>report.json</code>.</p>\
+         <details><summary>Each run by itself</summary><ul>",
+        escape(&again(report))
     );
     for ((job, peer), command) in &report.results.commands {
         let label = &report.line_up.peers[*peer].label;
