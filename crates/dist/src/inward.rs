@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use kvik_etf::DecodeOpts;
+use kvik_etf::{tag, DecodeOpts};
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::signal::{control, deliver, Control, Signal};
@@ -41,22 +41,30 @@ fn opts() -> DecodeOpts<'static> {
 fn words(bytes: usize) -> usize {
     bytes.min(512)
 }
+/// A term between nodes. Compressed ones no node sends: what they come to is bounded by nothing that
+/// was sent.
+fn decode<'h>(bytes: &[u8], h: &'h Heap) -> Option<(Term<'h>, usize)> {
+    match bytes {
+        [_, tag::COMPRESSED, ..] => None,
+        _ => kvik_etf::decode(bytes, h, opts()).ok(),
+    }
+}
 /// The message or reason behind a signal.
 fn payload(bytes: &[u8]) -> Option<OwnedTerm> {
     let mut good = false;
-    let t = OwnedTerm::build(words(bytes.len()), |h| match kvik_etf::decode(bytes, h, opts()) {
-        Ok((t, _)) => {
+    let t = OwnedTerm::build(words(bytes.len()), |h| match decode(bytes, h) {
+        Some((t, _)) => {
             good = true;
             t
         }
-        Err(_) => Term::NIL,
+        None => Term::NIL,
     });
     good.then_some(t)
 }
 
 fn read(from: &From<'_>, bytes: &[u8]) -> Option<()> {
     let h = Heap::detached();
-    let (t, used) = kvik_etf::decode(bytes, &h, opts()).ok()?;
+    let (t, used) = decode(bytes, &h)?;
     let rest = bytes.get(used..)?;
     let (op, parts) = t.as_tuple()?.elements().split_first()?;
     let op = u8::try_from(op.as_small()?).ok()?;

@@ -100,11 +100,16 @@ pub struct Watch<'a> {
 pub fn add_watcher(node: &Arc<Node>, id: u32, w: Watch<'_>) -> Option<RefId> {
     let own = RefId::next();
     let Watch { watcher, key, reference, watched, pid } = w;
-    let before = node.lock_up(id)?.watched.insert(key.clone(), own);
-    before.into_iter().for_each(forget_watcher);
     let reference = OwnedTerm::new(reference);
+    let (node, at) = (node.clone(), key.clone());
     let w = Watcher { node: node.clone(), id, watcher, key, reference, watched, pid };
+    // Before the connection knows it, which forgets it when it is lost.
     watchers().insert(own, w);
+    let before = node.lock_up(id).map(|mut s| s.watched.insert(at, own));
+    if before.is_none() {
+        watchers().remove(&own);
+    }
+    before?.into_iter().for_each(forget_watcher);
     Some(own)
 }
 /// It watches no more, or cannot be told any more.

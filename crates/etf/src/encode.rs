@@ -483,13 +483,9 @@ impl<'a, 'h> Encoding<'a, 'h> {
             Ref::Local(r) => {
                 let (node, creation) = (hooks().node)();
                 let mut numbers = r.numbers().to_vec();
-                numbers.extend(
-                    r.alias_pid()
-                        .filter(|_| self.opts.abroad)
-                        .map(|p| [p, 0])
-                        .into_iter()
-                        .flatten(),
-                );
+                if let Some(pid) = r.alias_pid().filter(|_| self.opts.abroad) {
+                    numbers.extend([pid, 0]);
+                }
                 (node, creation, numbers)
             }
             Ref::External(e) => ext_ref(e),

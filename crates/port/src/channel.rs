@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use kvik_proc::sched::meter::{during, State};
 use kvik_term::Term;
 
 use crate::driver::Ready;
-use crate::poll;
 use crate::port::Port;
 
 /// Called with the port's lock held: what it has to send in answer it keeps, and calls
@@ -35,6 +35,6 @@ impl Port {
     /// There is something to be sent. From anywhere, in the channel's own calls too: who has the
     /// port's lock sees to it then.
     pub fn fetch(&self) {
-        poll::with_buffer(|buffer| self.ready(Ready::Fetch, buffer))
+        during(State::Port, || self.ready(Ready::Fetch, &mut []))
     }
 }
