@@ -12,6 +12,6 @@ main() ->
     t:pc(fun() -> erlang:is_builtin('$M_EXPR', '$F_EXPR', 1 bsl 40) end),
     t:pc(fun() -> erlang:is_builtin(a, b, 1 bsl 70) end),
     t:pc(fun() -> erlang:is_builtin(a, "b", 1) end),
-    Natives = [{M, F, A} || M <- [lists, maps, io_lib, string, math, binary, re, ets, os, unicode, code],
+    Natives = [{M, F, A} || M <- [erlang, erts_internal, lists, maps, io_lib, string, math, binary, re, ets, os, unicode, code],
                             {F, A} <- M:module_info(exports), erlang:is_builtin(M, F, A)],
     t:p(lists:sort(Natives)).

@@ -133,8 +133,7 @@ const ALSO_BUILTIN: &[(&str, &str, u8)] = &[
 fn is_builtin_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     static ALL: OnceLock<HashSet<(&'static str, &'static str, u8)>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let entries = crate::all().into_iter().flatten();
-        entries
+        crate::bound()
             .filter(|b| !NIF_MODULES.contains(&b.module))
             .map(|b| (b.module, b.name, b.arity))
             .filter(|b| !ERLANG_IN_OTP.contains(b))

@@ -57,6 +57,8 @@ pub mod tuple;
 pub mod unicode;
 pub mod zlib;
 
+use std::sync::OnceLock;
+
 use kvik_proc::BifEntry;
 
 /// Every table, one line a file.
@@ -110,9 +112,16 @@ pub fn all() -> Vec<&'static [BifEntry]> {
     tables
 }
 
+/// Every table that was bound, those of crates above too.
+static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
+
+pub(crate) fn bound() -> impl Iterator<Item = &'static BifEntry> {
+    BOUND.get().into_iter().flatten().copied().flatten()
+}
 /// Binds every function of the tables to its export, those of crates above too.
-pub fn register(more: &[&[BifEntry]]) -> Result<(), String> {
-    for e in all().into_iter().chain(more.iter().copied()).flatten() {
+pub fn register(more: &[&'static [BifEntry]]) -> Result<(), String> {
+    BOUND.get_or_init(|| all().into_iter().chain(more.iter().copied()).collect());
+    for e in bound() {
         let atom = |name| kvik_term::Atom::intern(name).map_err(|e| format!("{name}: {e:?}"));
         let export = kvik_code::export(atom(e.module)?, atom(e.name)?, e.arity as u32);
         kvik_jit::bind_bif(export, e.f);
