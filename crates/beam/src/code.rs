@@ -125,6 +125,11 @@ impl Code {
         Ok(code)
     }
 
+    /// All operands of all instructions, in order.
+    pub fn operands(&self) -> &[Arg] {
+        &self.args
+    }
+
     /// The operands of an instruction, as many as its arity; a list is the last one.
     #[inline]
     pub fn args(&self, op: &Op) -> &[Arg] {

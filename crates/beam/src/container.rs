@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::ops::Range;
 
+/// Chunks that tools read: a module is loaded the same with them and without.
+const FOR_TOOLS: [&[u8; 4]; 3] = [b"Abst", b"Dbgi", b"Docs"];
 /// No module is larger than this once gunzipped.
 const MAX_FILE: u64 = 1 << 30;
 
@@ -37,6 +39,17 @@ impl<'a> Container<'a> {
     /// Name and contents of every chunk, in order.
     pub fn chunks(&self) -> impl Iterator<Item = ([u8; 4], &[u8])> {
         self.chunks.iter().filter_map(|(id, range)| Some((*id, self.data.get(range.clone())?)))
+    }
+
+    /// All that a module is loaded by: two files that are alike in this are the same to the loader.
+    pub fn essence(&self) -> Vec<u8> {
+        let mut all = Vec::new();
+        for (id, bytes) in self.chunks().filter(|(id, _)| !FOR_TOOLS.contains(&id)) {
+            all.extend_from_slice(&id);
+            all.extend_from_slice(&bytes.len().to_le_bytes());
+            all.extend_from_slice(bytes);
+        }
+        all
     }
 
     /// The file, no longer compressed.
@@ -73,4 +86,42 @@ fn find_chunks(data: &[u8]) -> Option<Vec<([u8; 4], Range<usize>)>> {
         chunks.push((id, start..start.checked_add(size)?));
     }
     Some(chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+        let mut body = b"BEAM".to_vec();
+        for (id, bytes) in chunks {
+            body.extend_from_slice(*id);
+            body.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
+            body.extend_from_slice(bytes);
+            body.resize(body.len().next_multiple_of(4), 0);
+        }
+        let mut all = b"FOR1".to_vec();
+        all.extend_from_slice(&(body.len() as u32).to_be_bytes());
+        all.extend(body);
+        all
+    }
+    fn essence(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+        Container::parse(&file(chunks)).unwrap().essence()
+    }
+
+    #[test]
+    fn an_essence_tells_files_apart_by_all_but_notes_for_tools() {
+        let plain = essence(&[(b"Code", b"abc"), (b"LitT", b"d")]);
+        assert_eq!(plain, essence(&[(b"Code", b"abc"), (b"Dbgi", b"xy"), (b"LitT", b"d")]));
+        for other in [
+            essence(&[(b"Code", b"abd"), (b"LitT", b"d")]),
+            essence(&[(b"Code", b"abc"), (b"LitU", b"d")]),
+            essence(&[(b"LitT", b"d"), (b"Code", b"abc")]),
+            essence(&[(b"Code", b"abc"), (b"LitT", b"d"), (b"New ", b"")]),
+            essence(&[(b"Code", b"abcLitT"), (b"LitT", b"d")]),
+            essence(&[]),
+        ] {
+            assert_ne!(plain, other);
+        }
+    }
 }

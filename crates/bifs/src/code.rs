@@ -1,5 +1,6 @@
 //! Code loading: what `code_server`, `init` and `erts_code_purger` ask for.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -10,6 +11,8 @@ use kvik_heap::Pins;
 use kvik_jit::LoadError;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
+
+use crate::ahead::{self, Taken};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "prepare_loading", 2, prepare_loading),
@@ -37,9 +40,8 @@ type Prepared = Mutex<Option<Instance>>;
 /// The modules that are part of the VM, in the order in which they were loaded.
 static PRELOADED: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
 
-/// Loads one of the preloaded modules.
-pub fn preload(file: &[u8]) -> Result<Atom, String> {
-    let mut i = kvik_jit::prepare(file).map_err(|e| e.to_string())?;
+/// Puts one of the preloaded modules in place.
+pub fn preload(mut i: Instance) -> Result<Atom, String> {
     let name = i.name;
     // OTP's own preloaded modules know no lines, and traces show it.
     i.lines = Default::default();
@@ -55,16 +57,31 @@ fn pair<'h>(p: &'h Proc, tag: Atom, value: impl Into<Term<'h>>) -> Term<'h> {
 }
 
 /// The bytes of a binary; a bit string that has no whole number of them is no file.
-fn whole_bytes(t: Term<'_>) -> Option<Vec<u8>> {
-    t.as_bits().filter(|b| b.is_binary()).map(|b| b.to_bytes().into_owned())
+fn whole_bytes(t: Term<'_>) -> Option<Cow<'_, [u8]>> {
+    t.as_bits().filter(|b| b.is_binary()).map(|b| b.to_bytes())
+}
+
+/// A process that waits for a module which another thread prepares.
+enum Ahead {}
+impl Pins for Ahead {
+    type In<'h> = ();
 }
 
 fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    p.resumed::<Ahead>();
     let (Some(name), Some(bytes)) = (a[0].as_atom(), whole_bytes(a[1])) else {
         return Err(p.badarg());
     };
+    let made = match ahead::take(name.name(), &bytes, p.pid()) {
+        Taken::Made(i) => Ok(*i),
+        Taken::Nothing => kvik_jit::prepare(&bytes),
+        Taken::UnderWay => {
+            p.suspend_for(p.pid());
+            return Err(p.again::<Ahead>((), None));
+        }
+    };
     p.heap.bump_reductions(bytes.len() as i64 / 64);
-    match kvik_jit::prepare(&bytes) {
+    match made {
         Ok(i) if i.name == name => Ok(p.heap.magic_ref(Arc::new(Prepared::new(Some(i))))),
         Ok(i) => refused(p, name, &format!("it is module {}", i.name.name())),
         Err(LoadError::Full(_)) => Err(p.system_limit()),

@@ -2,6 +2,7 @@
 //! line in a table for each function.
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 pub mod arith;
 pub mod atomics;
 pub mod binary;

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 static ALLOCATOR: kvik_sys::alloc::Allocator = kvik_sys::alloc::Allocator;
 
 fn main() {
+    kvik_sys::alloc::prepare();
     let mut argv = std::env::args_os();
     let name = PathBuf::from(argv.next().unwrap_or_default());
     let args: Vec<OsString> = argv.collect();

@@ -1,17 +1,37 @@
 //! The export table: one entry for each `{M, F, A}` that anything names, never freed.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, RwLock};
 
 use kvik_term::{Atom, Export, ExportSlot};
 
 type Key = (Atom, Atom, u32);
-type Map = HashMap<Key, &'static Export>;
+type Map = HashMap<Key, &'static Export, BuildHasherDefault<Mixed>>;
 
 fn table() -> &'static RwLock<Map> {
     static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
-    TABLE.get_or_init(|| RwLock::new(HashMap::with_capacity(8192)))
+    let new = || HashMap::with_capacity_and_hasher(8192, Default::default());
+    TABLE.get_or_init(|| RwLock::new(new()))
+}
+
+/// The hash of a key: its three numbers, none of which a stranger may choose.
+#[derive(Default)]
+struct Mixed(u64);
+
+const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
+
+impl Hasher for Mixed {
+    fn write_u32(&mut self, n: u32) {
+        self.0 = (self.0.rotate_left(20) ^ n as u64).wrapping_mul(MIX);
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u32(*b as u32));
+    }
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
 }
 
 static UNDEF: AtomicUsize = AtomicUsize::new(0);
@@ -54,7 +74,7 @@ static RECENT: [ExportSlot; CACHE] = [const { ExportSlot::new() }; CACHE];
 
 fn slot((m, f, a): &Key) -> &'static ExportSlot {
     let h = (m.index() as u64) << 32 ^ (f.index() as u64) << 8 ^ *a as u64;
-    let h = h.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let h = h.wrapping_mul(MIX) >> 40;
     &RECENT[h as usize % CACHE]
 }
 

@@ -82,8 +82,8 @@ impl<'m> Compiler<'m> {
         strings: &'m [u8],
     ) -> Compiler<'m> {
         let mut a = Asm::new();
-        // Some 15 bytes for an instruction of some four.
-        a.buf.reserve(5 * module.code.bytes.len());
+        // Some 22 bytes for an instruction of some four. What is not used is never touched.
+        a.buf.reserve(8 * module.code.bytes.len());
         let labels = code.labels.iter().map(|_| a.label()).collect();
         let lambda_labels = lambdas.iter().map(|_| a.label()).collect();
         Compiler {

@@ -160,17 +160,15 @@ fn literals(
         terms.push(t);
     }
     terms.extend(code.bigs.iter().map(|b| h.big(b.negative, &b.digits)));
-    for op in &code.ops {
-        for arg in code.args(op).iter().chain(code.list(op)) {
-            if let Arg::Int(i) = arg {
-                if !fits_small(*i) {
-                    terms.push(h.integer(*i));
-                }
-            }
+    for arg in code.operands() {
+        match arg {
+            Arg::Int(i) if !fits_small(*i) => terms.push(h.integer(*i)),
+            _ => {}
         }
     }
     let mut key_tuples = HashMap::new();
-    for (at, op) in code.ops.iter().enumerate() {
+    let new_maps = code.ops.iter().enumerate().filter(|(_, op)| op.opcode == Opcode::PutMapAssoc);
+    for (at, op) in new_maps {
         if let Some(keys) = keys_of_new(&h, code, op, &terms, atoms) {
             key_tuples.insert(at, terms.len());
             terms.push(h.tuple(&keys));
@@ -179,7 +177,7 @@ fn literals(
     Ok((LiteralArea::new(&terms).ok_or(LoadError::Full("literals"))?, key_tuples))
 }
 
-/// The keys, in order, of an instruction that makes a flat map of immediate keys, all different.
+/// The keys, in order, of a `put_map_assoc` that makes a flat map of immediate keys, all different.
 fn keys_of_new<'h>(
     h: &'h Heap,
     code: &Generic,
@@ -187,7 +185,7 @@ fn keys_of_new<'h>(
     terms: &[Term<'h>],
     atoms: &[Atom],
 ) -> Option<Vec<Term<'h>>> {
-    let (Opcode::PutMapAssoc, [_, Arg::Literal(i), ..]) = (op.opcode, code.args(op)) else {
+    let [_, Arg::Literal(i), ..] = code.args(op) else {
         return None;
     };
     let pairs = code.list(op);
@@ -237,11 +235,10 @@ fn compile<'m>(
             arity: f.arity as u32,
             line: f.line,
         });
-        let e = kvik_code::export(name, function, f.arity as u32);
-        if e.extra.load(std::sync::atomic::Ordering::Acquire) != 0 {
-            native(c, f, e)?;
-        } else {
-            c.function(f)?;
+        let e = kvik_code::known_export(name, function, f.arity as u32);
+        match e.filter(|e| e.extra.load(std::sync::atomic::Ordering::Acquire) != 0) {
+            Some(e) => native(c, f, e)?,
+            None => c.function(f)?,
         }
         let ops = c.code.ops.get(f.ops.clone()).unwrap_or_default();
         if ops.iter().any(|op| op.opcode == Opcode::OnLoad) {

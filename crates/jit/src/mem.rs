@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock};
 
 /// Bytes reserved. Pages cost nothing before they are used.
 const SIZE: usize = 256 << 20;
+const PAGE: usize = 4096;
 
 struct Region {
     exec: usize,
@@ -82,9 +83,22 @@ impl Code {
     pub fn address(&self) -> usize {
         region().map_or(0, |r| r.exec) + self.offset
     }
-    /// Writes bytes from the start on.
+    /// Writes bytes from the start on, once.
     pub fn write(&self, bytes: &[u8]) {
-        self.write_at(0, bytes)
+        self.advise(libc::MADV_POPULATE_WRITE);
+        self.write_at(0, bytes);
+        // The writable mapping's pages are seldom needed again. They stay where they are, as they
+        // are the executable mapping's too; but a page that both have is counted twice.
+        self.advise(libc::MADV_DONTNEED);
+    }
+    /// About the writable mapping. An advice that the system does not know changes nothing.
+    fn advise(&self, advice: libc::c_int) {
+        let Some(r) = region() else { return };
+        let start = (r.write + self.offset) & !(PAGE - 1);
+        let end = (r.write + self.offset + self.len).next_multiple_of(PAGE);
+        // SAFETY: inside of the region, whose size is a multiple of the page's. Of shared memory
+        // `MADV_DONTNEED` drops the mapping's own table entries, and nothing that is written there.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, advice) };
     }
     pub fn write_at(&self, at: usize, bytes: &[u8]) {
         let Some(r) = region() else { return };

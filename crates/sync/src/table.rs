@@ -102,8 +102,11 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
     /// Room for `limit` tasks, with numbers of `bits` bits.
     pub fn new(limit: usize, bits: u32) -> Table<T> {
         let size = limit.next_power_of_two().min(1 << bits);
+        // Fresh memory is zero already: of a large table only what is used becomes present.
+        let slots = Box::new_zeroed_slice(size);
         Table {
-            slots: (0..size).map(|_| AtomicPtr::default()).collect(),
+            // SAFETY: a null pointer is all zeros.
+            slots: unsafe { slots.assume_init() },
             next: Apart(AtomicU64::new(0)),
             count: Apart(AtomicU64::new(0)),
             limit: limit.min(size),

@@ -8,6 +8,7 @@
 //! thread waiting, and not at all where nobody calls. Here that is done by [`give_back`] alone.
 
 use std::alloc::{GlobalAlloc, Layout};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use libmimalloc_sys as mi;
 
@@ -37,17 +38,41 @@ const SMALL_PAGES: usize = 8 * REGION;
 /// What mimalloc's regions begin at a multiple of.
 const REGION: usize = 32 << 20;
 
+/// Run before `main`. The language's runtime asks for the first blocks, when nobody knows yet where
+/// mimalloc's region will be; they would lie in pages of 2 MB that are present as a whole.
+#[used]
+#[link_section = ".init_array"]
+static BEFORE_MAIN: extern "C" fn() = {
+    extern "C" fn no_huge_pages() {
+        // SAFETY: asks for and sets whether there are huge pages, which changes nothing that a
+        // program could see.
+        unsafe {
+            if libc::prctl(libc::PR_GET_THP_DISABLE, 0, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) == 0
+            {
+                PUT_OFF.store(true, Relaxed);
+            }
+        }
+    }
+    no_huge_pages
+};
+/// There were huge pages, and there are to be some again.
+static PUT_OFF: AtomicBool = AtomicBool::new(false);
+
 /// Leaves giving memory back to [`give_back`], and begins with small pages. To be called before
-/// there are threads.
+/// there are threads or other programs.
 pub fn prepare() {
-    // SAFETY: sets a number; asks for a block and frees it; the advice changes nothing that a
-    // program could see, whatever lies there.
+    // SAFETY: sets numbers; asks for a block and frees it; the advice, and whether there are huge
+    // pages, changes nothing that a program could see, whatever lies there.
     unsafe {
         mi::mi_option_set(ARENA_PURGE_MULT, 10_000_000);
         let block = mi::mi_malloc(1);
         let region = (block as usize & !(REGION - 1)) as *mut libc::c_void;
         libc::madvise(region, SMALL_PAGES, libc::MADV_NOHUGEPAGE);
         mi::mi_free(block);
+        if PUT_OFF.swap(false, Relaxed) {
+            libc::prctl(libc::PR_SET_THP_DISABLE, 0, 0, 0, 0);
+        }
     }
 }
 /// Gives memory that is free back to the system. Any thread may call it, and the others go on. True

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use kvik_bifs::system;
 use kvik_heap::Heap;
@@ -12,32 +11,9 @@ use kvik_proc::{process, sched};
 use kvik_term::{am, Atom, Term};
 
 use crate::flags::Flags;
-use crate::{hooks, Options};
-
-/// The modules that are there before any file is read, as OTP has them.
-const PRELOADED: &[&str] = &[
-    "erl_tracer",
-    "erts_code_purger",
-    "erts_dirty_process_signal_handler",
-    "erts_internal",
-    "erts_literal_area_collector",
-    "erl_init",
-    "init",
-    "persistent_term",
-    "prim_buffer",
-    "prim_eval",
-    "prim_file",
-    "prim_inet",
-    "prim_zip",
-    "zlib",
-    "erlang",
-    "erl_prim_loader",
-    "atomics",
-    "counters",
-];
+use crate::{hooks, preload, Options};
 
 pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
-    kvik_sys::alloc::prepare();
     kvik_bifs::trace::install();
     kvik_bifs::file::install();
     kvik_dist::install();
@@ -61,9 +37,7 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
     kvik_bifs::break_menu::install();
     kvik_port::breaks::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))?;
-    for name in PRELOADED {
-        preload(&options.preloaded, name)?;
-    }
+    preload::all(&options.preloaded)?;
     first_processes(options)?;
     sched::start(&config).map_err(|e| format!("no threads: {e}"))?;
     if let Some(at) = flags.web {
@@ -83,13 +57,6 @@ fn emu_args(options: &Options) -> Vec<OsString> {
     }
     all.extend(options.init_args.iter().cloned());
     all
-}
-
-fn preload(dir: &Path, name: &str) -> Result<(), String> {
-    let path = dir.join(format!("{name}.beam"));
-    let file = std::fs::read(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    kvik_bifs::code::preload(&file).map_err(|e| format!("{}: {e}", path.display()))?;
-    Ok(())
 }
 
 fn atom(name: &str) -> Atom {

@@ -2,9 +2,11 @@
 //! modules, starts the first processes and the schedulers.
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod boot;
 mod flags;
 pub mod hooks;
+mod preload;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -31,9 +33,12 @@ pub fn run(options: Options) -> i32 {
         }
     };
     match boot::start(&options, &flags) {
-        Ok(()) => loop {
-            std::thread::park();
-        },
+        Ok(()) => {
+            ahead::work(&options);
+            loop {
+                std::thread::park();
+            }
+        }
         Err(e) => {
             eprintln!("kvik: {e}");
             1

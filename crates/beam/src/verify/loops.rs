@@ -54,13 +54,21 @@ impl Loops {
         let (first, last) = (edges.first()?.0, edges.iter().map(|(a, b)| *a.max(b)).max()?);
         let low = edges.iter().map(|(_, to)| *to).min()?.min(first);
         let mut marks = vec![Mark::New; last - low + 1];
-        let from = |at: usize| edges.partition_point(|(a, _)| *a < at);
+        // Where the edges of each instruction begin.
+        let mut firsts = vec![edges.len(); last - low + 1];
+        for (edge, (at, _)) in edges.iter().enumerate().rev() {
+            if let Some(first) = firsts.get_mut(at - low) {
+                *first = edge;
+            }
+        }
+        let from = |at: usize| firsts.get(at - low).copied().unwrap_or(edges.len());
+        // Each instruction on the path, with the next of its edges to follow.
+        let mut path = Vec::new();
         for start in low..=last {
-            // Each instruction on the path, with the next of its edges to follow.
-            let mut path = vec![(start, from(start))];
             if marks.get(start - low) != Some(&Mark::New) {
                 continue;
             }
+            path.push((start, from(start)));
             while let Some((at, edge)) = path.last_mut() {
                 if let Some(mark) = marks.get_mut(*at - low) {
                     *mark = Mark::Open;
