@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kvik_heap::arith::integer_value;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::atom::AtomError;
-use kvik_term::{am, Atom, Term, View};
+use kvik_term::{am, Atom, Term};
 use num_bigint::BigInt;
 
-use crate::float_text;
+use crate::float_text::{self, Text};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "atom_to_list", 1, atom_to_list),
@@ -100,17 +100,20 @@ fn base(a: &[Term<'_>]) -> Option<u32> {
         }
     }
 }
-fn integer_text(a: &[Term<'_>]) -> Option<String> {
-    match (a[0].view(), base(a)?) {
-        (View::Small(i), 10) => Some(i.to_string()),
-        (_, base) => integer_value(a[0]).map(|i| i.to_str_radix(base).to_uppercase()),
+fn integer_text(a: &[Term<'_>]) -> Option<Text> {
+    match (a[0].as_small(), base(a)?) {
+        (Some(i), 10) => Some(itoa::Buffer::new().format(i).as_bytes().into()),
+        (_, base) => {
+            let text = integer_value(a[0])?.to_str_radix(base).to_uppercase();
+            Some(text.into_bytes().into())
+        }
     }
 }
 fn integer_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    integer_text(a).map(|s| p.heap.string(&s)).ok_or_else(|| p.badarg())
+    integer_text(a).map(|s| p.heap.byte_list(&s)).ok_or_else(|| p.badarg())
 }
 fn integer_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    integer_text(a).map(|s| p.heap.binary(s.as_bytes())).ok_or_else(|| p.badarg())
+    integer_text(a).map(|s| p.heap.binary(&s)).ok_or_else(|| p.badarg())
 }
 
 /// A sign perhaps, and at least one digit of the base.
@@ -131,8 +134,10 @@ fn parse_integer<'h>(p: &'h Proc, s: &[u8], base: u32) -> Option<Term<'h>> {
     let i = BigInt::parse_bytes(digits, base)?;
     Some(p.heap.big_integer(&if negative { -i } else { i }))
 }
-fn bytes_of_list(t: Term<'_>) -> Option<Vec<u8>> {
-    t.list_to_vec()?.iter().map(|t| u8::try_from(t.as_small()?).ok()).collect()
+fn bytes_of_list(t: Term<'_>) -> Option<Text> {
+    let mut all = t.list();
+    let bytes = all.by_ref().map(|t| u8::try_from(t.as_small()?).ok()).collect::<Option<Text>>()?;
+    all.rest.is_nil().then_some(bytes)
 }
 fn list_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let i = bytes_of_list(a[0]).zip(base(a)).and_then(|(s, b)| parse_integer(p, &s, b));
@@ -144,18 +149,18 @@ fn binary_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     i.ok_or_else(|| p.badarg())
 }
 
-fn float_string(a: &[Term<'_>]) -> Option<String> {
+fn float_string(a: &[Term<'_>]) -> Option<Text> {
     let f = a[0].as_float()?;
     match a.get(1) {
-        None => Some(float_text::scientific(f, 20)),
-        Some(options) => float_text::by_options(f, &options.list_to_vec()?),
+        None => Some(float_text::scientific(f, 20).into_bytes().into()),
+        Some(options) => float_text::by_options(f, *options),
     }
 }
 fn float_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    float_string(a).map(|s| p.heap.string(&s)).ok_or_else(|| p.badarg())
+    float_string(a).map(|s| p.heap.byte_list(&s)).ok_or_else(|| p.badarg())
 }
 fn float_to_binary<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    float_string(a).map(|s| p.heap.binary(s.as_bytes())).ok_or_else(|| p.badarg())
+    float_string(a).map(|s| p.heap.binary(&s)).ok_or_else(|| p.badarg())
 }
 fn list_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let f = bytes_of_list(a[0]).and_then(|s| float_text::parse(&s));

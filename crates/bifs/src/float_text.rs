@@ -1,6 +1,10 @@
 //! Floats as text, to the letter as OTP writes and reads them.
 
 use kvik_term::{am, Term};
+use smallvec::SmallVec;
+
+/// A number's text, which is mostly short.
+pub type Text = SmallVec<[u8; 32]>;
 
 /// `d.ddde[+-]dd` with so many digits after the point.
 pub fn scientific(f: f64, digits: usize) -> String {
@@ -17,14 +21,15 @@ const LIMIT: usize = 256;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// As `float_to_list/2` asks. Of several options the last one counts.
-pub fn by_options(f: f64, options: &[Term<'_>]) -> Option<String> {
+pub fn by_options(f: f64, options: Term<'_>) -> Option<Text> {
     enum Form {
         Scientific(i64),
         Decimals(i64),
         Short,
     }
     let (mut form, mut compact) = (Form::Scientific(20), false);
-    for o in options {
+    let mut all = options.list();
+    for o in all.by_ref() {
         match (o.as_atom(), o.as_tuple_n::<2>()) {
             (Some(am::compact), _) => compact = true,
             (Some(am::short), _) => form = Form::Short,
@@ -39,8 +44,11 @@ pub fn by_options(f: f64, options: &[Term<'_>]) -> Option<String> {
             _ => return None,
         }
     }
+    if !all.rest.is_nil() {
+        return None;
+    }
     let text = match form {
-        Form::Short => short(f),
+        Form::Short => return Some(short(f)),
         // The C library takes a negative precision as none given.
         Form::Scientific(n) => scientific(f, usize::try_from(n).unwrap_or(6).min(LIMIT)),
         Form::Decimals(n) => {
@@ -58,7 +66,7 @@ pub fn by_options(f: f64, options: &[Term<'_>]) -> Option<String> {
             }
         }
     };
-    (text.len() < LIMIT).then_some(text)
+    (text.len() < LIMIT).then(|| text.into_bytes().into())
 }
 
 /// A number of decimals. Up to 18 of them the fraction is scaled and rounded as a float, as OTP
@@ -83,13 +91,14 @@ fn fixed(f: f64, decimals: usize) -> String {
 
 /// The shortest text that reads back as the same float, plain or with an exponent, whichever is
 /// shorter (`ryu/d2s.c` in OTP has the rule).
-pub fn short(f: f64) -> String {
+pub fn short(f: f64) -> Text {
     let mut room = ryu::Buffer::new();
-    let (digits, scientific) = digits_of(room.format_finite(f.abs()));
+    let d = Digits::of(room.format_finite(f.abs()));
+    let digits = d.as_slice();
     let n = digits.len() as i32;
-    let value = digits.bytes().fold(0, |v, d| v * 10 + (d - b'0') as u64);
-    let last = scientific - n + 1;
-    let (lower, upper) = match (n, scientific) {
+    let value = digits.iter().fold(0, |v, d| v * 10 + (d - b'0') as u64);
+    let last = d.exponent - n + 1;
+    let (lower, upper) = match (n, d.exponent) {
         (1, _) => (-4, 2),
         (_, 10..) => (-(n + 2), 2),
         _ => (-(n + 2), 1),
@@ -98,39 +107,67 @@ pub fn short(f: f64) -> String {
     let large = (value >= 1 << 53 && last == 0)
         || (value > (1 << 52) / 5 && last == 1)
         || (value > (1 << 51) / 25 && last == 2);
-    let sign = if f.is_sign_negative() { "-" } else { "" };
+    let sign: &[u8] = if f.is_sign_negative() { b"-" } else { b"" };
+    let zeros = |n: i32| &b"0000"[..n as usize];
+    let mut text = Text::new();
+    let mut put = |parts: [&[u8]; 5]| parts.iter().for_each(|s| text.extend_from_slice(s));
+    let point = n + last;
     if value != 0 && (last < lower || last > upper || large) {
         let (first, rest) = digits.split_at(1);
-        let rest = if rest.is_empty() { "0" } else { rest };
-        let exponent = scientific.to_string();
-        return [sign, first, ".", rest, "e", &exponent].concat();
-    }
-    let point = n + last;
-    if last >= 0 {
-        [sign, &digits, &"0".repeat(last as usize), ".0"].concat()
+        let rest: &[u8] = if rest.is_empty() { b"0" } else { rest };
+        let mut room = itoa::Buffer::new();
+        put([sign, first, b".", rest, b"e"]);
+        text.extend_from_slice(room.format(d.exponent).as_bytes());
+    } else if last >= 0 {
+        put([sign, digits, zeros(last), b".0", b""]);
     } else if point > 0 {
         let (whole, rest) = digits.split_at(point as usize);
-        [sign, whole, ".", rest].concat()
+        put([sign, whole, b".", rest, b""]);
     } else {
-        [sign, "0.", &"0".repeat(-point as usize), &digits].concat()
+        put([sign, b"0.", zeros(-point), digits, b""]);
     }
+    text
 }
 
-/// The digits of a number's text, without zeros at both ends, and the exponent of the first one.
-fn digits_of(text: &str) -> (String, i32) {
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let mut digits = String::with_capacity(24);
-    digits.push_str(whole);
-    digits.push_str(fraction);
-    let zeros = digits.bytes().take_while(|d| *d == b'0').count();
-    if zeros == digits.len() {
-        return ("0".into(), 0);
+/// A number's digits without zeros at both ends, and the exponent of the first one.
+struct Digits {
+    room: [u8; 24],
+    len: usize,
+    exponent: i32,
+}
+impl Digits {
+    /// Of Ryu's text: at most 17 digits that count.
+    fn of(text: &str) -> Digits {
+        let mut d = Digits { room: [b'0'; 24], len: 0, exponent: 0 };
+        let (mut places, mut leading, mut whole, mut exponent) = (0, 0, None, 0);
+        for (i, c) in text.bytes().enumerate() {
+            match c {
+                b'.' => whole = Some(places),
+                b'e' => {
+                    exponent = text[i + 1..].parse().unwrap_or(0);
+                    break;
+                }
+                b'0' if d.len == 0 => (places, leading) = (places + 1, leading + 1),
+                _ => {
+                    places += 1;
+                    if let Some(at) = d.room.get_mut(d.len) {
+                        (*at, d.len) = (c, d.len + 1);
+                    }
+                }
+            }
+        }
+        d.exponent = exponent + whole.unwrap_or(places) - 1 - leading;
+        while d.len > 0 && d.room[d.len - 1] == b'0' {
+            d.len -= 1;
+        }
+        if d.len == 0 {
+            (d.len, d.exponent) = (1, 0);
+        }
+        d
     }
-    digits.drain(..zeros);
-    digits.truncate(digits.trim_end_matches('0').len());
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    (digits, exponent + whole.len() as i32 - 1 - zeros as i32)
+    fn as_slice(&self) -> &[u8] {
+        &self.room[..self.len]
+    }
 }
 
 /// How much of a text is a float: sign, digits, point, digits, perhaps an exponent.
@@ -157,7 +194,12 @@ pub fn parse(s: &[u8]) -> Option<f64> {
     if s.is_empty() || prefix_length(s) != s.len() {
         return None;
     }
-    std::str::from_utf8(s).ok()?.replace(',', ".").parse::<f64>().ok().filter(|f| f.is_finite())
+    let text = std::str::from_utf8(s).ok()?;
+    let f = match s.contains(&b',') {
+        true => text.replace(',', ".").parse::<f64>(),
+        false => text.parse(),
+    };
+    f.ok().filter(|f| f.is_finite())
 }
 
 #[cfg(test)]
@@ -183,7 +225,7 @@ mod tests {
             (9007199254740993.0, "9007199254740992.0"),
         ];
         for (f, s) in cases.iter().take(13) {
-            assert_eq!(short(*f), *s);
+            assert_eq!(std::str::from_utf8(&short(*f)).unwrap(), *s);
         }
         assert_eq!(scientific(1.0, 20), "1.00000000000000000000e+00");
         assert_eq!(parse(b"1.5e3"), Some(1500.0));

@@ -126,7 +126,10 @@ impl Heap {
     }
     /// A string as a list of code points.
     pub fn string(&self, s: &str) -> Term<'_> {
-        self.charlist(s.chars().map(|c| c as u32))
+        match s.is_ascii() {
+            true => self.byte_list(s.as_bytes()),
+            false => self.charlist(s.chars().map(|c| c as u32)),
+        }
     }
     #[inline]
     pub fn tuple<'h>(&'h self, elements: &[Term<'h>]) -> Term<'h> {
