@@ -5,7 +5,7 @@
 //! fixed, an object that goes is only marked, so that whoever walks the table finds its place
 //! again; [`Linear::purge`] removes the marked ones later.
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{Heap, Kept, OwnedTerm};
 use kvik_term::Term;
 use smallvec::SmallVec;
 
@@ -18,21 +18,40 @@ const SEGMENT: usize = 2048;
 /// Most buckets that one operation splits or joins.
 const STEPS: usize = 5;
 
-pub struct Row {
-    object: OwnedTerm,
-    hash: u32,
-    dead: bool,
-}
+/// An object, and beside it the hash of its key with a bit for whether it is dead.
+pub struct Row(Kept<u32>);
+
+/// A hash has 31 bits.
+const DEAD: u32 = 1 << 31;
 
 impl Row {
-    pub fn object(&self) -> Term<'_> {
-        self.object.term()
+    fn new(object: OwnedTerm, hash: u32) -> Row {
+        Row(Kept::new(object, hash))
     }
-    pub fn owned(&self) -> &OwnedTerm {
-        &self.object
+    pub fn object(&self) -> Term<'_> {
+        self.0.term()
     }
     pub fn words(&self) -> usize {
-        self.object.words()
+        self.0.words()
+    }
+    pub fn copy<'h>(&self, heap: &'h Heap) -> Term<'h> {
+        heap.copy_kept(&self.0)
+    }
+    fn hash(&self) -> u32 {
+        self.0.beside & !DEAD
+    }
+    fn is_dead(&self) -> bool {
+        self.0.beside & DEAD != 0
+    }
+    fn kill(&mut self) {
+        self.0.beside |= DEAD
+    }
+    fn revive(&mut self) {
+        self.0.beside &= !DEAD
+    }
+    /// Another object of the same key.
+    fn replace(&mut self, object: OwnedTerm) {
+        *self = Row::new(object, self.0.beside)
     }
 }
 
@@ -101,11 +120,13 @@ impl Linear {
     }
     #[inline]
     fn has_key(&self, row: &Row, key: Term<'_>, hash: u32) -> bool {
-        row.hash == hash && order::same(key, key_of(row.object(), self.keypos))
+        row.hash() == hash && order::same(key, key_of(row.object(), self.keypos))
     }
     /// Where the objects of a key stand in their bucket, dead ones too.
     fn span(&self, key: Term<'_>) -> (usize, std::ops::Range<usize>) {
-        let hash = hash::of_key(key);
+        self.span_hashed(key, hash::of_key(key))
+    }
+    fn span_hashed(&self, key: Term<'_>, hash: u32) -> (usize, std::ops::Range<usize>) {
         let b = self.index(hash);
         let rows = &self.buckets[b];
         let Some(from) = rows.iter().position(|r| self.has_key(r, key, hash)) else {
@@ -122,13 +143,25 @@ impl Linear {
     /// The live objects of a key, newest first.
     pub fn get(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
         let (b, span) = self.span(key);
-        self.buckets[b][span].iter().filter(|r| !r.dead)
+        self.buckets[b][span].iter().filter(|r| !r.is_dead())
     }
     /// The one object of a key in a `set`.
     pub fn get_one(&self, key: Term<'_>) -> Option<&Row> {
         let hash = hash::of_key(key);
         let rows = &self.buckets[self.index(hash)];
-        rows.iter().find(|r| self.has_key(r, key, hash)).filter(|r| !r.dead)
+        rows.iter().find(|r| self.has_key(r, key, hash)).filter(|r| !r.is_dead())
+    }
+    /// Changes an element of the one object of a key in a `set`, from an immediate to another: see
+    /// `Kept::change_element`.
+    pub fn change<'s>(
+        &mut self,
+        key: Term<'_>,
+        i: usize,
+        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
+    ) -> Option<Term<'static>> {
+        let (b, span) = self.span(key);
+        let row = self.buckets[b][span].first_mut().filter(|r| !r.is_dead())?;
+        row.0.change_element(i, f)
     }
     /// As `get`, with those that are marked dead: all that the table keeps.
     pub fn get_kept(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
@@ -142,20 +175,21 @@ impl Linear {
     /// False where `only_new` and there is an object of that key.
     pub fn put(&mut self, object: Term<'_>, only_new: bool, fixed: bool) -> bool {
         let key = key_of(object, self.keypos);
-        let (b, span) = self.span(key);
-        let live = self.buckets[b][span.clone()].iter().any(|r| !r.dead);
+        let hash = hash::of_key(key);
+        let (b, span) = self.span_hashed(key, hash);
+        let live = self.buckets[b][span.clone()].iter().any(|r| !r.is_dead());
         if only_new && live {
             return false;
         }
         if self.kind == Kind::Bag && self.revive(b, &span, object) {
             return true;
         }
-        let row = Row { object: OwnedTerm::new(object), hash: hash::of_key(key), dead: false };
+        let row = Row::new(OwnedTerm::new(object), hash);
         self.words += row.words();
         if self.kind == Kind::Set && !span.is_empty() {
             let old = std::mem::replace(&mut self.buckets[b][span.start], row);
             self.words -= old.words();
-            self.items += old.dead as usize;
+            self.items += old.is_dead() as usize;
             return true;
         }
         self.buckets[b].insert(span.start, row);
@@ -171,8 +205,8 @@ impl Linear {
         let Some(i) = span.clone().find(|i| order::same(rows[*i].object(), object)) else {
             return false;
         };
-        if rows[i].dead {
-            rows[i].dead = false;
+        if rows[i].is_dead() {
+            rows[i].revive();
             self.items += 1;
             rows[span.start..=i].rotate_right(1);
         }
@@ -185,13 +219,13 @@ impl Linear {
         let mut n = 0;
         let mut i = span.start;
         for _ in span {
-            if self.buckets[b][i].dead || !which(&self.buckets[b][i]) {
+            if self.buckets[b][i].is_dead() || !which(&self.buckets[b][i]) {
                 i += 1;
                 continue;
             }
             n += 1;
             if fixed {
-                self.buckets[b][i].dead = true;
+                self.buckets[b][i].kill();
                 self.dirty = true;
                 i += 1;
             } else {
@@ -217,7 +251,7 @@ impl Linear {
         let (b, span) = self.span(key_of(object, self.keypos));
         if let Some(r) = self.buckets[b][span].first_mut() {
             self.words -= r.words();
-            r.object = OwnedTerm::new(object);
+            r.replace(OwnedTerm::new(object));
             self.words += r.words();
         }
     }
@@ -237,12 +271,15 @@ impl Linear {
                 self.mask = self.mask << 1 | 1;
                 0
             };
-            let all = std::mem::take(&mut self.buckets[from]);
             let mask = self.mask as usize;
-            let (go, stay): (Bucket, Bucket) =
-                all.into_iter().partition(|r| r.hash as usize & mask == to);
-            self.buckets[from] = stay;
-            self.buckets.push(go);
+            let goes = |r: &Row| r.hash() as usize & mask == to;
+            let (rows, mut gone) = (&mut self.buckets[from], Bucket::new());
+            match rows.iter().filter(|r| goes(r)).count() {
+                0 => {}
+                n if n == rows.len() => std::mem::swap(rows, &mut gone),
+                _ => (gone, *rows) = std::mem::take(rows).into_iter().partition(goes),
+            }
+            self.buckets.push(gone);
         }
     }
     fn shrink(&mut self) {
@@ -276,16 +313,16 @@ impl Linear {
         }
         for b in &mut self.buckets {
             b.retain(|r| {
-                if r.dead {
+                if r.is_dead() {
                     self.words -= r.words();
                 }
-                !r.dead
+                !r.is_dead()
             });
         }
     }
     /// Marks all objects dead.
     pub fn bury(&mut self) {
-        self.buckets.iter_mut().flatten().for_each(|r| r.dead = true);
+        self.buckets.iter_mut().flatten().for_each(Row::kill);
         self.dirty = true;
         self.items = 0;
     }
@@ -307,14 +344,14 @@ impl Linear {
         (n != 0).then_some(n)
     }
     pub fn bucket(&self, i: usize) -> Option<impl DoubleEndedIterator<Item = &Row>> {
-        self.buckets.get(i).map(|b| b.iter().filter(|r| !r.dead))
+        self.buckets.get(i).map(|b| b.iter().filter(|r| !r.is_dead()))
     }
     pub fn bucket_of(&self, key: Term<'_>) -> usize {
         self.index(hash::of_key(key))
     }
     fn first_from(&self, mut b: Option<usize>, dead: bool) -> Option<Term<'_>> {
         while let Some(i) = b {
-            if let Some(r) = self.buckets.get(i)?.iter().find(|r| dead || !r.dead) {
+            if let Some(r) = self.buckets.get(i)?.iter().find(|r| dead || !r.is_dead()) {
                 return Some(key_of(r.object(), self.keypos));
             }
             b = self.next_bucket(i);
@@ -331,7 +368,7 @@ impl Linear {
         if span.is_empty() {
             return None;
         }
-        let after = self.buckets[b][span.end..].iter().find(|r| dead || !r.dead);
+        let after = self.buckets[b][span.end..].iter().find(|r| dead || !r.is_dead());
         Some(match after {
             Some(r) => Some(key_of(r.object(), self.keypos)),
             None => self.first_from(self.next_bucket(b), dead),
@@ -352,7 +389,7 @@ impl Linear {
         let mut n = 0;
         let (words, items, dirty) = (&mut self.words, &mut self.items, &mut self.dirty);
         rows.retain_mut(|r| {
-            if r.dead {
+            if r.is_dead() {
                 return true;
             }
             match f(r.object()) {
@@ -360,17 +397,17 @@ impl Linear {
                 Edit::Replace(object) => {
                     n += 1;
                     *words -= r.words();
-                    r.object = object;
+                    r.replace(object);
                     *words += r.words();
                     true
                 }
                 Edit::Delete => {
                     n += 1;
                     *items -= 1;
-                    r.dead = fixed;
                     *dirty |= fixed;
-                    if !fixed {
-                        *words -= r.words();
+                    match fixed {
+                        true => r.kill(),
+                        false => *words -= r.words(),
                     }
                     fixed
                 }

@@ -6,6 +6,7 @@ use kvik_heap::Heap;
 use kvik_term::{cmp, map, Map, Term, View};
 
 /// `=:=`
+#[inline]
 pub fn same(a: Term<'_>, b: Term<'_>) -> bool {
     cmp::eq_exact(a, b)
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term};
 
 use crate::linear::{Linear, FIRST};
@@ -109,10 +109,30 @@ impl Store {
         }
     }
     /// The one object of a key in a `set` or `ordered_set`.
-    pub fn get_one(&self, key: Term<'_>) -> Option<&OwnedTerm> {
+    pub fn get_one(&self, key: Term<'_>) -> Option<Term<'_>> {
         match self {
-            Store::Hash(h) => h.get_one(key).map(|r| r.owned()),
-            Store::Tree(t) => t.get_owned(key),
+            Store::Hash(h) => h.get_one(key).map(|r| r.object()),
+            Store::Tree(t) => t.get_owned(key).map(|o| o.term()),
+        }
+    }
+    /// The same, copied.
+    pub fn copy_one<'h>(&self, key: Term<'_>, heap: &'h Heap) -> Option<Term<'h>> {
+        match self {
+            Store::Hash(h) => h.get_one(key).map(|r| r.copy(heap)),
+            Store::Tree(t) => t.get_owned(key).map(|o| heap.copy_owned(o)),
+        }
+    }
+    /// Puts an immediate in another's place in the one object of a key in a `set`; `None` where that
+    /// takes more.
+    pub fn change<'s>(
+        &mut self,
+        key: Term<'_>,
+        i: usize,
+        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
+    ) -> Option<Term<'static>> {
+        match self {
+            Store::Hash(h) => h.change(key, i, f),
+            Store::Tree(_) => None,
         }
     }
     pub fn put(&mut self, object: Term<'_>, only_new: bool, fixed: bool) -> bool {

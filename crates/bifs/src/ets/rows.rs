@@ -118,8 +118,8 @@ fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
     if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
-        return Ok(match s.store.get_one(key) {
-            Some(o) => p.heap.cons(p.heap.copy_owned(o), Term::NIL),
+        return Ok(match s.store.copy_one(key, &p.heap) {
+            Some(o) => p.heap.cons(o, Term::NIL),
             None => Term::NIL,
         });
     }
@@ -137,7 +137,7 @@ fn lookup_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
         return match s.store.get_one(key) {
-            Some(o) => element(o.term()),
+            Some(o) => element(o),
             None => Err(p.badarg_because(am::badkey)),
         };
     }

@@ -27,6 +27,12 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut s = write(p, &t, Access::Write)?;
     // OTP gives no cause here.
     needs_one_object(p, &t).inspect_err(|_| p.cause.set(None))?;
+    if let Some([pos, value]) = spec.as_tuple_n::<2>() {
+        let place = element_beside_key(&t, pos);
+        if place.and_then(|i| s.store.change(key, i, |_| Some(value))).is_some() {
+            return Ok(Term::bool(true));
+        }
+    }
     let heap = Heap::detached();
     let Some(mut elements) = elements(&s, key, &heap) else {
         return Ok(Term::bool(false));
@@ -48,9 +54,25 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
+/// The index that a position names, unless it is the key's.
+fn element_beside_key(t: &Table, pos: Term<'_>) -> Option<usize> {
+    pos.as_usize().filter(|pos| *pos != t.options.keypos)?.checked_sub(1)
+}
+
+/// One counter that is a small integer before and after: it changes where it stands. All else, and
+/// what is wrong, goes the long way.
+fn small_counter(t: &Table, s: &mut State, key: Term<'_>, what: Term<'_>) -> Option<Term<'static>> {
+    let (place, incr) = match what.as_tuple_n::<2>() {
+        Some([pos, incr]) => (element_beside_key(t, pos)?, incr),
+        None => (t.options.keypos, what),
+    };
+    let incr = incr.as_small()?;
+    s.store.change(key, place, |old| Term::small(old.as_small()? + incr))
+}
+
 /// The elements of a key's object, copied.
 fn elements<'t>(s: &State, key: Term<'_>, heap: &'t Heap) -> Option<Vec<Term<'t>>> {
-    let o = heap.copy_owned(s.store.get_one(key)?);
+    let o = s.store.copy_one(key, heap)?;
     Some(o.as_tuple()?.elements().to_vec())
 }
 
@@ -83,6 +105,9 @@ fn update_counter<'h>(
         return Err(p.badarg());
     }
     needs_one_object(p, &t)?;
+    if let Some(new) = small_counter(&t, &mut s, key, what) {
+        return Ok(new);
+    }
     let keypos = t.options.keypos;
     let heap = Heap::detached();
     let mut object = match (elements(&s, key, &heap), default.and_then(|d| d.as_tuple())) {
