@@ -102,6 +102,7 @@ impl Heap {
     pub const IP: usize = offset_of!(Heap, ip);
     pub const GC_DUE: usize = offset_of!(Heap, gc_due);
     pub const VHEAP: usize = offset_of!(Heap, vheap);
+    pub const PAIRS: usize = offset_of!(Heap, pairs);
     pub const VHEAP_LIMIT: usize = offset_of!(Heap, vheap_limit);
 
     /// A heap with a block of that many words.

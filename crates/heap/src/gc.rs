@@ -243,8 +243,7 @@ impl Heap {
     /// Looks at all words, without asking what they are.
     fn may_refer(&self, to: &Leaving) -> bool {
         let pairs = self.pairs.take();
-        let in_pairs = pairs.iter().flat_map(|p| &p.all);
-        let found = in_pairs.fold(false, |r, (k, v)| r || to.has(*k) || to.has(*v));
+        let found = pairs.iter().flat_map(|p| &p.all).flatten().any(|w| to.has(*w));
         self.pairs.set(pairs);
         found
             || self.roots.iter().any(|r| to.has(r.get()))
@@ -427,9 +426,8 @@ impl Heap {
                 r.set(m.word(r.get()));
             }
             let mut pairs = self.pairs.take();
-            for (k, v) in pairs.iter_mut().flat_map(|p| &mut p.all) {
-                *k = m.word(*k);
-                *v = m.word(*v);
+            for w in pairs.iter_mut().flat_map(|p| &mut p.all).flatten() {
+                *w = m.word(*w);
             }
             self.pairs.set(pairs);
         }

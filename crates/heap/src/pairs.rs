@@ -1,10 +1,32 @@
 //! Pairs of roots, and an index that finds one among many by a hash of its first term.
 
-/// The pairs, as words.
-#[derive(Default)]
-pub(crate) struct Pairs {
-    pub(crate) all: Vec<(u64, u64)>,
+use std::mem::offset_of;
+
+/// The pairs, as words. Native code reads the first two fields: where the pairs stand and how many
+/// bytes of them there are to be gone through, none where there is an index. Each is `key`, `value`.
+#[repr(C)]
+pub struct Pairs {
+    first: *mut [u64; 2],
+    bytes: usize,
+    pub(crate) all: Vec<[u64; 2]>,
     pub(crate) index: Index,
+}
+
+impl Pairs {
+    pub const FIRST: usize = offset_of!(Pairs, first);
+    pub const BYTES: usize = offset_of!(Pairs, bytes);
+
+    /// Notes for native code what is in place now.
+    pub(crate) fn settle(&mut self) {
+        self.first = self.all.as_mut_ptr();
+        self.bytes = if self.index.is_empty() { size_of_val(&self.all[..]) } else { 0 };
+    }
+}
+impl Default for Pairs {
+    fn default() -> Pairs {
+        let (all, index) = Default::default();
+        Pairs { first: std::ptr::null_mut(), bytes: 0, all, index }
+    }
 }
 
 /// Numbers `0..len()` by hash: open addressing, a removed number's place is filled at once.

@@ -57,13 +57,14 @@ impl Heap {
     /// Further roots, in pairs: the process dictionary. See `dict`.
     pub fn with_pairs<'h, R>(
         &'h self,
-        f: impl FnOnce(&mut Vec<(Term<'h>, Term<'h>)>, &mut Index) -> R,
+        f: impl FnOnce(&mut Vec<[Term<'h>; 2]>, &mut Index) -> R,
     ) -> R {
         let mut pairs = self.pairs.take().unwrap_or_default();
         // SAFETY: Term is one word; the pairs are terms of this heap, which is borrowed for 'h.
-        let view: &mut Vec<(Term<'h>, Term<'h>)> =
-            unsafe { &mut *(&mut pairs.all as *mut Vec<(u64, u64)>).cast() };
+        let view: &mut Vec<[Term<'h>; 2]> =
+            unsafe { &mut *(&mut pairs.all as *mut Vec<[u64; 2]>).cast() };
         let r = f(view, &mut pairs.index);
+        pairs.settle();
         self.pairs.set((!pairs.all.is_empty()).then_some(pairs));
         r
     }

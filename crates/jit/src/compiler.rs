@@ -398,6 +398,10 @@ impl<'m> Compiler<'m> {
     }
 }
 
+pub fn same_register(a: Arg, b: Arg) -> bool {
+    matches!((a, b), (Arg::X(n, _), Arg::X(m, _)) | (Arg::Y(n, _), Arg::Y(m, _)) if n == m)
+}
+
 /// The byte by which an object's kind shows in its header.
 pub const fn kind_byte(subtag: u64) -> i32 {
     (subtag << 4 | word::TAG_HEADER) as i32

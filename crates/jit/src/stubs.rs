@@ -7,6 +7,7 @@
 
 pub mod bits;
 mod build;
+mod dictionary;
 mod maps;
 pub mod terms;
 
@@ -101,9 +102,12 @@ stubs! {
     private_append,
     put_binary,
     put_utf8,
+    /// See `stubs/dictionary.rs`.
+    dictionary_get,
+    dictionary_put,
     /// See `stubs/terms.rs`.
-    look,
     compare,
+    length,
     equal,
     set_element,
 }
@@ -249,6 +253,7 @@ fn make() -> Option<Stubs> {
     let append = m.append(lean_alloc, false);
     let private_append = m.append(lean_alloc, true);
     let (put_binary, put_utf8) = (m.put_binary(lean), m.put_utf8());
+    let dictionary = dictionary::make(&mut m.a);
     let terms = terms::make(&mut m.a);
     let labels = Labels {
         enter,
@@ -283,8 +288,10 @@ fn make() -> Option<Stubs> {
         private_append,
         put_binary,
         put_utf8,
-        look: terms.look,
+        dictionary_get: dictionary.get,
+        dictionary_put: dictionary.put,
         compare: terms.compare,
+        length: terms.length,
         equal: terms.equal,
         set_element: terms.set_element,
     };
@@ -402,7 +409,13 @@ fn waiting(m: &mut Maker) -> Label {
 fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
     let bif = m.entry();
     m.a.mov_rr(RCX, RAX);
-    m.call_rt(call);
+    save_state(&mut m.a);
+    m.a.mov_rr(RDI, P);
+    m.a.mov_rr(RSI, REGS);
+    m.a.mov_ri(RAX, call as usize as u64);
+    m.a.call_r(RAX);
+    // No x register is live but the answer.
+    load_own(&mut m.a);
     let failed = m.a.label();
     none_to(&mut m.a, failed);
     m.a.mov_rr(XREGS[0], RAX);

@@ -5,26 +5,26 @@ use kvik_term::{am, Term};
 
 use crate::Proc;
 
-type Pairs<'h> = Vec<(Term<'h>, Term<'h>)>;
+type Pairs<'h> = Vec<[Term<'h>; 2]>;
 
 /// From so many pairs on there is an index.
 const MANY: usize = 16;
 
 impl Proc {
     pub fn dict_get<'h>(&'h self, key: Term<'h>) -> Term<'h> {
-        let found = self.heap.with_pairs(|v, index| find(v, index, key).map(|i| v[i].1));
+        let found = self.heap.with_pairs(|v, index| find(v, index, key).map(|i| v[i][1]));
         found.unwrap_or(am::undefined.into())
     }
     /// The value before, or `undefined`.
     pub fn dict_put<'h>(&'h self, key: Term<'h>, value: Term<'h>) -> Term<'h> {
         self.heap.with_pairs(|v, index| match find(v, index, key) {
-            Some(i) => std::mem::replace(&mut v[i].1, value),
+            Some(i) => std::mem::replace(&mut v[i][1], value),
             None => {
-                v.push((key, value));
+                v.push([key, value]);
                 if !index.is_empty() {
                     index.push(hash(key));
                 } else if v.len() >= MANY {
-                    v.iter().for_each(|(k, _)| index.push(hash(*k)));
+                    v.iter().for_each(|[k, _]| index.push(hash(*k)));
                 }
                 am::undefined.into()
             }
@@ -36,7 +36,7 @@ impl Proc {
             if !index.is_empty() {
                 index.swap_remove(i);
             }
-            Some(v.swap_remove(i).1)
+            Some(v.swap_remove(i)[1])
         });
         old.unwrap_or(am::undefined.into())
     }
@@ -62,9 +62,9 @@ fn hash(key: Term<'_>) -> u32 {
 fn find<'h>(v: &Pairs<'h>, index: &Index, key: Term<'h>) -> Option<usize> {
     let is = |k: Term<'h>| kvik_term::cmp::eq_exact(k, key);
     match (index.is_empty(), key.is_immediate()) {
-        (true, true) => v.iter().position(|(k, _)| k.same(key)),
-        (true, false) => v.iter().position(|(k, _)| is(*k)),
-        (false, true) => index.find(hash(key), |i| v[i].0.same(key)),
-        (false, false) => index.find(hash(key), |i| is(v[i].0)),
+        (true, true) => v.iter().position(|[k, _]| k.same(key)),
+        (true, false) => v.iter().position(|[k, _]| is(*k)),
+        (false, true) => index.find(hash(key), |i| v[i][0].same(key)),
+        (false, false) => index.find(hash(key), |i| is(v[i][0])),
     }
 }

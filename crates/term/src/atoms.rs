@@ -454,6 +454,7 @@ atoms! {
     latin1 = "latin1",
     ldflags = "ldflags",
     leafs = "leafs",
+    length = "length",
     lf = "lf",
     line = "line",
     line_delimiter = "line_delimiter",

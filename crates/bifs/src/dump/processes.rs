@@ -199,7 +199,7 @@ fn tell(out: &mut Vec<u8>, p: &Proc) -> Result<()> {
             line(out, "Message queue", all)
         }
         Part::Dictionary if open => {
-            let pair = |(k, v)| format!("{{{},{}}}", show(k), show(v));
+            let pair = |[k, v]: [_; 2]| format!("{{{},{}}}", show(k), show(v));
             line(out, "Dictionary", p.dict_pairs().into_iter().map(pair).collect())
         }
         Part::Stack => {

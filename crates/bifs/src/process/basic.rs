@@ -140,8 +140,7 @@ fn erase_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.dict_erase(a[0]))
 }
 fn pairs<'h>(p: &'h Proc) -> Term<'h> {
-    let all: Vec<Term<'h>> =
-        p.dict_pairs().into_iter().map(|(k, v)| p.heap.tuple(&[k, v])).collect();
+    let all: Vec<Term<'h>> = p.dict_pairs().into_iter().map(|pair| p.heap.tuple(&pair)).collect();
     p.heap.list(&all)
 }
 fn get_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
@@ -153,13 +152,13 @@ fn erase_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(all)
 }
 fn get_keys_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let keys: Vec<Term<'h>> = p.dict_pairs().into_iter().map(|(k, _)| k).collect();
+    let keys: Vec<Term<'h>> = p.dict_pairs().into_iter().map(|[k, _]| k).collect();
     Ok(p.heap.list(&keys))
 }
 fn get_keys_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let all = p.dict_pairs().into_iter();
-    let with_value = all.filter(|(_, v)| kvik_term::cmp::eq_exact(*v, a[0]));
-    let keys: Vec<Term<'h>> = with_value.map(|(k, _)| k).collect();
+    let with_value = all.filter(|[_, v]| kvik_term::cmp::eq_exact(*v, a[0]));
+    let keys: Vec<Term<'h>> = with_value.map(|[k, _]| k).collect();
     Ok(p.heap.list(&keys))
 }
 

@@ -89,7 +89,7 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         am::monitors => monitors(p, h),
         am::monitored_by => watchers(p, h),
         am::dictionary => {
-            let copy = |(k, v)| h.tuple(&[h.copy(k), h.copy(v)]);
+            let copy = |pair: [Term<'_>; 2]| h.tuple(&pair.map(|t| h.copy(t)));
             let all: Vec<Term<'h>> = if p.flag(flag::SENSITIVE) && !own {
                 Vec::new()
             } else {

@@ -3,11 +3,12 @@
 //! All of them leave x0–x3 alone and may use `rax rcx rdx rsi rdi`. Who calls one that makes
 //! something has seen to it that there is room.
 
-use kvik_heap::{Heap, Regs};
+use kvik_heap::Heap;
 use kvik_term::word::*;
 
-use super::{Maker, HTOP, P, REDS, REGS, XREGS};
+use super::{load_x, save_x, Maker, HTOP, P, REDS};
 use crate::asm::*;
+use crate::compiler::kind_byte;
 use crate::rt;
 
 const BOXED: i32 = TAG_BOXED as i32;
@@ -18,21 +19,6 @@ pub const CTX_POS: i32 = 24 - BOXED;
 pub const CTX_END: i32 = 32 - BOXED;
 /// The most words that `get_bits` takes: a binary of 64 bytes.
 pub const BITS_WORDS: usize = 2 + HEAP_BIN_LIMIT / 8;
-
-const fn kind(subtag: u64) -> i32 {
-    (subtag << 4 | TAG_HEADER) as i32
-}
-
-fn save_x(a: &mut Asm) {
-    for (i, r) in XREGS.iter().enumerate() {
-        a.mov_mr(REGS, (Regs::X + 8 * i) as i32, *r);
-    }
-}
-fn load_x(a: &mut Asm) {
-    for (i, r) in XREGS.iter().enumerate() {
-        a.mov_rm(*r, REGS, (Regs::X + 8 * i) as i32);
-    }
-}
 
 impl Maker {
     /// Calls the `rt::Lean` in `rax` with `rsi rdx rcx`.
@@ -67,13 +53,13 @@ impl Maker {
         let start = self.entry();
         let a = &mut self.a;
         let (sub, refc, on_heap, make) = (a.label(), a.label(), a.label(), a.label());
-        a.alu32_ri(Alu::Cmp, RAX, kind(SUB_BIN));
+        a.alu32_ri(Alu::Cmp, RAX, kind_byte(SUB_BIN));
         a.jcc(Cc::E, sub);
         a.mov_rm(RDX, RDI, 8 - BOXED);
         a.shl(RDX, 3);
         a.mov_ri(RCX, 0);
         a.mov_rr(RSI, RDI);
-        a.alu32_ri(Alu::Cmp, RAX, kind(HEAP_BIN));
+        a.alu32_ri(Alu::Cmp, RAX, kind_byte(HEAP_BIN));
         a.jcc(Cc::E, on_heap);
         // From now on nobody may move the bytes: who appends copies them. A literal is not ours to
         // write to, nor is it ever writable.
@@ -90,7 +76,7 @@ impl Maker {
         a.mov_rm(RDX, RDI, 24 - BOXED);
         a.shr(RDX, 4);
         a.alu_rr(Alu::Add, RDX, RCX);
-        a.cmp8_mi(RSI, -BOXED, kind(REFC_BIN) as u8);
+        a.cmp8_mi(RSI, -BOXED, kind_byte(REFC_BIN) as u8);
         a.jcc(Cc::E, refc);
         a.place(on_heap);
         a.lea(RAX, RSI, 16 - BOXED);
@@ -126,7 +112,7 @@ impl Maker {
         a.shr(RCX, 3);
         a.lea(RAX, RCX, 1);
         a.shl(RAX, 8);
-        a.alu_ri(Alu::Or, RAX, kind(HEAP_BIN));
+        a.alu_ri(Alu::Or, RAX, kind_byte(HEAP_BIN));
         a.mov_mr(HTOP, 0, RAX);
         a.mov_mr(HTOP, 8, RSI);
         a.lea(RAX, HTOP, BOXED);
@@ -188,13 +174,13 @@ impl Maker {
         a.shr(RSI, 1);
         a.shr(RDX, 1);
         a.movzx8_rm(RAX, RDI, -BOXED);
-        a.alu32_ri(Alu::Cmp, RAX, kind(SUB_BIN));
+        a.alu32_ri(Alu::Cmp, RAX, kind_byte(SUB_BIN));
         a.jcc(Cc::E, sub);
         a.mov_rm(RCX, RDI, 8 - BOXED);
         a.shl(RCX, 3);
-        a.alu32_ri(Alu::Cmp, RAX, kind(HEAP_BIN));
+        a.alu32_ri(Alu::Cmp, RAX, kind_byte(HEAP_BIN));
         a.jcc(Cc::E, found);
-        a.alu32_ri(Alu::Cmp, RAX, kind(REFC_BIN));
+        a.alu32_ri(Alu::Cmp, RAX, kind_byte(REFC_BIN));
         a.jcc(Cc::Ne, none);
         a.jmp(found);
         a.place(sub);
@@ -213,7 +199,7 @@ impl Maker {
         // What `get_bits` reads of a context, on the thread's stack.
         a.place(some);
         a.alu_ri(Alu::Sub, RSP, 8 * MATCH_CTX_WORDS as i32);
-        a.cmp8_mi(RDI, -BOXED, kind(SUB_BIN) as u8);
+        a.cmp8_mi(RDI, -BOXED, kind_byte(SUB_BIN) as u8);
         let whole = a.label();
         a.jcc(Cc::Ne, whole);
         a.mov_rm(RAX, RDI, 16 - BOXED);
@@ -222,7 +208,7 @@ impl Maker {
         a.mov_rm(RDI, RDI, 8 - BOXED);
         a.place(whole);
         a.lea(RAX, RDI, 16 - BOXED);
-        a.cmp8_mi(RDI, -BOXED, kind(REFC_BIN) as u8);
+        a.cmp8_mi(RDI, -BOXED, kind_byte(REFC_BIN) as u8);
         a.jcc(Cc::Ne, on_heap);
         a.mov_rm(RAX, RDI, 32 - BOXED);
         a.place(on_heap);
@@ -270,9 +256,7 @@ impl Maker {
         a.shl(RAX, 4);
         a.ret();
         a.place(three);
-        a.alu_ri(Alu::Add, RDX, 8);
-        a.alu_rm(Alu::Cmp, RDX, RDI, CTX_END);
-        a.jcc(Cc::A, slow);
+        one_more(a, slow);
         a.alu32_ri(Alu::Cmp, RAX, 0xF0);
         a.jcc(Cc::Ae, four);
         next_six(a, 1, slow);
@@ -287,9 +271,7 @@ impl Maker {
         a.jcc(Cc::Ne, done);
         a.jmp(slow);
         a.place(four);
-        a.alu_ri(Alu::Add, RDX, 8);
-        a.alu_rm(Alu::Cmp, RDX, RDI, CTX_END);
-        a.jcc(Cc::A, slow);
+        one_more(a, slow);
         a.alu32_ri(Alu::Cmp, RAX, 0xF5);
         a.jcc(Cc::Ae, slow);
         for i in 1..4 {
@@ -308,6 +290,12 @@ impl Maker {
     }
 }
 
+/// Goes on where the context in `rdi` has a byte more than up to the position in `rdx`.
+fn one_more(a: &mut Asm, slow: Label) {
+    a.alu_ri(Alu::Add, RDX, 8);
+    a.alu_rm(Alu::Cmp, RDX, RDI, CTX_END);
+    a.jcc(Cc::A, slow);
+}
 /// Appends six bits to `eax`, from the byte `i` behind `rcx`.
 fn next_six(a: &mut Asm, i: i32, slow: Label) {
     a.movzx8_rm(RSI, RCX, i);

@@ -6,13 +6,10 @@ use kvik_term::word::*;
 
 use super::{Maker, HTOP, P};
 use crate::asm::*;
+use crate::compiler::kind_byte;
 use crate::rt::{self, bits};
 
 const BOXED: i32 = TAG_BOXED as i32;
-
-const fn kind(subtag: u64) -> u8 {
-    (subtag << 4 | TAG_HEADER) as u8
-}
 
 impl Maker {
     /// `rsi` bytes behind the binary in `rdi`, for which there is room in its storage: the new
@@ -174,12 +171,12 @@ fn writable(a: &mut Asm, slow: Label) {
     a.alu32_ri(Alu::And, RAX, 3);
     a.alu32_ri(Alu::Cmp, RAX, BOXED);
     a.jcc(Cc::Ne, slow);
-    a.cmp8_mi(RDI, -BOXED, kind(SUB_BIN));
+    a.cmp8_mi(RDI, -BOXED, kind_byte(SUB_BIN) as u8);
     a.jcc(Cc::Ne, slow);
     a.alu_mi(Alu::Cmp, RDI, 32 - BOXED, small(1) as i32);
     a.jcc(Cc::Ne, slow);
     a.mov_rm(RDX, RDI, 8 - BOXED);
-    a.cmp8_mi(RDX, -BOXED, kind(REFC_BIN));
+    a.cmp8_mi(RDX, -BOXED, kind_byte(REFC_BIN) as u8);
     a.jcc(Cc::Ne, slow);
     a.alu_mi(Alu::Cmp, RDX, 40 - BOXED, kvik_heap::bits::WRITABLE as i32);
     a.jcc(Cc::Ne, slow);
@@ -191,12 +188,12 @@ fn writable(a: &mut Asm, slow: Label) {
 /// Address and number of the bytes of the binary in `rdi`, into `rdx` and `rsi`.
 fn bytes_of(a: &mut Asm) {
     let (whole, sub, refc, done) = (a.label(), a.label(), a.label(), a.label());
-    a.cmp8_mi(RDI, -BOXED, kind(SUB_BIN));
+    a.cmp8_mi(RDI, -BOXED, kind_byte(SUB_BIN) as u8);
     a.jcc(Cc::E, sub);
     a.mov_rm(RSI, RDI, 8 - BOXED);
     a.mov_ri(RCX, 0);
     a.place(whole);
-    a.cmp8_mi(RDI, -BOXED, kind(REFC_BIN));
+    a.cmp8_mi(RDI, -BOXED, kind_byte(REFC_BIN) as u8);
     a.jcc(Cc::E, refc);
     a.lea(RDX, RDI, 16 - BOXED);
     a.alu_rr(Alu::Add, RDX, RCX);

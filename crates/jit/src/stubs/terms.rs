@@ -2,20 +2,20 @@
 //! the scratch registers only.
 
 use kvik_heap::alloc::STACK_SLACK;
-use kvik_term::word::{FLOAT, NONE, TAG_BOXED, TUPLE};
+use kvik_term::word::{small, FLOAT, NIL, NONE, TAG_BOXED, TAG_LIST, TUPLE};
 
 use crate::asm::*;
 use crate::compiler::kind_byte;
 use crate::rt::compare;
-use crate::stubs::{load_x, save_x, HTOP, P, STACK, XREGS};
+use crate::stubs::{load_x, save_x, HTOP, P, REDS, STACK, XREGS};
 
 const HEADER: i32 = -(TAG_BOXED as i32);
 
 pub struct TermStubs {
-    /// Calls the `rt::Lean` in `rax`, which makes no term, with `rsi` and `rdx`.
-    pub look: Label,
     /// Compares the terms in `rdx` and `rsi`: less than, equal to, or greater than 0 in `rax`.
     pub compare: Label,
+    /// The length of the list in `rsi`, a small integer in `rax`, or `NONE` where it is no proper list.
+    pub length: Label,
     /// Whether they are the same (`=:=`): not 0 in `rax`.
     pub equal: Label,
     /// `setelement(x0, x1, x2)` in `x0`, and 0 in `rax`; or `NO_ROOM`; or `NONE` where the arguments
@@ -25,8 +25,8 @@ pub struct TermStubs {
 
 pub fn make(a: &mut Asm) -> TermStubs {
     TermStubs {
-        look: looking(a),
         compare: comparing(a),
+        length: length(a),
         equal: equal(a),
         set_element: set_element(a),
     }
@@ -40,14 +40,6 @@ pub fn entry(a: &mut Asm) -> Label {
 /// Calls a Rust function that looks at terms and at nothing else: `(process, rsi, rdx, ecx)`.
 pub fn call(a: &mut Asm, f: usize) {
     a.mov_ri(RAX, f as u64);
-    call_rax(a);
-}
-fn looking(a: &mut Asm) -> Label {
-    let entry = entry(a);
-    call_rax(a);
-    entry
-}
-fn call_rax(a: &mut Asm) {
     save_x(a);
     a.mov_rr(RDI, P);
     a.alu_ri(Alu::Sub, RSP, 8);
@@ -67,23 +59,85 @@ fn of_kind_or(a: &mut Asm, r: R, kind: u64, other: Label) {
     a.jcc(Cc::Ne, other);
 }
 
-/// Two floats here, all else in Rust.
+/// Two floats here, and tuples of one size whose first elements that differ are small integers; all
+/// else in Rust.
 fn comparing(a: &mut Asm) -> Label {
-    let (entry, other, done) = (entry(a), a.label(), a.label());
-    of_kind_or(a, RDX, FLOAT, other);
+    let (entry, tuples, other) = (entry(a), a.label(), a.label());
+    of_kind_or(a, RDX, FLOAT, tuples);
     of_kind_or(a, RSI, FLOAT, other);
     a.movsd_load(0, RDX, 8 + HEADER);
     a.movsd_load(1, RSI, 8 + HEADER);
-    a.mov_ri(RAX, 1);
     a.ucomisd(0, 1);
-    a.jcc(Cc::A, done);
+    answer(a, Cc::A);
+    a.place(tuples);
+    of_kind_or(a, RDX, TUPLE, other);
+    of_kind_or(a, RSI, TUPLE, other);
+    a.mov_rm(RCX, RDX, HEADER);
+    a.alu_rm(Alu::Cmp, RCX, RSI, HEADER);
+    a.jcc(Cc::Ne, other);
+    a.shr(RCX, 8);
+    a.jcc(Cc::E, other);
+    a.mov_ri(RAX, 0);
+    let (next, differ) = (a.here(), a.label());
+    a.mov_r_idx(RDI, RDX, RAX, 3, 8 + HEADER);
+    a.alu_r_idx(Alu::Cmp, RDI, RSI, RAX, 3, 8 + HEADER);
+    a.jcc(Cc::Ne, differ);
+    a.alu_ri(Alu::Add, RAX, 1);
+    a.alu_rr(Alu::Cmp, RAX, RCX);
+    a.jcc(Cc::Ne, next);
+    a.mov_ri(RAX, 0);
+    a.ret();
+    a.place(differ);
+    a.mov_r_idx(RCX, RSI, RAX, 3, 8 + HEADER);
+    a.mov32_rr(RAX, RDI);
+    a.alu32_rr(Alu::Or, RAX, RCX);
+    a.test8_ri(RAX, 15);
+    a.jcc(Cc::Ne, other);
+    a.alu_rr(Alu::Cmp, RDI, RCX);
+    answer(a, Cc::G);
+    a.place(other);
+    call(a, compare::compare as compare::Look as usize);
+    entry
+}
+
+/// Returns what two numbers compared as, `greater` or not.
+fn answer(a: &mut Asm, greater: Cc) {
+    let done = a.label();
+    a.mov_ri(RAX, 1);
+    a.jcc(greater, done);
     a.mov_ri(RAX, 0);
     a.jcc(Cc::E, done);
     a.mov_ri(RAX, u64::MAX);
     a.place(done);
     a.ret();
-    a.place(other);
-    call(a, compare::compare as compare::Look as usize);
+}
+
+/// Cells that are a reduction.
+const CELLS: i64 = 64;
+
+fn length(a: &mut Asm) -> Label {
+    let (entry, end, bad) = (entry(a), a.label(), a.label());
+    a.mov_ri(RAX, 0);
+    // Four cells a round.
+    let next = a.here();
+    for _ in 0..4 {
+        a.lea(RCX, RSI, -(TAG_LIST as i32));
+        a.test8_ri(RCX, 3);
+        a.jcc(Cc::Ne, end);
+        a.mov_rm(RSI, RSI, 8 - TAG_LIST as i32);
+        a.alu_ri(Alu::Add, RAX, small(1) as i32);
+    }
+    a.jmp(next);
+    a.place(end);
+    a.alu_ri(Alu::Cmp, RSI, NIL as i32);
+    a.jcc(Cc::Ne, bad);
+    a.mov_rr(RCX, RAX);
+    a.shr(RCX, small(CELLS).trailing_zeros() as u8);
+    a.alu_rr(Alu::Sub, REDS, RCX);
+    a.ret();
+    a.place(bad);
+    a.mov_ri(RAX, NONE);
+    a.ret();
     entry
 }
 

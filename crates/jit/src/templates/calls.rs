@@ -139,8 +139,7 @@ impl<'m> Compiler<'m> {
         self.unless_bif(e, call);
         self.a.mov_rr(RSI, XREGS[0]);
         self.a.mov_rr(RDX, XREGS[1]);
-        self.a.mov_ri(RAX, rt::dictionary::put as rt::Lean as usize as u64);
-        self.a.call_abs(self.stubs.look);
+        self.a.call_abs(self.stubs.dictionary_put);
         self.a.mov_rr(XREGS[0], RAX);
         self.a.place(back);
         self.end_tail_call(frame);

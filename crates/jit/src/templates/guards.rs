@@ -6,8 +6,7 @@ use kvik_term::word::*;
 use kvik_term::{am, Atom, Export};
 
 use crate::asm::*;
-use crate::compiler::{kind_byte, Compiler, Done};
-use crate::rt;
+use crate::compiler::{kind_byte, none_to, Compiler, Done};
 use crate::LoadError;
 
 /// From a tagged pointer to the word behind the header.
@@ -74,6 +73,12 @@ impl<'m> Compiler<'m> {
                 c.a.shr(RAX, 4);
                 Ok(())
             }),
+            am::length => self.or_function(g, |c, slow| {
+                c.load(a, RSI)?;
+                c.a.call_abs(c.stubs.length);
+                none_to(&mut c.a, slow);
+                Ok(())
+            }),
             am::map_size => self.or_function(g, |c, slow| {
                 let r = c.src(a, RDX)?;
                 c.one_of(r, &[FLAT_MAP, HAMT], slow);
@@ -91,8 +96,7 @@ impl<'m> Compiler<'m> {
             }),
             am::get => {
                 self.load(a, RSI)?;
-                self.a.mov_ri(RAX, rt::dictionary::get as rt::Lean as usize as u64);
-                self.a.call_abs(self.stubs.look);
+                self.a.call_abs(self.stubs.dictionary_get);
                 self.store(g.dst, RAX)
             }
             am::op_minus => self.or_function(g, |c, slow| {
@@ -256,7 +260,7 @@ impl<'m> Compiler<'m> {
         self.a.test_rr(RAX, RAX);
         self.a.jcc(Cc::S, slow);
         self.a.call_abs(self.stubs.binary_part);
-        crate::compiler::none_to(&mut self.a, slow);
+        none_to(&mut self.a, slow);
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use kvik_term::word::{header, is_immediate, small, FLAT_MAP, HAMT, TAG_BOXED};
 use kvik_term::{am, hash, Export, Term};
 
 use crate::asm::*;
-use crate::compiler::{kind_byte, Compiler, Done};
+use crate::compiler::{kind_byte, same_register, Compiler, Done};
 use crate::rt;
 use crate::rt::maps;
 use crate::stubs::terms::NO_ROOM;
@@ -255,8 +255,4 @@ struct Put<'m> {
     live: u64,
     fail: Option<Label>,
     to: Arg,
-}
-
-fn same_register(a: Arg, b: Arg) -> bool {
-    matches!((a, b), (Arg::X(n, _), Arg::X(m, _)) | (Arg::Y(n, _), Arg::Y(m, _)) if n == m)
 }

@@ -10,7 +10,7 @@ use kvik_term::word::*;
 
 use super::pack;
 use crate::asm::*;
-use crate::compiler::{kind_byte, none_to, Compiler, Done};
+use crate::compiler::{kind_byte, none_to, same_register, Compiler, Done};
 use crate::rt::{self, bits};
 use crate::stubs::bits::*;
 use crate::stubs::{HTOP, STACK};
@@ -417,12 +417,5 @@ impl<'m> Compiler<'m> {
             Ok(())
         });
         Ok(true)
-    }
-}
-
-fn same_register(a: Arg, b: Arg) -> bool {
-    match (a, b) {
-        (Arg::X(a, _), Arg::X(b, _)) | (Arg::Y(a, _), Arg::Y(b, _)) => a == b,
-        _ => false,
     }
 }
