@@ -98,7 +98,9 @@ case_tidy() {
 case_xref() { erlang xref; }
 case_cover() { erlang cover -nostick; }
 case_profilers() { erlang profilers | grep '^[ce]prof: '; }
+case_fprof() { erlang fprof; }
 case_dbg() { erlang dbg; }
+case_ports() { erlang trace_port; }
 case_mnesia() { erlang mnesia -mnesia dir '"db"'; erl -kernel logger_level critical -noshell -mnesia dir '"db"' -eval 'tools:mnesia_again(), halt().'; }
 
 # The long ones.

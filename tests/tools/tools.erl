@@ -2,7 +2,7 @@
 %% times, pids and folders in it.
 -module(tools).
 -include_lib("stdlib/include/ms_transform.hrl").
--export([xref/0, cover/0, profilers/0, dbg/0, mnesia/0, mnesia_again/0, work/1]).
+-export([xref/0, cover/0, profilers/0, fprof/0, dbg/0, trace_port/0, mnesia/0, mnesia_again/0, work/1]).
 
 say(What, Term) ->
     io:format("~s: ~0tp~n", [What, Term]).
@@ -56,6 +56,25 @@ profilers() ->
     {ok, Eprof} = file:read_file("eprof.log"),
     say("eprof", calls(Eprof, "^((?:tools|lists|erlang):\\S+) +([0-9]+) ")).
 
+%% Who called whom how often, as fprof reads it from its trace: of a process and of one it makes.
+fprof() ->
+    fprof:apply(fun() ->
+        work(30),
+        {P, R} = spawn_monitor(fun() -> work(10) end),
+        receive {'DOWN', R, process, P, normal} -> ok end
+    end, [], [{file, "fprof.trace"}]),
+    ok = fprof:profile([{file, "fprof.trace"}]),
+    ok = fprof:analyse([{dest, "fprof.analysis"}, {cols, 120}, {callers, true}, {details, true}]),
+    {ok, Terms} = file:consult("fprof.analysis"),
+    %% Time is spent waiting, too, and in collections: how often differs.
+    Known = fun({{M, _, _}, _, _, _}) -> M =:= ?MODULE orelse M =:= lists; (_) -> false end,
+    Named = fun(L) -> lists:sort([{named(F), N} || {F, N, _, _} = E <- L, Known(E)]) end,
+    say("fprof", lists:sort([{named(F), N, Named(Callers), Named(Called)}
+                             || {Callers, {F, N, _, _} = E, Called} <- Terms, Known(E)])),
+    fprof:stop().
+%% A fun has a number in its name.
+named({M, F, A}) -> {M, hd(string:split(atom_to_list(F), "-fun-")), A}.
+
 %% Of erlang:apply/2, with which OTP counts the start of a process, kvik knows nothing.
 calls(Text, Re) ->
     case re:run(Text, Re, [global, multiline, {capture, all_but_first, list}]) of
@@ -86,6 +105,35 @@ dbg() ->
     say("answer", Answer),
     say("patterns", [element(1, dbg:ctpl(?MODULE)), element(1, dbg:ctp())]),
     dbg:stop_clear().
+
+%% The same by a port that writes to files, and by one that somebody reads from a socket.
+trace_port() ->
+    {ok, _} = dbg:tracer(port, dbg:trace_port(file, {"trace", wrap, ".log", 4000, 4})),
+    {ok, _} = dbg:p(self(), [c]),
+    {ok, _} = dbg:tpl(?MODULE, '_', dbg:fun2ms(fun(_) -> return_trace() end)),
+    work(20),
+    {ok, _} = dbg:ctpl(),
+    ok = dbg:flush_trace_port(),
+    say("files", [{F, filelib:file_size(F)} || F <- filelib:wildcard("trace*.log")]),
+    Read = read_trace(file, {"trace", wrap, ".log", 4000, 4}),
+    say("trace_port", [length(Read), lists:last(Read)]),
+    dbg:stop_clear(),
+    {ok, _} = dbg:tracer(port, dbg:trace_port(ip, 0)),
+    {ok, Port} = dbg:trace_port_control(get_listen_port),
+    {ok, _} = dbg:p(self(), [c]),
+    {ok, _} = dbg:tpl(?MODULE, add, []),
+    Self = self(),
+    dbg:trace_client(ip, Port, {fun(T, _) -> Self ! {traced, T}, [] end, []}),
+    work(20),
+    Traced = [begin receive {traced, T} -> setelement(2, T, pid) after 10000 -> nothing end end
+              || _ <- lists:seq(1, 20)],
+    say("socket", Traced),
+    dbg:stop_clear().
+read_trace(Type, From) ->
+    Self = self(),
+    dbg:trace_client(Type, From, {fun(end_of_trace, L) -> Self ! {read, lists:reverse(L)}, [];
+                                     (T, L) -> [setelement(2, T, pid) | L] end, []}),
+    receive {read, L} -> L end.
 
 traced() ->
     receive {traced, T} -> [T | traced()] after 500 -> [] end.

@@ -46,13 +46,15 @@ fn fun_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// The numbers of `Prefix<A.B.C>` written as a list.
 fn numbers<const N: usize>(t: Term<'_>, prefix: &str) -> Option<[u64; N]> {
+    all_numbers(t, prefix)?.try_into().ok()
+}
+fn all_numbers(t: Term<'_>, prefix: &str) -> Option<Vec<u64>> {
     let bytes: Option<Vec<u8>> =
         t.list_to_vec()?.iter().map(|c| c.as_small().and_then(|c| u8::try_from(c).ok())).collect();
     let text = String::from_utf8(bytes?).ok()?;
     let inner = text.strip_prefix(prefix)?.strip_prefix('<')?.strip_suffix('>')?;
     let number = |s: &str| s.bytes().all(|b| b.is_ascii_digit()).then(|| s.parse().ok())?;
-    let all: Option<Vec<u64>> = inner.split('.').map(number).collect();
-    all?.try_into().ok()
+    inner.split('.').map(number).collect()
 }
 /// The node that a first number other than 0 stands for, where it is known.
 fn node(channel: u64) -> Option<(Atom, u32)> {
@@ -82,10 +84,21 @@ fn list_to_port<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => Err(p.badarg()),
     }
 }
+/// The most numbers of another node's reference.
+const MAX_REF: usize = 5;
 fn list_to_ref<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    match numbers(a[0], "#Ref") {
-        Some([0, c, b, a]) if a < 1 << 18 && b >> 32 == 0 && c >> 32 == 0 => {
+    let all = all_numbers(a[0], "#Ref").filter(|all| all.iter().all(|n| n >> 32 == 0));
+    match all.as_deref() {
+        Some(&[0, c, b, a]) if a < 1 << 18 => {
             Ok(p.heap.ref_of_numbers([a as u32, b as u32, c as u32]))
+        }
+        // The first number that stands there is the last of the reference.
+        Some([channel, rest @ ..]) if *channel != 0 && (1..=MAX_REF).contains(&rest.len()) => {
+            let (name, creation) = node(*channel).ok_or_else(|| p.badarg())?;
+            let ids: Vec<u64> = rest.iter().rev().copied().collect();
+            let data: Vec<u64> =
+                ids.chunks(2).map(|c| c[0] | c.get(1).map_or(0, |n| n << 32)).collect();
+            Ok(p.heap.external(ExtKind::Ref, name, creation, &data, ids.len()))
         }
         _ => Err(p.badarg()),
     }

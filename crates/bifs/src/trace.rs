@@ -10,7 +10,7 @@ mod time;
 
 pub use pattern::changed;
 
-use kvik_proc::trace::{self, bit, Tracee};
+use kvik_proc::trace::{self, bit, Tracee, Tracer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
@@ -28,19 +28,10 @@ pub fn install() {
     messages::install();
 }
 
-/// A tracer: a process here. `Err` where it is one that this machine cannot serve.
-fn tracer_of(p: &Proc, t: Term<'_>) -> Result<u32, Raised> {
-    if let Some(port) = t.as_local_port() {
-        // A port program would need the driver that takes such events.
-        return Err(if kvik_port::table::get(port).is_some() { p.notsup() } else { p.badarg() });
-    }
-    t.as_local_pid().ok_or_else(|| p.badarg())
-}
-
 /// What a list of flags says: bits, and a tracer where one is named.
 struct Flags {
     bits: u32,
-    tracer: Option<u32>,
+    tracer: Option<Tracer>,
     cpu_time: bool,
 }
 fn flags(p: &Proc, list: Term<'_>) -> Result<Flags, Raised> {
@@ -60,7 +51,7 @@ fn flags(p: &Proc, list: Term<'_>) -> Result<Flags, Raised> {
             [k, m, state] if named(k, "tracer") && named(m, "erl_tracer") => state,
             _ => return Err(bad()),
         };
-        all.tracer = Some(tracer_of(p, by).map_err(|_| bad())?);
+        all.tracer = Some(Tracer::of(by).ok_or_else(bad)?);
     }
     Ok(all)
 }
@@ -69,7 +60,7 @@ fn named(t: Term<'_>, name: &str) -> bool {
 }
 
 /// One process or port. False where somebody else traces it already.
-fn one(who: Tracee, on: bool, bits: u32, tracer: Option<u32>) -> bool {
+fn one(who: Tracee, on: bool, bits: u32, tracer: Option<Tracer>) -> bool {
     let Some((old, by)) = trace::of(who) else { return false };
     if tracer.is_some() && old != 0 && by != tracer {
         return false;
@@ -83,10 +74,10 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Flags { bits, mut tracer, cpu_time } = flags(p, a[2])?;
     let on = a[1].as_bool().ok_or_else(bad)?;
     if on {
-        tracer = tracer.or(Some(p.pid()));
+        tracer = tracer.or(Some(p.tracee()));
     }
-    if let Some(who) = tracee_of(a[0]) {
-        if matches!(who, Tracee::Port(port) if !is_open(port)) {
+    if let Some(who) = Tracee::of(a[0]) {
+        if matches!(who, Tracee::Port(_)) && !who.is_there() {
             return Err(bad());
         }
         return if !cpu_time && one(who, on, bits, tracer) { Ok(Term::int(1)) } else { Err(bad()) };
@@ -130,14 +121,9 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     Ok(p.heap.integer(count as i64))
 }
-fn is_open(port: u32) -> bool {
-    kvik_port::table::get(port).is_some_and(|p| p.is_open())
-}
-fn tracee_of(t: Term<'_>) -> Option<Tracee> {
-    t.as_local_pid().map(Tracee::Process).or(t.as_local_port().map(Tracee::Port))
-}
 
-/// Every event is a message that was sent when it happened: what came before this is delivered.
+/// Every event was told when it happened, be it a message or output of a port that is served before
+/// anything else is asked of it: what came before this is delivered.
 fn trace_delivered_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[0].as_local_pid().is_none() && !a[0].is_atom(am::all) {
         return Err(p.badarg());

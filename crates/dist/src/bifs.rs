@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::process::flag;
 use kvik_proc::signal::{deliver, Signal};
@@ -74,8 +73,7 @@ fn kernel_ended() {
 /// A process that carried connections.
 fn controller_ended(p: &Proc) {
     let reason = || {
-        let killed = p.extra(|x| x.exit_reason.clone()).flatten();
-        let reason = killed.unwrap_or_else(|| OwnedTerm::new(p.heap.root(Root::ExcValue)));
+        let reason = p.extra(|x| x.exit_reason.clone()).flatten().unwrap_or_default();
         match reason.term().as_tuple_n::<2>() {
             Some([k, why]) if k == am::shutdown => OwnedTerm::new(why),
             _ => reason,
@@ -205,10 +203,13 @@ fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.tuple(&[am::ok.into(), handle]))
 }
 
-/// `{ok, Received, Sent, BytesThatWait}`
+/// `{ok, Received, Sent, BytesThatWait}`: nothing once the connection is lost, until there is another.
 fn dist_get_stat_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (node, id) = handle(a[0]).ok_or_else(|| p.badarg())?;
-    let s = node.lock_up(id).ok_or_else(|| p.badarg())?;
+    let s = node.lock();
+    if s.id != id {
+        return Err(p.badarg());
+    }
     let n = |n: u64| p.heap.unsigned(n);
     Ok(p.heap.tuple(&[am::ok.into(), n(s.received), n(s.sent), n(s.bytes as u64)]))
 }

@@ -147,13 +147,14 @@ fn signal(
                 leader: *leader,
                 call: *call,
                 options: *options,
-                token,
+                token: token.filter(is_token),
             };
             request.run(from, payload(rest)?)?
         }
         (op::SPAWN_REPLY | op::SPAWN_REPLY_TT, [r, parent, flags, result]) => {
             let flags = flags.as_small().filter(|n| (0..1 << 27).contains(n))?;
-            spawn_reply(from, *r, *parent, flags, *result)?
+            let token = token.filter(is_token).unwrap_or_default();
+            spawn_reply(from, *r, *parent, (flags, *result), token)?
         }
         _ => return None,
     }
@@ -362,14 +363,14 @@ fn spawn_reply(
     from: &From<'_>,
     r: Term<'_>,
     parent: Term<'_>,
-    flags: i64,
-    result: Term<'_>,
+    (flags, result): (i64, Term<'_>),
+    token: OwnedTerm,
 ) -> Option<()> {
     let result = match result.as_atom() {
         Some(error) => Err(error),
         None => Ok(from.process(result)?),
     };
     let (Some(pid), Some(id)) = (own(parent)?, own_ref(r)?) else { return Some(()) };
-    spawn::replied(from, id, pid, flags as u64, result);
+    spawn::replied(from, id, pid, spawn::Answer { flags: flags as u64, result, token });
     Some(())
 }

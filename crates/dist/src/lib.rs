@@ -30,6 +30,7 @@ pub const HOOKS: NodeHooks = NodeHooks {
     tell: outward::tell,
     watcher: outward::watcher,
     creation: node::creation,
+    controllers: node::controllers,
     monitor_nodes: watch::monitor_nodes,
 };
 

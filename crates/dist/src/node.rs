@@ -116,6 +116,13 @@ pub fn known(name: Atom) -> Option<Arc<Node>> {
 pub fn creation(name: Atom) -> Option<u32> {
     known(name).map(|n| n.lock().creation)
 }
+pub fn controllers() -> Vec<(Atom, Term<'static>)> {
+    let one = |n: Arc<Node>| {
+        let c = n.lock().controller;
+        c.map(|c| (n.name, c.term()))
+    };
+    all().into_iter().filter_map(one).collect()
+}
 pub fn all() -> Vec<Arc<Node>> {
     nodes().values().cloned().collect()
 }

@@ -8,7 +8,7 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::relation::{AliasKind, MonitoredBy, Monitoring, Target};
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::spawn::{spawn, SpawnOptions};
-use kvik_proc::{BifResult, Proc, RefId, RemotePid, ABROAD};
+use kvik_proc::{seq, BifResult, Proc, RefId, RemotePid, ABROAD};
 use kvik_term::{am, Atom, Term};
 
 use crate::connect::{self, Refused, ANSWER, CONTROL};
@@ -103,7 +103,7 @@ pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             }
             x.rare.get_or_insert_default().spawning.insert(id);
         }),
-        Err(failed) => tell_failure(p, id, &failed.0, failed.1),
+        Err(failed) => tell_failure(p, id, &failed.0, failed.1, None),
     }
     Ok(match for_opt {
         true => p.heap.tuple(&[r, monitors.into()]),
@@ -132,7 +132,15 @@ fn ask(
     let options = scratch.list(&options);
     let args = scratch.copy(args);
     let parts = [id.term(&scratch), p.self_pid(), leader, call, options];
-    let o = Outgoing { kind: Kind::SpawnRequest, parts: &parts, payload: Some(args), token: None };
+    let token = seq::on().then(|| {
+        let mut told = vec![am::spawn_request.into()];
+        told.extend(parts);
+        p.seq_send(name.into(), scratch.tuple(&told));
+        p.seq_send(name.into(), args)
+    });
+    let token = token.filter(|t| !t.term().is_nil());
+    let token = token.as_ref().map(OwnedTerm::term);
+    let o = Outgoing { kind: Kind::SpawnRequest, parts: &parts, payload: Some(args), token };
     let mut s = Some(s);
     let sent = connect::send(&node, &o, CONTROL, Some(p.pid()), |state| {
         s.take().map(|s| state.spawns.insert(id, s));
@@ -149,20 +157,20 @@ fn ask(
 }
 
 /// `{Tag, Ref, error, Why}` to who asked, and what was ready for success is undone.
-fn tell_failure(p: &Proc, id: RefId, s: &Spawn, why: Atom) {
+fn tell_failure(p: &Proc, id: RefId, s: &Spawn, why: Atom, token: Option<OwnedTerm>) {
     let alias = s.monitor.as_ref().and_then(|m| m.1);
     p.with_extra(|x| {
         x.aliases.remove(&id);
     });
     if s.reply.error {
-        answer(p, id, alias.is_some(), &s.reply, am::error, |_| why.into());
+        answer(p, (id, alias.is_some()), &s.reply, token, am::error, |_| why.into());
     }
 }
 fn answer(
     p: &Proc,
-    id: RefId,
-    alias: bool,
+    (id, alias): (RefId, bool),
     reply: &Reply,
+    token: Option<OwnedTerm>,
     what: Atom,
     value: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
 ) {
@@ -174,7 +182,10 @@ fn answer(
         };
         h.tuple(&[tag, r, what.into(), value(h)])
     });
-    p.put_with_token(m, OwnedTerm::default());
+    match token {
+        Some(token) => p.put_with_token(m, token),
+        None => p.put(m),
+    }
 }
 
 /// None of these will be answered any more.
@@ -187,21 +198,21 @@ pub fn failed(all: BTreeMap<RefId, Spawn>, why: Atom) {
         let tell = move |p: Option<&Proc>| {
             let Some(p) = p else { return };
             if p.with_rare(|x| x.spawning.remove(&id)) {
-                tell_failure(p, id, &s, why);
+                tell_failure(p, id, &s, why, None);
             }
         };
         deliver(parent, Signal::Run(Box::new(tell)));
     }
 }
 
-/// The other node has answered.
-pub fn replied(
-    from: &From<'_>,
-    id: RefId,
-    parent: u32,
-    flags: u64,
-    result: Result<RemotePid, Atom>,
-) {
+/// What the other node has answered.
+pub struct Answer {
+    pub flags: u64,
+    pub result: Result<RemotePid, Atom>,
+    /// Of sequential tracing, or an empty list.
+    pub token: OwnedTerm,
+}
+pub fn replied(from: &From<'_>, id: RefId, parent: u32, Answer { flags, result, token }: Answer) {
     {
         let Some(mut s) = from.node.lock_up(from.id) else { return };
         if s.spawns.get(&id).is_none_or(|s| s.parent != parent) {
@@ -222,17 +233,18 @@ pub fn replied(
         match p.filter(|_| waits) {
             Some(p) => {
                 let Some(s) = node.lock().spawns.remove(&id) else { return };
-                succeed(p, id, s, flags, result)
+                succeed(p, id, s, Answer { flags, result, token })
             }
             None => nobody_waits(&node, conn, id, parent, flags, result),
         }
     };
     deliver(parent, Signal::Run(Box::new(tell)));
 }
-fn succeed(p: &Proc, id: RefId, s: Spawn, flags: u64, result: Result<RemotePid, Atom>) {
+fn succeed(p: &Proc, id: RefId, s: Spawn, r: Answer) {
+    let Answer { flags, result, token } = r;
     let child = match result {
         Ok(child) => child,
-        Err(why) => return tell_failure(p, id, &s, why),
+        Err(why) => return tell_failure(p, id, &s, why, Some(token)),
     };
     let alias = s.monitor.as_ref().and_then(|m| m.1);
     if flags & LINKED != 0 {
@@ -243,7 +255,7 @@ fn succeed(p: &Proc, id: RefId, s: Spawn, flags: u64, result: Result<RemotePid, 
         p.with_extra(|x| x.monitoring.insert(id, Monitoring { target, tag, alias }));
     }
     if s.reply.success {
-        answer(p, id, alias.is_some(), &s.reply, am::ok, |h| child.term(h));
+        answer(p, (id, alias.is_some()), &s.reply, Some(token), am::ok, |h| child.term(h));
     }
 }
 /// The parent has ended, or does not want the process any more.
@@ -340,16 +352,14 @@ impl Request<'_> {
         let mut o = SpawnOptions::default();
         let good = all.into_iter().all(|t| option(&mut o, &mut None, t).is_some());
         if !good || arity.is_none() {
-            self.reply(from, 0, am::badopt.into());
-            return Some(());
+            return self.refuse(from, am::badopt);
         }
         let (link, monitor) = (std::mem::take(&mut o.link), o.monitor.take().is_some());
         // The arguments are its first message, as in OTP: who looks at its stack sees the same.
         let run = message(|h| h.list(&[h.copy(self.call)]));
         let init = (am::erts_internal, am::dist_spawn_init);
         let Some(s) = spawn(None, init.0, init.1, run.term(), o) else {
-            self.reply(from, 0, am::system_limit.into());
-            return Some(());
+            return self.refuse(from, am::system_limit);
         };
         s.asked_for_abroad(self.parent, self.leader, (m, f, arity.unwrap_or(0)));
         let pid = s.pid;
@@ -373,16 +383,47 @@ impl Request<'_> {
             }
         }
         let flags = (link as u64 * LINKED) | (monitor as u64 * MONITORED);
-        self.reply(from, flags, Term::local_pid(pid));
+        let child = Term::local_pid(pid);
+        let told = self.token.as_ref().map(|token| {
+            self.told(|request, _| s.proc().seq_requested(token, request));
+            let answer = self.answer(&[am::ok.into(), child]);
+            s.proc().seq_send(self.parent.owned().term(), answer.term())
+        });
+        self.reply(from, flags, child, told);
         let token = self.token.unwrap_or_default();
         s.proc().put_with_token(args, token);
         s.go();
         Some(())
     }
-    fn reply(&self, from: &From<'_>, flags: u64, result: Term<'static>) {
+    fn refuse(&self, from: &From<'_>, why: Atom) -> Option<()> {
+        let told = self.token.as_ref().map(|token| {
+            let answer = self.answer(&[am::error.into(), why.into()]);
+            self.told(|request, parent| seq::refused(token, request, parent, answer.term()))
+        });
+        self.reply(from, 0, why.into(), told);
+        Some(())
+    }
+    /// What sequential tracing is told of the request and of the answer.
+    fn told<R>(&self, f: impl FnOnce(Term<'_>, Term<'_>) -> R) -> R {
+        let h = kvik_heap::Heap::detached();
+        let parent = self.parent.term(&h);
+        let parts = [self.reference, parent, self.leader, self.call, self.options];
+        let mut all = vec![am::spawn_request.into()];
+        all.extend(parts.map(|t| h.copy(t)));
+        f(h.tuple(&all), parent)
+    }
+    fn answer(&self, what: &[Term<'static>]) -> OwnedTerm {
+        message(|h| {
+            let mut all = vec![am::spawn_reply.into(), h.copy(self.reference)];
+            all.extend_from_slice(what);
+            h.tuple(&all)
+        })
+    }
+    fn reply(&self, from: &From<'_>, flags: u64, result: Term<'static>, token: Option<OwnedTerm>) {
         let parent = self.parent.owned();
         let parts = [self.reference, parent.term(), Term::int(flags as i32), result];
-        let o = Outgoing { kind: Kind::SpawnReply, parts: &parts, payload: None, token: None };
+        let token = token.as_ref().map(OwnedTerm::term).filter(|t| !t.is_nil());
+        let o = Outgoing { kind: Kind::SpawnReply, parts: &parts, payload: None, token };
         let _ = connect::send(from.node, &o, ANSWER, None, |_| ());
     }
 }

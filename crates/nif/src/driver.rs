@@ -10,11 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard};
 
 use kvik_port::driver::{Driver, Exit, Flow, Ready, Reply};
+use kvik_port::events::calling_back;
 use kvik_port::port::Core;
 use kvik_sys::Errno;
 use kvik_term::{am, Atom};
 
 use crate::ddll::Library;
+use crate::descriptors;
+use crate::driver_binaries::{self as binaries, Binary};
 
 /// `ErlDrvData`, and `ErlDrvPort`.
 pub type Data = *mut c_void;
@@ -40,7 +43,7 @@ type Call = unsafe extern "C" fn(
     *mut c_uint,
 ) -> isize;
 type OfData = Option<unsafe extern "C" fn(Data)>;
-type OfEvent = Option<unsafe extern "C" fn(Data, *mut c_void)>;
+pub type OfEvent = Option<unsafe extern "C" fn(Data, *mut c_void)>;
 
 /// `ErlDrvEntry`
 #[repr(C)]
@@ -84,6 +87,9 @@ pub struct Running {
     pub exit: Option<Exit>,
     /// The timer that counts; see [`Linked::timer`].
     pub timer: u64,
+    /// See [`Linked::binaries`].
+    pub binaries: bool,
+    pub stop_select: OfEvent,
 }
 
 thread_local! {
@@ -119,6 +125,8 @@ pub struct Linked {
     started: bool,
     /// The number of the timer that was set last; 0 for none.
     timer: u64,
+    /// What `control` answers is a binary.
+    binaries: bool,
     id: u32,
 }
 // SAFETY: the data is the driver's, which calls for one port come to from one thread at a time.
@@ -127,7 +135,8 @@ unsafe impl Send for Linked {}
 impl Linked {
     pub fn new(lib: Arc<Library>, command: &[u8]) -> Linked {
         let command = CString::new(command).unwrap_or_default();
-        Linked { lib, command, data: ptr::null_mut(), started: false, timer: 0, id: 0 }
+        let data = ptr::null_mut();
+        Linked { lib, command, data, started: false, timer: 0, binaries: false, id: 0 }
     }
     /// Drivers that do not ask for more have one callback at a time.
     fn lock(&self) -> Option<MutexGuard<'_, ()>> {
@@ -137,13 +146,15 @@ impl Linked {
     }
     /// Runs a callback; how the port ends, where the driver has said so.
     fn running<R>(&mut self, core: &mut Core, f: impl FnOnce(&Entry, Data) -> R) -> (R, Flow) {
-        let mut running = Running { core, exit: None, timer: self.timer };
+        let (timer, binaries, stop_select) =
+            (self.timer, self.binaries, self.lib.entry.stop_select);
+        let mut running = Running { core, exit: None, timer, binaries, stop_select };
         let lock = self.lock();
         let before = RUNNING.replace(&mut running);
-        let r = f(self.lib.entry, self.data);
+        let r = calling_back(|| f(self.lib.entry, self.data));
         RUNNING.set(before);
         drop(lock);
-        self.timer = running.timer;
+        (self.timer, self.binaries) = (running.timer, running.binaries);
         (r, running.exit.map_or(Ok(()), Err))
     }
     /// An answer that the driver has left in `room`, or in memory of its own.
@@ -220,6 +231,16 @@ impl Driver for Linked {
                 });
                 flow
             }
+            Ready::Selected { fd, output } if descriptors::is_selected(self.id, fd, output) => {
+                let (_, flow) = self.running(core, |e, data| {
+                    let f = if output { e.ready_output } else { e.ready_input };
+                    if let Some(f) = f {
+                        // SAFETY: the driver's own function.
+                        unsafe { f(data, descriptors::event(fd)) }
+                    }
+                });
+                flow
+            }
             _ => Ok(()),
         }
     }
@@ -233,7 +254,10 @@ impl Driver for Linked {
             unsafe { control(data, op, bytes.as_mut_ptr().cast(), bytes.len(), &mut at, ROOM) }
         });
         core.fail(flow);
-        Linked::answer(n, &room, at).map(Reply::List)
+        match self.binaries {
+            true => binary_answer(n, &room, at),
+            false => Linked::answer(n, &room, at).map(Reply::List),
+        }
     }
 
     fn call(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Vec<u8>> {
@@ -261,8 +285,25 @@ impl Driver for Linked {
             }
         });
         self.started = false;
+        descriptors::forget(self.id);
         self.lib.closed(self.id);
     }
+}
+
+/// An answer of a port whose driver says that they are binaries: in `room`, or one that it gives
+/// away; none is an empty list.
+fn binary_answer(n: isize, room: &[u8; ROOM], at: *mut c_char) -> Option<Reply> {
+    let n = usize::try_from(n).ok()?;
+    if at.is_null() {
+        return Some(Reply::List(Vec::new()));
+    }
+    if at.cast_const().cast() == room.as_ptr() {
+        return Some(Reply::Binary(room[..n.min(ROOM)].to_vec()));
+    }
+    let b: *mut Binary = at.cast();
+    let bytes = binaries::bytes(b).to_vec();
+    binaries::driver_free_binary(b);
+    Some(Reply::Binary(bytes))
 }
 
 /// An atom by its name, as C has it.

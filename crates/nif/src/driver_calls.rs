@@ -30,12 +30,14 @@ crate::exports::by_address! {
     erl_drv_getenv,
     erl_drv_putenv,
     set_busy_port,
+    set_port_control_flags,
 }
 
+/// All zero: OTP's `trace_ip_drv` takes the queue that it allocates for empty.
 #[no_mangle]
 pub extern "C" fn driver_alloc(size: usize) -> *mut c_void {
     // SAFETY: a plain call.
-    unsafe { libc::malloc(size) }
+    unsafe { libc::calloc(size, 1) }
 }
 #[no_mangle]
 pub extern "C" fn driver_realloc(p: *mut c_void, size: usize) -> *mut c_void {
@@ -99,6 +101,11 @@ pub extern "C" fn driver_exit(port: Data, error: c_int) -> c_int {
 #[no_mangle]
 pub extern "C" fn set_busy_port(port: Data, on: c_int) {
     with(port, |_, core| core.set_busy(on != 0));
+}
+/// `PORT_CONTROL_FLAG_BINARY` is one of them; the other, that a call takes long, changes nothing.
+#[no_mangle]
+pub extern "C" fn set_port_control_flags(port: Data, flags: c_int) {
+    with(port, |r, _| r.binaries = flags & 1 != 0);
 }
 /// `ErlDrvTermData`: a term.
 #[no_mangle]

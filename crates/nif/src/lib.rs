@@ -11,7 +11,9 @@ mod binaries;
 mod call;
 mod compound;
 mod ddll;
+mod descriptors;
 mod driver;
+mod driver_binaries;
 mod driver_calls;
 mod env;
 mod exports;
@@ -30,7 +32,11 @@ mod variadic;
 /// Has `erlang:load_nif/2` load libraries. The answer is how many functions those find here.
 pub fn install() -> usize {
     kvik_bifs::code::set_nif_loader(load::load_nif);
-    kvik_port::poll::set_library(select::ready);
+    kvik_port::poll::set_library(|fd, read, write, hangup| {
+        if !descriptors::ready(fd, read, write, hangup) {
+            select::ready(fd, read, write, hangup);
+        }
+    });
     let watchers =
         kvik_proc::signal::Watchers { hears: monitors::down, resource: monitors::resource };
     let _ = kvik_proc::signal::WATCHERS.set(watchers);
@@ -45,5 +51,6 @@ pub fn install() -> usize {
         demonitor: ddll::demonitor,
         format_error: ddll::format_error,
     });
-    exports::ALL.len() + driver_calls::ALL.len()
+    let of_drivers = [driver_calls::ALL, driver_binaries::ALL, descriptors::ALL];
+    exports::ALL.len() + of_drivers.iter().map(|f| f.len()).sum::<usize>()
 }

@@ -20,6 +20,11 @@ pub enum Ready {
     Child,
     /// A timer that the driver set, by its tag.
     Timer(u64),
+    /// A descriptor that a linked-in driver has selected, for output or input.
+    Selected {
+        fd: i32,
+        output: bool,
+    },
 }
 
 /// How a port ends.

@@ -10,6 +10,7 @@ pub mod breaks;
 pub mod channel;
 pub mod driver;
 pub mod env;
+pub mod events;
 pub mod host;
 pub mod inet;
 pub mod info;

@@ -28,8 +28,10 @@ pub enum Source {
     Signals = 4,
     /// One descriptor for both directions.
     Both = 5,
-    /// A NIF library has selected the descriptor, which is the number.
+    /// A library has selected the descriptor, which is the number.
     Library = 6,
+    /// It has to hear of events that it traces.
+    Events = 7,
 }
 
 /// Hears of a library's descriptors: number, readable, writable, hung up.
@@ -286,6 +288,7 @@ fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer:
         2 => run(Ready::Child, buffer),
         3 => reap_orphan(home, number as i32),
         4 => signals::dispatch(),
+        7 => run(Ready::Fetch, buffer),
         6 => LIBRARY.get().into_iter().for_each(|f| f(number as RawFd, read, write, hangup)),
         _ => {
             if write {

@@ -9,6 +9,7 @@ use kvik_term::{am, Atom, Term};
 
 use crate::channel::Channel;
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
+use crate::events::Events;
 use crate::host::host;
 pub use crate::info::{find, flush_all, Info};
 use crate::input::Piece;
@@ -20,6 +21,8 @@ pub struct Port {
     /// Its 28-bit number.
     pub id: u32,
     pub(crate) lock: Lock,
+    /// What it is to hear as a tracer.
+    pub(crate) events: Events,
 }
 
 pub(crate) struct Inner {
@@ -89,6 +92,9 @@ pub enum Command {
 impl Inner {
     pub(crate) fn carries_packets(&self) -> bool {
         self.driver.carries_packets()
+    }
+    pub(crate) fn is_open(&self) -> bool {
+        self.core.state == State::Open
     }
 }
 
@@ -240,7 +246,8 @@ impl Port {
             output: 0,
         };
         let port = table::insert(|id| {
-            Arc::new(Port { id, lock: Lock::new(Inner { core: core(id), driver }) })
+            let lock = Lock::new(Inner { core: core(id), driver });
+            Arc::new(Port { id, lock, events: Events::default() })
         })
         .ok_or(OpenError::SystemLimit)?;
         link(Term::local_port(port.id), true);
@@ -264,17 +271,20 @@ impl Port {
 
     /// To look at one that is open.
     pub(crate) fn look(&self) -> Option<Held<'_>> {
-        Some(self.lock()).filter(|g| g.core.state == State::Open)
+        Some(self.lock()).filter(|g| g.is_open())
     }
     /// To have one that is open do something.
     fn open_lock(&self) -> Option<Held<'_>> {
         let mut g = self.look()?;
         g.tell();
-        Some(g)
+        if self.events.any() {
+            self.output_events(&mut g);
+        }
+        Some(g).filter(|g| g.is_open())
     }
 
     /// Runs the driver, and ends the port where it says so.
-    fn run(&self, g: &mut Held<'_>, f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow) {
+    pub(crate) fn run(&self, g: &mut Held<'_>, f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow) {
         let Inner { core, driver } = &mut **g;
         if let Err(exit) = f(&mut **driver, core) {
             // What is queued goes nowhere once writing has failed.
@@ -341,7 +351,14 @@ impl Port {
     pub(crate) fn serve(&self, g: &mut Held<'_>, why: Ready, buffer: &mut [u8]) {
         match g.core.state {
             State::Closed => {}
-            State::Open => self.run(g, |d, c| d.ready(c, why, buffer)),
+            State::Open => {
+                if why == Ready::Fetch {
+                    self.output_events(g);
+                }
+                if g.is_open() {
+                    self.run(g, |d, c| d.ready(c, why, buffer));
+                }
+            }
             State::Flushing => {
                 let Inner { core, driver } = &mut **g;
                 let failed = why == Ready::Output && driver.ready(core, why, buffer).is_err();

@@ -92,4 +92,6 @@ pub const HOOKS: PortHooks = PortHooks {
             p.demonitor(id.0);
         }
     },
+    is_open: crate::table::is_open,
+    trace: |port, event| get(port).is_some_and(|p| p.hear(event)),
 };

@@ -19,6 +19,10 @@ fn open() -> MutexGuard<'static, BTreeSet<u32>> {
 pub fn open_ids() -> Vec<u32> {
     open().iter().copied().collect()
 }
+/// The same of one, also for who has its lock.
+pub fn is_open(id: u32) -> bool {
+    open().contains(&id)
+}
 /// It is closed for everybody, if perhaps not gone.
 pub fn closed(id: u32) {
     open().remove(&id);

@@ -1,7 +1,7 @@
 //! What ports tell their tracers. Nothing is looked at, and nothing built, while nobody traces.
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_proc::trace::{self, bit, Tracee};
+use kvik_proc::trace::{self, bit, Tracee, Tracer};
 use kvik_term::{am, Atom, Term};
 
 /// Is a port traced for that?
@@ -74,12 +74,12 @@ pub fn sent(port: u32, to: u32, m: &OwnedTerm) {
     }
 }
 /// Who hears of what it sends.
-pub fn of_sends(port: u32) -> Option<(u32, u32)> {
+pub fn of_sends(port: u32) -> Option<(u32, Tracer)> {
     let (flags, tracer) = trace::on().then(|| trace::of(Tracee::Port(port)))??;
     tracer.filter(|_| flags & bit::SEND != 0).map(|t| (flags, t))
 }
 /// The last message of a port, to its owner, when the port itself is gone.
-pub fn sent_closed(heard: Option<(u32, u32)>, port: u32, to: u32) {
+pub fn sent_closed(heard: Option<(u32, Tracer)>, port: u32, to: u32) {
     if let Some((flags, tracer)) = heard {
         trace::post(tracer, Term::local_port(port), flags, "send", |_| {
             vec![am::closed.into(), Term::local_pid(to)]

@@ -36,6 +36,10 @@ pub(crate) fn terminate(mut ticket: Ticket, reason: OwnedTerm) {
         p.trace_exited();
     }
     crate::sched::online::ended(p.pid());
+    // Connections that it carries are lost for that reason.
+    if p.flag(flag::WATCHES_NODES) {
+        p.with_extra(|x| x.exit_reason = Some(reason.clone()));
+    }
     crate::hooks::run_on_exit(p);
     let seq = crate::seq::Parting::of(p);
     p.forget_seq();

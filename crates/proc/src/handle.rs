@@ -40,7 +40,7 @@ impl Proc {
     }
     /// To the end of the mailbox.
     #[inline]
-    fn put(&self, m: OwnedTerm) {
+    pub fn put(&self, m: OwnedTerm) {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(None, m.term());
         }
@@ -214,6 +214,11 @@ impl Proc {
             m
         });
         if let Some(m) = m {
+            if let (Target::Remote(_), true) = (&m.target, self.flag(flag::SEQ)) {
+                // As any signal of another node it says that there is no token.
+                let down = message(|h| down_message(h, self.pid(), id, &m, reason));
+                return self.put_with_token(down, OwnedTerm::default());
+            }
             self.put_message(|h| down_message(h, self.pid(), id, &m, reason));
         }
     }

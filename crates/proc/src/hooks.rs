@@ -70,6 +70,9 @@ pub struct PortHooks {
     pub exit: fn(port: u32, from: u32, linked: bool, &OwnedTerm),
     pub monitor: fn(port: u32, pid: u32, RefId, Option<Atom>) -> bool,
     pub demonitor: fn(port: u32, RefId),
+    pub is_open: fn(port: u32) -> bool,
+    /// Gives an event of tracing to a port that is a tracer. False: it is gone.
+    pub trace: fn(port: u32, &OwnedTerm) -> bool,
 }
 
 /// Signals to other nodes.
@@ -84,6 +87,8 @@ pub struct NodeHooks {
     /// The creation of a node there was something to do with: of its connection, or the last one; 0
     /// where there was none yet.
     pub creation: fn(Atom) -> Option<u32>,
+    /// The nodes there are connections to, and what carries each.
+    pub controllers: fn() -> Vec<(Atom, Term<'static>)>,
     /// `process_flag({monitor_nodes, Options}, On)`: how often it was on before; `None` for options
     /// there are not.
     pub monitor_nodes: fn(&Proc, bool, Term<'_>) -> Option<usize>,
@@ -106,12 +111,15 @@ pub const DEFAULT: Hooks = Hooks {
         exit: |_, _, _, _| {},
         monitor: |_, _, _, _| false,
         demonitor: |_, _| {},
+        is_open: |_| false,
+        trace: |_, _| false,
     },
     node: NodeHooks {
         send: |_, _, _, way| if way.may_connect { Sent::Ok } else { Sent::NoConnection },
         tell: |_, _, _| Told::Unreachable,
         watcher: |_, _| None,
         creation: |_| None,
+        controllers: Vec::new,
         monitor_nodes: |_, _, _| None,
     },
 };

@@ -15,6 +15,7 @@ use kvik_term::{am, Atom, Term};
 
 use crate::process::{flag, table};
 use crate::signal::{deliver, message, Signal};
+use crate::trace::Tracer;
 use crate::{trace, Proc};
 
 /// What a token asks for: the flags in it.
@@ -46,23 +47,33 @@ pub fn on() -> bool {
     CARRIERS.load(Relaxed) != 0
 }
 
-/// One more than the pid of the process that is told; 0 for none.
+/// The word of the pid or port that is told; 0 for none.
 static TRACER: AtomicU64 = AtomicU64::new(0);
+/// In that word: it is a port.
+const PORT: u64 = 1 << 32;
+/// In that word: there is one.
+const SET: u64 = 1 << 33;
 
-/// Who is told. A process that has ended is no longer.
-pub fn tracer() -> Option<u32> {
+/// Who is told. One that has ended is no longer.
+pub fn tracer() -> Option<Tracer> {
     let set = TRACER.load(Relaxed);
-    let pid = u32::try_from(set.checked_sub(1)?).ok()?;
-    if trace::is_alive(pid) {
-        return Some(pid);
+    let n = set as u32;
+    let tracer = if set & PORT != 0 { Tracer::Port(n) } else { Tracer::Process(n) };
+    if set == 0 || tracer.is_there() {
+        return Some(tracer).filter(|_| set != 0);
     }
     let _ = TRACER.compare_exchange(set, 0, Relaxed, Relaxed);
     None
 }
 /// Sets who is told; who it was before.
-pub fn set_tracer(pid: Option<u32>) -> Option<u32> {
+pub fn set_tracer(to: Option<Tracer>) -> Option<Tracer> {
     let before = tracer();
-    TRACER.store(pid.map_or(0, |p| p as u64 + 1), Relaxed);
+    let set = match to {
+        None => 0,
+        Some(Tracer::Process(n)) => SET | n as u64,
+        Some(Tracer::Port(n)) => SET | PORT | n as u64,
+    };
+    TRACER.store(set, Relaxed);
     before
 }
 
@@ -95,7 +106,35 @@ fn tell(token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
         parts.extend(trace::stamp(h, stamp));
         h.tuple(&parts)
     });
-    deliver(to, Signal::Message(event));
+    to.hear(event);
+}
+
+/// A token with the serial before, and that serial.
+fn before<'h>(h: &'h Heap, token: Term<'_>) -> Option<(Term<'h>, u64)> {
+    let [flags, label, serial, sender, last] = token.as_tuple_n::<5>()?;
+    let n = serial.as_u64().unwrap_or(0).wrapping_sub(1);
+    let copies = [flags, label, sender, last].map(|t| h.copy(t));
+    let [flags, label, sender, last] = copies;
+    Some((h.tuple(&[flags, label, h.unsigned(n), sender, last]), n))
+}
+/// No process came of another node's request with that token: what is told of it, and the token for
+/// the answer, in the name of the node.
+pub fn refused(
+    token: &OwnedTerm,
+    request: Term<'_>,
+    parent: Term<'_>,
+    answer: Term<'_>,
+) -> OwnedTerm {
+    let node = crate::node::name().into();
+    let h = Heap::detached();
+    let Some((first, n)) = before(&h, token.term()) else { return OwnedTerm::default() };
+    tell(first, bit::RECEIVE, node, request);
+    let [flags, label, ..] = token.term().as_tuple_n::<5>().unwrap_or([Term::NIL; 5]);
+    let t = [flags, label, Term::NIL, Term::NIL, Term::NIL];
+    let c = Counters { clock: n.wrapping_add(1), last: n };
+    let reply = OwnedTerm::new(stamped(&h, &t, node, c));
+    tell(reply.term(), bit::SEND, parent, answer);
+    reply
 }
 
 /// What a `spawn` says of itself where its caller has a token.
@@ -283,6 +322,15 @@ impl Proc {
         self.seq_tell(token, bit::RECEIVE, self.self_pid(), answer.term());
         let clock = child.seq_counters().clock;
         self.set_seq_counters(Counters { clock, last: clock });
+    }
+    /// This new process was asked for by one of another node, with a token. The request counts as
+    /// two messages: itself, and the arguments, which come as a message with the token as it is.
+    pub fn seq_requested(&self, token: &OwnedTerm, request: Term<'_>) {
+        let Some(first) = before(&self.heap, token.term()) else { return };
+        self.seq_tell(first.0, bit::RECEIVE, self.self_pid(), request);
+        self.set_seq_counters(Counters { clock: first.1, last: first.1 });
+        self.heap.set_root(Root::SeqToken, self.heap.copy(token.term()));
+        self.carry();
     }
     /// The answer of a new process to who asked for it, as a message with the token.
     pub fn seq_answer(&self, to: &Proc, answer: OwnedTerm) {

@@ -121,15 +121,43 @@ pub enum Tracee {
     Process(u32),
     Port(u32),
 }
+/// Who is told: a process gets messages, a port's driver the same terms in the external format.
+pub type Tracer = Tracee;
 
-/// Flags, and the pid of the tracer.
-pub type Setting = (u32, Option<u32>);
+impl Tracee {
+    /// One of this node.
+    pub fn of(t: Term<'_>) -> Option<Tracee> {
+        t.as_local_pid().map(Tracee::Process).or(t.as_local_port().map(Tracee::Port))
+    }
+    pub fn term(self) -> Term<'static> {
+        match self {
+            Tracee::Process(pid) => Term::local_pid(pid),
+            Tracee::Port(port) => Term::local_port(port),
+        }
+    }
+    pub fn is_there(self) -> bool {
+        match self {
+            Tracee::Process(pid) => is_alive(pid),
+            Tracee::Port(port) => (crate::hooks::hooks().port.is_open)(port),
+        }
+    }
+    /// Tells a tracer. False: it is gone.
+    pub fn hear(self, m: OwnedTerm) -> bool {
+        match self {
+            Tracee::Process(pid) => deliver(pid, Signal::Message(m)),
+            Tracee::Port(port) => (crate::hooks::hooks().port.trace)(port, &m),
+        }
+    }
+}
+
+/// Flags, and the tracer.
+pub type Setting = (u32, Option<Tracer>);
 
 #[derive(Default)]
 struct State {
-    /// By whom a process is traced: a local pid.
-    tracers: HashMap<u32, u32>,
-    ports: HashMap<u32, (u32, u32)>,
+    /// By whom a process is traced.
+    tracers: HashMap<u32, Tracer>,
+    ports: HashMap<u32, (u32, Tracer)>,
     /// What new processes and ports begin with.
     new: Setting,
     new_ports: Setting,
@@ -167,7 +195,7 @@ pub fn of(who: Tracee) -> Option<Setting> {
         }
     };
     match tracer {
-        Some(t) if flags != 0 && !is_alive(t) => {
+        Some(t) if flags != 0 && !t.is_there() => {
             set(who, 0, None);
             Some((0, None))
         }
@@ -178,7 +206,7 @@ pub fn of(who: Tracee) -> Option<Setting> {
 pub fn of_new(ports: bool) -> Setting {
     let (flags, tracer) = with(|s| if ports { s.new_ports } else { s.new });
     match tracer {
-        Some(t) if is_alive(t) => (flags, tracer),
+        Some(t) if t.is_there() => (flags, tracer),
         Some(_) => {
             set_new(ports, 0, None);
             (0, None)
@@ -186,13 +214,13 @@ pub fn of_new(ports: bool) -> Setting {
         None => (0, None),
     }
 }
-pub fn set_new(ports: bool, flags: u32, tracer: Option<u32>) {
+pub fn set_new(ports: bool, flags: u32, tracer: Option<Tracer>) {
     let tracer = tracer.filter(|_| flags != 0);
     let new = (tracer.map_or(0, |_| flags), tracer);
     with(|s| *(if ports { &mut s.new_ports } else { &mut s.new }) = new);
 }
 /// Sets the flags of a process or port. False: there is no such process.
-pub fn set(who: Tracee, flags: u32, tracer: Option<u32>) -> bool {
+pub fn set(who: Tracee, flags: u32, tracer: Option<Tracer>) -> bool {
     let tracer = tracer.filter(|_| flags != 0);
     let pid = match who {
         Tracee::Process(pid) => pid,
@@ -253,13 +281,13 @@ pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
 /// `{trace, Who, Tag, ...}` to a tracer, with the scheduler and the time where flags ask for them.
 /// False: it is gone.
 pub fn post(
-    tracer: u32,
+    tracer: Tracer,
     who: Term<'static>,
     flags: u32,
     tag: &str,
     parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>,
 ) -> bool {
-    if who.as_local_pid() == Some(tracer) {
+    if Tracee::of(who) == Some(tracer) {
         return true;
     }
     let m = message(|h| {
@@ -274,7 +302,7 @@ pub fn post(
         all.extend(stamp);
         h.tuple(&all)
     });
-    deliver(tracer, Signal::Message(m))
+    tracer.hear(m)
 }
 /// Tells the tracer of a process or port of an event.
 pub fn tell(who: Tracee, tag: &str, parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>) {
@@ -289,20 +317,19 @@ fn tell_as(
     tag: &str,
     parts: impl for<'h> FnOnce(&'h Heap) -> Vec<Term<'h>>,
 ) {
-    let (term, tracer) = match who {
-        Tracee::Process(pid) => (Term::local_pid(pid), with(|s| s.tracers.get(&pid).copied())),
-        Tracee::Port(port) => (Term::local_port(port), with(|s| s.ports.get(&port).map(|p| p.1))),
+    let tracer = match who {
+        Tracee::Process(pid) => with(|s| s.tracers.get(&pid).copied()),
+        Tracee::Port(port) => with(|s| s.ports.get(&port).map(|p| p.1)),
     };
     let Some(tracer) = tracer else { return };
-    if flags != 0 && !post(tracer, term, flags, tag, parts) {
+    if flags != 0 && !post(tracer, who.term(), flags, tag, parts) {
         set(who, 0, None);
     }
 }
 /// Tells of a name that a process or port gets or loses.
 pub fn tell_name(whose: Term<'_>, tag: &str, what: Atom) {
-    let process = whose.as_local_pid().map(|n| (Tracee::Process(n), bit::PROCS));
-    let port = || whose.as_local_port().map(|n| (Tracee::Port(n), bit::PORTS));
-    let Some((who, flag)) = process.or_else(port).filter(|_| on()) else { return };
+    let Some(who) = Tracee::of(whose).filter(|_| on()) else { return };
+    let flag = if matches!(who, Tracee::Port(_)) { bit::PORTS } else { bit::PROCS };
     if of(who).is_some_and(|(flags, _)| flags & flag != 0) {
         tell(who, tag, |_| vec![what.into()]);
     }

@@ -28,6 +28,7 @@ impl Errno {
     pub const BADF: Errno = Errno(EBADF);
     pub const MFILE: Errno = Errno(EMFILE);
     pub const NFILE: Errno = Errno(ENFILE);
+    pub const MSGSIZE: Errno = Errno(EMSGSIZE);
 
     /// The error of the system call that has just failed on this thread.
     pub fn last() -> Errno {

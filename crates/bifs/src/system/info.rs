@@ -206,7 +206,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             h.tuple(&vec![unbound; super::schedulers()])
         }
         "sequential_tracer" => {
-            let tracer = kvik_proc::seq::tracer().map_or(Term::bool(false), Term::local_pid);
+            let tracer = kvik_proc::seq::tracer().map_or(Term::bool(false), |t| t.term());
             h.tuple(&[am::sequential_tracer.into(), tracer])
         }
         "system_logger" => h.copy(flags::logger().term()),
@@ -218,7 +218,12 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             let all: Vec<Term> = crate::code::taints().into_iter().map(Term::atom).collect();
             h.list(&all)
         }
-        "alloc_util_allocators" | "dist_ctrl" | "snifs" | "allocated_areas" => Term::NIL,
+        "dist_ctrl" => {
+            let all = (kvik_proc::hooks::hooks().node.controllers)();
+            let one = |c: &(Atom, Term<'static>)| h.tuple(&[c.0.into(), c.1]);
+            h.list(&all.iter().map(one).collect::<Vec<_>>())
+        }
+        "alloc_util_allocators" | "snifs" | "allocated_areas" => Term::NIL,
         "allocator" => h.tuple(&[am::undefined.into(), Term::NIL, Term::NIL, Term::NIL]),
         // No C compiler made this.
         "compile_info" => {

@@ -2,7 +2,8 @@
 
 use kvik_heap::roots::Root;
 use kvik_proc::seq::{self, bit, Token};
-use kvik_proc::{bif, trace, BifEntry, BifResult, Proc};
+use kvik_proc::trace::Tracer;
+use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -87,16 +88,14 @@ fn seq_trace_print_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(same && p.seq_print(m)))
 }
 
-/// Who is told of all that: a process of this node. The one before, or `false`.
+/// Who is told of all that: a process or port of this node. The one before, or `false`.
 pub(super) fn set_tracer<'h>(p: &'h Proc, to: Term<'h>) -> BifResult<'h> {
-    let to = match (to.as_bool(), to.as_local_pid()) {
+    let to = match (to.as_bool(), Tracer::of(to)) {
         (Some(false), _) => None,
-        (_, Some(pid)) if trace::is_alive(pid) => Some(pid),
-        // A port, or a module with functions of its own.
-        _ if to.as_local_port().is_some() || to.as_tuple().is_some() || to.as_cons().is_some() => {
-            return Err(p.notsup());
-        }
+        (_, Some(t)) if t.is_there() => Some(t),
+        // A module with functions of its own.
+        _ if to.as_tuple().is_some() || to.as_cons().is_some() => return Err(p.notsup()),
         _ => return Err(p.badarg()),
     };
-    Ok(seq::set_tracer(to).map_or(Term::bool(false), Term::local_pid))
+    Ok(seq::set_tracer(to).map_or(Term::bool(false), Tracer::term))
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use kvik_ets::ms::{Action, Effects};
 use kvik_jit::breaks;
-use kvik_proc::trace::{self, bit, Tracee};
+use kvik_proc::trace::{self, bit, Tracee, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
@@ -18,14 +18,14 @@ pub struct Acts {
 }
 
 /// Flags off, flags on. Without a tracer, named here or the process's own, all are off.
-fn set(pid: u32, off: u32, on: u32, tracer: Option<u32>) -> Option<()> {
+fn set(pid: u32, off: u32, on: u32, tracer: Option<Tracer>) -> Option<()> {
     let who = Tracee::Process(pid);
     let (old, _) = trace::of(who)?;
     trace::set(who, old & !off | on, tracer);
     Some(())
 }
 /// Flags, and a tracer where one is named.
-fn flags(list: Term<'_>, tracer: &mut Option<u32>) -> Option<u32> {
+fn flags(list: Term<'_>, tracer: &mut Option<Tracer>) -> Option<u32> {
     let mut bits = 0;
     for t in list.list_to_vec()? {
         if let Some(a) = t.as_atom() {
@@ -33,7 +33,7 @@ fn flags(list: Term<'_>, tracer: &mut Option<u32>) -> Option<u32> {
         } else {
             let [k, by] = t.as_tuple_n::<2>().filter(|[k, _]| super::named(*k, "tracer"))?;
             let _ = k;
-            *tracer = Some(by.as_local_pid()?);
+            *tracer = Some(Tracer::of(by)?);
         }
     }
     Some(bits)
@@ -73,7 +73,7 @@ impl Effects for Acts {
                 let mut tracer = own_tracer(p);
                 let off = flags(*off, &mut tracer)?;
                 let on = flags(*on, &mut tracer)?;
-                if tracer.is_some_and(|t| !trace::is_alive(t)) {
+                if tracer.is_some_and(|t| !t.is_there()) {
                     return None;
                 }
                 set(pid, off, on, tracer)?;
@@ -102,7 +102,7 @@ impl Effects for Acts {
     }
 }
 
-fn own_tracer(p: &Proc) -> Option<u32> {
+fn own_tracer(p: &Proc) -> Option<Tracer> {
     trace::of(p.tracee()).and_then(|s| s.1)
 }
 fn seq_token(p: &Proc) -> Term<'_> {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use kvik_code::Location;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_jit::breaks::{self, Called, Hooks};
-use kvik_proc::trace::{self, bit};
+use kvik_proc::trace::{self, bit, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Atom, Term};
 
@@ -24,7 +24,7 @@ pub mod end {
     pub const RETURN: i64 = 1;
     pub const EXCEPTION: i64 = 2;
     pub const RETURN_TO: i64 = 4;
-    /// The first two for the meta tracer, whose pid is in the frame.
+    /// The first two for the meta tracer, which is in the frame.
     pub const META: i64 = 8;
     pub const META_EXCEPTION: i64 = 16;
     /// The time from here on is that of the function in the frame, if one is there.
@@ -34,18 +34,18 @@ pub mod end {
 /// What the stack keeps of a watched call.
 struct Frame<'h> {
     mfa: Mfa,
-    meta: Option<u32>,
+    meta: Option<Tracer>,
     ends: i64,
     before: Term<'h>,
 }
 impl<'h> Frame<'h> {
     fn term(&self, p: &'h Proc) -> Term<'h> {
-        let meta = self.meta.map_or(Term::NIL, Term::local_pid);
+        let meta = self.meta.map_or(Term::NIL, Tracer::term);
         p.heap.tuple(&[mfa_term(&p.heap, self.mfa), meta, p.heap.integer(self.ends), self.before])
     }
     fn of(t: Term<'h>) -> Option<Frame<'h>> {
         let [mfa, meta, ends, before] = t.as_tuple_n::<4>()?;
-        Some(Frame { mfa: mfa_of(mfa)?, meta: meta.as_local_pid(), ends: ends.as_small()?, before })
+        Some(Frame { mfa: mfa_of(mfa)?, meta: Tracer::of(meta), ends: ends.as_small()?, before })
     }
 }
 fn mfa_term(h: &Heap, (m, f, a): Mfa) -> Term<'_> {
@@ -74,7 +74,7 @@ fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
     }
     if let Some((Some(tracer), spec)) = what.meta.as_ref().filter(|_| here) {
         frame.meta = Some(*tracer);
-        if trace::is_alive(*tracer) {
+        if tracer.is_there() {
             frame.ends |= meta_call(p, f, args, *tracer, spec);
         } else if let Some(m) = &mut w.what().meta {
             m.0 = m.0.filter(|t| t != tracer);
@@ -136,8 +136,8 @@ fn plain_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], w: &Watched) -> i64
     ends
 }
 
-fn meta_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], tracer: u32, spec: &Spec) -> i64 {
-    if tracer == p.pid() || p.flag(kvik_proc::process::flag::SENSITIVE) {
+fn meta_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], tracer: Tracer, spec: &Spec) -> i64 {
+    if tracer == p.tracee() || p.flag(kvik_proc::process::flag::SENSITIVE) {
         return 0;
     }
     let Some((message, ends)) = judge(p, args, spec) else { return 0 };

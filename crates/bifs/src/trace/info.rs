@@ -3,11 +3,12 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_heap::Heap;
-use kvik_proc::{trace, BifResult, Proc};
+use kvik_proc::trace::{self, Tracee, Tracer};
+use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
+use super::messages;
 use super::pattern::{self, Meter, Spec};
-use super::{messages, tracee_of};
 
 pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, item] = *a else { return Err(p.badarg()) };
@@ -33,8 +34,8 @@ pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         _ => {}
     }
-    let (flags, tracer) = match (tracee_of(what), kind) {
-        (Some(trace::Tracee::Port(n)), _) if !super::is_open(n) => return Ok(am::undefined.into()),
+    let (flags, tracer) = match (Tracee::of(what), kind) {
+        (Some(who), _) if !who.is_there() => return Ok(am::undefined.into()),
         (Some(who), _) => match trace::of(who) {
             Some(s) => s,
             None => return Ok(am::undefined.into()),
@@ -49,7 +50,7 @@ pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let names: Vec<Term<'h>> = set.map(|f| atom(f.0)).collect();
             pair(p.heap.list(&names))
         }
-        "tracer" => pair(tracer.filter(|_| flags != 0).map_or(Term::NIL, Term::local_pid)),
+        "tracer" => pair(tracer.filter(|_| flags != 0).map_or(Term::NIL, Tracer::term)),
         _ => Err(p.badarg()),
     }
 }
@@ -92,7 +93,7 @@ fn function<'h>(p: &'h Proc, mfa: pattern::Mfa, item: &str) -> Option<Term<'h>> 
         "match_spec" => w.call.as_ref().map_or(no, |s| source(h, s)),
         // So it is in OTP: asked for alone, no meta tracer is `[]`.
         "meta" => match &w.meta {
-            Some((tracer, _)) => tracer.map_or(Term::NIL, Term::local_pid),
+            Some((tracer, _)) => tracer.map_or(Term::NIL, Tracer::term),
             None if item == "all" => no,
             None => Term::NIL,
         },
@@ -115,7 +116,7 @@ fn on_load<'h>(p: &'h Proc, item: &str) -> Option<Term<'h>> {
         "traced" if o.is_global() => atom("global"),
         "traced" if o.local => atom("local"),
         "match_spec" if o.is_global() || o.local => source(&p.heap, &o.spec),
-        "meta" => o.meta.map_or(no, Term::local_pid),
+        "meta" => o.meta.map_or(no, Tracer::term),
         "meta_match_spec" if o.meta.is_some() => source(&p.heap, &meta),
         "call_count" => Term::bool(o.counts),
         "call_time" => Term::bool(o.times),

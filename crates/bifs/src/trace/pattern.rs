@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 use kvik_code::{module, Instance};
 use kvik_ets::ms::{compile, Dialect, Error, Program};
 use kvik_jit::breaks;
+use kvik_proc::trace::Tracer;
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
 
 use super::time::Times;
-use super::{messages, named, tracer_of};
+use super::{messages, named};
 
 /// Which calls count: all, or those that a specification lets through.
 #[derive(Clone)]
@@ -35,7 +36,7 @@ pub struct Watched {
     /// Calls through the export only.
     pub global: bool,
     /// For the sake of a tracer who hears of all processes (none: it has ended).
-    pub meta: Option<(Option<u32>, Spec)>,
+    pub meta: Option<(Option<Tracer>, Spec)>,
     pub counts: Meter,
     pub times: Meter,
     /// The error handler is called instead.
@@ -179,7 +180,7 @@ pub struct Orders {
     pub on: On,
     pub spec: Spec,
     pub local: bool,
-    pub meta: Option<u32>,
+    pub meta: Option<Tracer>,
     pub counts: bool,
     pub times: bool,
     debug: bool,
@@ -251,7 +252,7 @@ fn everything_off() -> Orders {
         on: On::No,
         spec: Spec::All,
         local: true,
-        meta: Some(0),
+        meta: Some(Tracer::Process(0)),
         counts: true,
         times: true,
         debug: false,
@@ -309,11 +310,11 @@ fn orders<'h>(
         match f.as_atom().map(Atom::name) {
             Some("global") if o.is_global() => global = true,
             Some("local") => o.local = true,
-            Some("meta") => o.meta = o.meta.or(Some(p.pid())),
+            Some("meta") => o.meta = o.meta.or(Some(p.tracee())),
             Some("call_count") => o.counts = true,
             Some("call_time") => o.times = true,
             Some(_) => return Err(bad()),
-            None => o.meta = Some(meta_tracer(p, f).ok_or_else(bad)?),
+            None => o.meta = Some(meta_tracer(f).ok_or_else(bad)?),
         }
         if global && !o.is_global() {
             return Err(bad());
@@ -325,13 +326,13 @@ fn orders<'h>(
     }
     Ok((o, global))
 }
-fn meta_tracer(p: &Proc, t: Term<'_>) -> Option<u32> {
+fn meta_tracer(t: Term<'_>) -> Option<Tracer> {
     let by = match *t.as_tuple()?.elements() {
         [k, by] if named(k, "meta") => by,
         [k, m, state] if named(k, "meta") && named(m, "erl_tracer") => state,
         _ => return None,
     };
-    tracer_of(p, by).ok()
+    Tracer::of(by)
 }
 
 pub fn trace_pattern_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,5 +1,6 @@
 //! A stream that carries a connection to another node: each packet is a signal.
 
+use kvik_sys::Errno;
 use kvik_term::am;
 
 use super::{Inet, State};
@@ -34,6 +35,10 @@ impl Inet {
                 let Some(packet) = channel.next() else { break };
                 let head = (packet.len() as u32).to_be_bytes();
                 let head = match self.packet {
+                    // OTP sends it cut, which the other node takes for an offence.
+                    Kind::Length(n) if packet.len() >> (8 * n as u32) != 0 => {
+                        return Err(Exit::Posix(Errno::MSGSIZE));
+                    }
                     Kind::Length(n) => &head[4 - n as usize..],
                     _ => &[],
                 };

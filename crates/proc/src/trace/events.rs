@@ -3,7 +3,7 @@
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Ref, Term};
 
-use super::{bit, is_alive, judge, of, of_new, on, set, Tracee, Verdict};
+use super::{bit, is_alive, judge, of, of_new, on, set, Tracee, Tracer, Verdict};
 use crate::process::flag;
 use crate::signal::{control, Control, RefId};
 use crate::{node, registry, Proc};
@@ -170,7 +170,7 @@ impl Proc {
         tell(child, ["spawned", "getting_linked"], self.self_pid());
     }
     /// A new process is traced as this one is, where a flag says so: each time, or the first.
-    fn hand_on(&self, (flags, tracer): (u32, u32), to: &Proc, each_time: u32, once: u32) {
+    fn hand_on(&self, (flags, tracer): (u32, Tracer), to: &Proc, each_time: u32, once: u32) {
         if flags & (each_time | once) == 0 {
             return;
         }
