@@ -199,11 +199,13 @@ impl<'m> Decoder<'m> {
                     self.args.push(arg);
                 }
             }
-            if self.append_segment(opcode, first).map_err(error)? {
+            if old_bits::appends(opcode) && self.append_segment(opcode, first).map_err(error)? {
                 continue;
             }
-            let begun = old_bits::first(opcode, self.args.get(first..).unwrap_or_default());
-            self.args.extend(begun.into_iter().flatten());
+            if old_bits::begins(opcode) {
+                let begun = old_bits::first(opcode, self.args.get(first..).unwrap_or_default());
+                self.args.extend(begun.into_iter().flatten());
+            }
             let count = (self.args.len() - first) as u32;
             self.ops.push(Op { opcode, first: first as u32, count });
             if opcode == Opcode::IntCodeEnd {
@@ -213,7 +215,6 @@ impl<'m> Decoder<'m> {
     }
 
     /// What appends to the bit string that the instruction before begins becomes a part of that.
-    #[inline]
     fn append_segment(&mut self, opcode: Opcode, first: usize) -> Result<bool, &'static str> {
         let operands = self.args.get(first..).unwrap_or_default();
         let Some((segment, fail)) = old_bits::appended(opcode, operands) else {

@@ -19,6 +19,15 @@ pub(crate) fn begins(opcode: Opcode) -> bool {
     matches!(opcode, BsInit2 | BsInitBits | BsAppend | BsPrivateAppend)
 }
 
+/// Whether an instruction appends to one.
+pub(crate) fn appends(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(
+        opcode,
+        BsPutBinary | BsPutInteger | BsPutFloat | BsPutString | BsPutUtf8 | BsPutUtf16 | BsPutUtf32
+    )
+}
+
 /// The segment that an instruction begins with.
 pub(crate) fn first(opcode: Opcode, args: &[Arg]) -> Option<Segment> {
     match (opcode, args) {

@@ -20,6 +20,9 @@ use kvik_code::Instance;
 const KEPT: Duration = Duration::from_secs(2);
 /// Files of so many bytes in all are prepared ahead, without what tools read.
 const MOST: usize = 512 << 10;
+/// After a file of more bytes the memory that preparing it took is given up, which is a multiple.
+/// Without that a start takes 4 MB more; after each file it would take 2 MB less, and 5% more time.
+const LARGE: usize = 32 << 10;
 
 /// One that is or will be made.
 struct Wanted {
@@ -80,13 +83,26 @@ pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
 pub fn work(modules: Vec<(String, PathBuf)>) {
     let waiting = |(name, path)| Wanted { name, state: State::Waiting(path) };
     wanted().extend(modules.into_iter().map(waiting));
-    while let Some((under_way, path)) = UnderWay::next() {
-        let made = make(&under_way.0, &path);
-        under_way.end(made);
-    }
+    std::thread::scope(|s| {
+        // Processes wait for what is under way, and schedulers have little to do then. Where no
+        // thread can be had the one does all.
+        let _ = std::thread::Builder::new().name("ahead".into()).spawn_scoped(s, make_all);
+        make_all();
+    });
     drop(wait_until(|all| all.is_empty()));
     let left = std::mem::take(&mut *wanted());
     drop(left);
+}
+
+fn make_all() {
+    while let Some((under_way, path)) = UnderWay::next() {
+        let made = make(&under_way.0, &path);
+        let is_large = made.as_ref().is_some_and(|m| m.essence.len() > LARGE);
+        under_way.end(made);
+        if is_large {
+            kvik_sys::alloc::tidy();
+        }
+    }
 }
 
 /// Waits until what there is is as asked for. `None`: nothing was taken for too long.

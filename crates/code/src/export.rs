@@ -12,7 +12,7 @@ type Map = HashMap<Key, &'static Export, BuildHasherDefault<Mixed>>;
 
 fn table() -> &'static RwLock<Map> {
     static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
-    let new = || HashMap::with_capacity_and_hasher(8192, Default::default());
+    let new = || HashMap::with_capacity_and_hasher(7168, Default::default());
     TABLE.get_or_init(|| RwLock::new(new()))
 }
 
@@ -53,19 +53,32 @@ pub fn export(module: Atom, function: Atom, arity: u32) -> &'static Export {
     if let Some(e) = find(&key) {
         return e;
     }
-    let mut t = table().write().unwrap_or_else(|e| e.into_inner());
-    if let Some(e) = t.get(&key) {
-        return e;
-    }
-    let e: &'static Export = Box::leak(Box::new(Export {
-        code: AtomicUsize::new(undef_stub()),
-        extra: AtomicUsize::new(0),
-        module,
-        function,
-        arity,
-    }));
-    t.insert(key, e);
-    e
+    add(&mut table().write().unwrap_or_else(|e| e.into_inner()), key)
+}
+
+/// The entries of many functions, with a lock or two for all.
+pub fn exports_of(keys: &[(Atom, Atom, u32)]) -> Vec<&'static Export> {
+    let known: Vec<_> = keys.iter().map(find).collect();
+    let mut t = None;
+    let write = || table().write().unwrap_or_else(|e| e.into_inner());
+    let one = |(known, key): (Option<_>, &Key)| match known {
+        Some(e) => e,
+        None => add(t.get_or_insert_with(write), *key),
+    };
+    known.into_iter().zip(keys).map(one).collect()
+}
+
+fn add(t: &mut Map, key: Key) -> &'static Export {
+    let (module, function, arity) = key;
+    t.entry(key).or_insert_with(|| {
+        Box::leak(Box::new(Export {
+            code: AtomicUsize::new(undef_stub()),
+            extra: AtomicUsize::new(0),
+            module,
+            function,
+            arity,
+        }))
+    })
 }
 
 /// What `apply` asks for again and again, by hash; a slot that holds another entry is only slower.

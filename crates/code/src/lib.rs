@@ -12,7 +12,7 @@ pub mod perf;
 pub mod purging;
 
 pub use export::{
-    all as exports, export, find_export, find_export_by_code, is_defined, known_export,
+    all as exports, export, exports_of, find_export, find_export_by_code, is_defined, known_export,
     set_undef_stub, undef_stub,
 };
 pub use fun::{fun_entry, FunKey};

@@ -134,10 +134,10 @@ impl Asm {
         self.buf.push(b)
     }
     pub fn d32(&mut self, v: i32) {
-        self.buf.extend_from_slice(&v.to_le_bytes())
+        self.buf.extend(v.to_le_bytes())
     }
     pub fn d64(&mut self, v: u64) {
-        self.buf.extend_from_slice(&v.to_le_bytes())
+        self.buf.extend(v.to_le_bytes())
     }
 
     /// REX prefix for `reg` and `rm`.

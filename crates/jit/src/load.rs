@@ -67,13 +67,12 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         return Err(LoadError::Malformed("attributes"));
     }
     let literals = literals(&module, &code, &atoms)?;
-    let imports: Vec<&'static Export> = module
+    let named: Vec<_> = module
         .imports
         .iter()
-        .map(|i| {
-            kvik_code::export(atoms[i.module as usize], atoms[i.function as usize], i.arity as u32)
-        })
+        .map(|i| (atoms[i.module as usize], atoms[i.function as usize], i.arity as u32))
         .collect();
+    let imports = kvik_code::exports_of(&named);
     let lambdas = lambdas(&module, &atoms, name, stubs.no_fun);
     let strings: Box<[u8]> = module.strings.into();
     let mut c = Compiler::new(
@@ -133,7 +132,7 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
 }
 
 fn atoms(module: &Module) -> Result<Vec<Atom>, LoadError> {
-    module.atoms.iter().map(|a| Atom::intern(a).map_err(|_| LoadError::Full("atoms"))).collect()
+    Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))
 }
 
 /// Nothing, or a term in external format.

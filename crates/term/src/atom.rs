@@ -24,9 +24,11 @@ struct Name {
     first: u64,
 }
 
+type Index = HashMap<&'static str, u32>;
+
 struct Table {
     chunks: [OnceLock<Box<[OnceLock<Name>]>>; MAX_ATOMS / CHUNK],
-    index: RwLock<HashMap<&'static str, u32>>,
+    index: RwLock<Index>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -42,7 +44,8 @@ fn table() -> &'static Table {
     TABLE.get_or_init(|| {
         let table = Table {
             chunks: [const { OnceLock::new() }; MAX_ATOMS / CHUNK],
-            index: RwLock::new(HashMap::with_capacity(16_384)),
+            // 8,331 are there when a machine has started. The most in a table of 16,384 places.
+            index: RwLock::new(HashMap::with_capacity(14_336)),
         };
         let mut index = table.index.write().unwrap_or_else(|e| e.into_inner());
         for (i, name) in NAMES.iter().enumerate() {
@@ -78,6 +81,23 @@ fn place(name: &[u8]) -> usize {
 }
 
 impl Table {
+    /// The atom of a name, made when there is none.
+    fn add(&self, index: &mut Index, name: &str) -> Result<Atom, AtomError> {
+        if let Some(&i) = index.get(name) {
+            return Ok(Atom(i));
+        }
+        if name.len() > MAX_CHARS && name.chars().count() > MAX_CHARS {
+            return Err(AtomError::TooLong);
+        }
+        let i = index.len();
+        if i >= MAX_ATOMS {
+            return Err(AtomError::Full);
+        }
+        let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+        self.put(i, name);
+        index.insert(name, i as u32);
+        Ok(Atom(i as u32))
+    }
     fn put(&self, i: usize, name: &'static str) {
         let chunk =
             self.chunks[i / CHUNK].get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
@@ -95,22 +115,25 @@ impl Atom {
         if let Some(a) = Atom::existing(name) {
             return Ok(a);
         }
-        if name.len() > MAX_CHARS && name.chars().count() > MAX_CHARS {
-            return Err(AtomError::TooLong);
-        }
+        table().add(&mut table().index.write().unwrap_or_else(|e| e.into_inner()), name)
+    }
+
+    /// The atoms of many names, with a lock or two for all.
+    pub fn intern_all(names: &[&str]) -> Result<Vec<Atom>, AtomError> {
         let t = table();
-        let mut index = t.index.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(&i) = index.get(name) {
-            return Ok(Atom(i));
-        }
-        let i = index.len();
-        if i >= MAX_ATOMS {
-            return Err(AtomError::Full);
-        }
-        let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
-        t.put(i, name);
-        index.insert(name, i as u32);
-        Ok(Atom(i as u32))
+        let index = t.index.read().unwrap_or_else(|e| e.into_inner());
+        let known = |name: &&str| {
+            Atom::recent(name.as_bytes()).or_else(|| index.get(name).map(|&i| Atom(i)))
+        };
+        let known: Vec<Option<Atom>> = names.iter().map(known).collect();
+        drop(index);
+        let mut index = None;
+        let write = || t.index.write().unwrap_or_else(|e| e.into_inner());
+        let mut one = |(known, name): (Option<Atom>, &&str)| match known {
+            Some(a) => Ok(a),
+            None => t.add(index.get_or_insert_with(write), name),
+        };
+        known.into_iter().zip(names).map(&mut one).collect()
     }
 
     /// The atom of this name where there is one already.
@@ -195,5 +218,10 @@ mod tests {
             assert_eq!(Atom::existing(name).is_some(), Atom::recent(name.as_bytes()).is_some());
         }
         assert_eq!(Atom::intern(&"x".repeat(256)), Err(AtomError::TooLong));
+        let many = ["ok", "new_among_many", "a", "new_among_many", "another"];
+        let one_by_one = |all: &[&str]| all.iter().map(|n| Atom::intern(n)).collect();
+        assert_eq!(Atom::intern_all(&many), one_by_one(&many));
+        assert_eq!(Atom::intern_all(&[]), Ok(vec![]));
+        assert_eq!(Atom::intern_all(&["b", &"x".repeat(256)]), Err(AtomError::TooLong));
     }
 }
