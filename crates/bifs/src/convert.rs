@@ -139,7 +139,33 @@ fn bytes_of_list(t: Term<'_>) -> Option<Text> {
     let bytes = all.by_ref().map(|t| u8::try_from(t.as_small()?).ok()).collect::<Option<Text>>()?;
     all.rest.is_nil().then_some(bytes)
 }
+/// A decimal of so few digits that it is a small integer.
+fn short_decimal(t: Term<'_>) -> Option<Term<'static>> {
+    const MOST: usize = 17;
+    let mut all = t.list();
+    let mut c = all.next()?.as_small()?;
+    let negative = c == b'-' as i64;
+    if negative || c == b'+' as i64 {
+        c = all.next()?.as_small()?;
+    }
+    let (mut n, mut digits) = (0, 0);
+    loop {
+        let digit = Some(c - b'0' as i64).filter(|d| (0..10).contains(d))?;
+        (n, digits) = (10 * n + digit, digits + 1);
+        match all.next() {
+            Some(_) if digits == MOST => return None,
+            Some(next) => c = next.as_small()?,
+            None => break,
+        }
+    }
+    Term::small(if negative { -n } else { n }).filter(|_| all.rest.is_nil())
+}
 fn list_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if let &[t] = a {
+        if let Some(n) = short_decimal(t) {
+            return Ok(n);
+        }
+    }
     let i = bytes_of_list(a[0]).zip(base(a)).and_then(|(s, b)| parse_integer(p, &s, b));
     i.ok_or_else(|| p.badarg())
 }

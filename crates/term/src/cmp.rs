@@ -21,11 +21,11 @@ enum Mode {
 
 /// Erlang's term order (`<`, `lists:sort/1`).
 pub fn compare<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
-    simple(a, b).unwrap_or_else(|| run(a, b, Mode::Arith))
+    simple(a, b).or_else(|| tuples(a, b)).unwrap_or_else(|| run(a, b, Mode::Arith))
 }
 /// The order of keys in a map: as `compare`, but an integer comes before any float.
 pub fn compare_exact<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
-    simple(a, b).unwrap_or_else(|| run(a, b, Mode::Exact))
+    simple(a, b).or_else(|| tuples(a, b)).unwrap_or_else(|| run(a, b, Mode::Exact))
 }
 /// Two atoms, or two small integers.
 #[inline]
@@ -34,6 +34,15 @@ fn simple(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
         return Some(f.order(g));
     }
     Some(a.as_small()?.cmp(&b.as_small()?))
+}
+/// Two tuples of one size whose first elements that are not the same words are as above.
+fn tuples(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
+    let (x, y) = (a.as_tuple()?.elements(), b.as_tuple()?.elements());
+    let mut differ = x.iter().zip(y).filter(|(p, q)| !p.same(**q));
+    match x.len() == y.len() {
+        true => differ.next().map_or(Some(Equal), |(p, q)| simple(*p, *q)),
+        false => Some(x.len().cmp(&y.len())),
+    }
 }
 /// `==`
 pub fn eq<'a>(a: Term<'a>, b: Term<'a>) -> bool {

@@ -142,12 +142,23 @@ impl<'h> Map<'h> {
     }
 }
 
+#[inline]
+fn same_words(a: &[Term<'_>], b: &[Term<'_>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(*b))
+}
+
 /// Where a key is among a flat map's keys.
 #[inline]
 pub fn place_of(keys: &[Term<'_>], key: Term<'_>) -> Option<usize> {
     if key.is_immediate() {
         keys.iter().position(|k| k.same(key))
     } else if let Some(key) = key.as_tuple() {
+        let parts = key.elements();
+        if parts.iter().all(|p| p.is_immediate()) {
+            // Only what has the same words is equal.
+            let same = |k: &Term<'_>| k.as_tuple().is_some_and(|t| same_words(t.elements(), parts));
+            return keys.iter().position(same);
+        }
         let equal = |k: &Term<'_>| k.as_tuple().is_some_and(|t| cmp::same_tuples(t, key));
         keys.iter().position(equal)
     } else {

@@ -63,13 +63,16 @@ impl<'h> Cons<'h> {
 }
 
 impl<'h> Tuple<'h> {
+    #[inline]
     pub fn len(self) -> usize {
         header_words(self.at(0))
     }
+    #[inline]
     pub fn elements(self) -> &'h [Term<'h>] {
         // SAFETY: the header's size many terms follow it; Term is one word.
         unsafe { std::slice::from_raw_parts(self.0.add(1).cast(), self.len()) }
     }
+    #[inline]
     pub fn get(self, i: usize) -> Option<Term<'h>> {
         self.elements().get(i).copied()
     }
