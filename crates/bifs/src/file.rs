@@ -31,7 +31,7 @@ use pace::Pace;
 use place::Place;
 
 pub const BIFS: &[BifEntry] = &[
-    bif!("prim_file", "read", 2, library::read_2),
+    bif!("prim_file", "read", 2, library::read_2, sheds),
     bif!("prim_file", "read_line", 1, library::read_line_1),
     bif!("prim_file", "write", 2, library::write_2),
     bif!("prim_file", "position", 2, library::position_2),
@@ -39,9 +39,9 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "file_desc_to_ref_nif", 1, file_desc_to_ref_1),
     bif!("prim_file", "close_nif", 1, close_1),
     bif!("prim_file", "delayed_close_nif", 1, close_1),
-    bif!("prim_file", "read_nif", 2, read::read_2),
+    bif!("prim_file", "read_nif", 2, read::read_2, sheds),
     bif!("prim_file", "write_nif", 2, write::write_2),
-    bif!("prim_file", "pread_nif", 3, read::pread_3),
+    bif!("prim_file", "pread_nif", 3, read::pread_3, sheds),
     bif!("prim_file", "pwrite_nif", 3, write::pwrite_3),
     bif!("prim_file", "seek_nif", 3, seek_3),
     bif!("prim_file", "sync_nif", 2, sync_2),

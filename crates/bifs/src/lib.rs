@@ -125,7 +125,10 @@ pub fn register(more: &[&'static [BifEntry]]) -> Result<(), String> {
     for e in bound() {
         let atom = |name| kvik_term::Atom::intern(name).map_err(|e| format!("{name}: {e:?}"));
         let export = kvik_code::export(atom(e.module)?, atom(e.name)?, e.arity as u32);
-        kvik_jit::bind_bif(export, e.f);
+        match e.sheds {
+            true => kvik_jit::bind_shedding_bif(export, e.f),
+            false => kvik_jit::bind_bif(export, e.f),
+        }
     }
     kvik_jit::bind_apply();
     Ok(())

@@ -38,7 +38,8 @@ pub struct Heap {
     pub(crate) exc_class: Cell<u8>,
     /// X registers of a process that is not running: so many words on top of its stack.
     pub(crate) saved: Cell<u16>,
-    pub(crate) minor_count: Cell<u32>,
+    pub(crate) minor_count: Cell<u16>,
+    pub(crate) fullsweep_after: Cell<u16>,
     pub(crate) start: Cell<*mut u64>,
     pub(crate) end: Cell<*mut u64>,
     pub(crate) high_water: Cell<*mut u64>,
@@ -59,7 +60,8 @@ pub struct Heap {
     /// What a BIF of the process that stopped keeps; see `pin.rs`.
     pub(crate) pinned: Cell<Option<Box<crate::pin::Pinned>>>,
     pub(crate) min_words: Cell<u32>,
-    pub(crate) fullsweep_after: Cell<u32>,
+    /// Words from `start` on where the top once was: see `shed.rs`.
+    pub(crate) mark: Cell<u32>,
     /// `max_heap_size` in words, 0 for none.
     pub(crate) max_words: Cell<usize>,
     /// Collections so far, and in this turn: only whether there were some matters.
@@ -157,7 +159,8 @@ impl Heap {
             pairs: Cell::new(None),
             pinned: Cell::new(None),
             min_words: Cell::new(LEAST_WORDS as u32),
-            fullsweep_after: Cell::new(65_535),
+            fullsweep_after: Cell::new(u16::MAX),
+            mark: Cell::new(Heap::NO_MARK),
             max_words: Cell::new(0),
             gc_count: Cell::new(0),
             turn_gcs: Cell::new(0),

@@ -281,7 +281,7 @@ impl Heap {
     /// limit).
     pub fn set_limits(&self, min: usize, fullsweep_after: usize, max: usize) {
         self.min_words.set(min.min(u32::MAX as usize) as u32);
-        self.fullsweep_after.set(fullsweep_after.min(u32::MAX as usize) as u32);
+        self.fullsweep_after.set(fullsweep_after.min(u16::MAX as usize) as u16);
         self.max_words.set(max);
     }
     /// The most words that the settings allow; 0 for no limit.
@@ -301,7 +301,7 @@ impl Heap {
     }
     /// Minor collections since the last full one.
     pub fn minor_collections(&self) -> u32 {
-        self.minor_count.get()
+        self.minor_count.get() as u32
     }
 
     /// Collects, so that afterwards `need` words are free in the block; does nothing while something
@@ -400,7 +400,8 @@ impl Heap {
         // A process pays for what was moved, as in OTP (erl_gc.c), or one that collects much would
         // keep others waiting.
         self.bump_reductions((live_now / 10) as i64);
-        self.minor_count.set(if minor { self.minor_count.get() + !first as u32 } else { 0 });
+        let minors = self.minor_count.get().saturating_add(!first as u16);
+        self.minor_count.set(if minor { minors } else { 0 });
         self.gc_count.set(self.gc_count.get().saturating_add(1));
         self.gc_due.set(false);
         COLLECTIONS.fetch_add(1, Ordering::Relaxed);
@@ -530,6 +531,7 @@ impl Heap {
             self.htop.set(m.top);
             self.high_water.set(m.top);
             self.cap.set(cap);
+            self.mark.set(Heap::NO_MARK);
         }
     }
 }

@@ -27,6 +27,7 @@ pub mod pairs;
 pub mod pin;
 pub mod regs;
 pub mod roots;
+mod shed;
 mod text;
 pub mod writer;
 

@@ -107,6 +107,13 @@ pub fn bind_bif(e: &'static Export, f: kvik_proc::Bif) {
     e.extra.store(f as usize, Ordering::Release);
     e.code.store(s.bif, Ordering::Release);
 }
+/// The same of a BIF that makes large binaries: before it, what nobody uses any more of what was made
+/// since it was called last goes, and its memory is at hand for the next.
+pub fn bind_shedding_bif(e: &'static Export, f: kvik_proc::Bif) {
+    bind_bif(e, f);
+    let Some(s) = stubs::get() else { return };
+    e.code.store(s.shedding_bif, Ordering::Release);
+}
 
 pub use rt::call::Nif;
 

@@ -65,6 +65,8 @@ stubs! {
     wait,
     /// What a BIF's export points to; `rax` holds the export.
     bif,
+    /// The same of a BIF that makes large binaries.
+    shedding_bif,
     /// The same of a function that a NIF library has; `rax` holds its entry.
     nif,
     /// The same of a function that is not there.
@@ -201,6 +203,7 @@ fn make() -> Option<Stubs> {
     let trap = raising(&mut m);
     let (yield_, wait) = stopping(&mut m);
     let bif = bif_call(&mut m, rt::call::bif, rt::call::resume);
+    let shedding_bif = bif_call(&mut m, rt::call::shedding_bif, rt::call::resume);
     let nif = bif_call(&mut m, rt::call::nif, rt::call::resume_nif);
     let undef = m.entry();
     m.a.mov_rr(RCX, RAX);
@@ -263,6 +266,7 @@ fn make() -> Option<Stubs> {
         yield_,
         wait,
         bif,
+        shedding_bif,
         nif,
         undef,
         apply,

@@ -26,13 +26,19 @@ pub struct BifEntry {
     pub name: &'static str,
     pub arity: u8,
     pub f: Bif,
+    /// It makes large binaries, one after the other mostly: what became of the last is looked at
+    /// before each call.
+    pub sheds: bool,
 }
 
 /// `bif!("lists", "reverse", 2, reverse_2)`
 #[macro_export]
 macro_rules! bif {
     ($module:literal, $name:literal, $arity:literal, $f:path) => {
-        $crate::BifEntry { module: $module, name: $name, arity: $arity, f: $f }
+        $crate::BifEntry { module: $module, name: $name, arity: $arity, f: $f, sheds: false }
+    };
+    ($module:literal, $name:literal, $arity:literal, $f:path, sheds) => {
+        $crate::BifEntry { module: $module, name: $name, arity: $arity, f: $f, sheds: true }
     };
 }
 

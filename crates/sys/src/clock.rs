@@ -18,6 +18,7 @@ pub fn monotonic_nanos() -> i64 {
     read(libc::CLOCK_MONOTONIC)
 }
 /// The same, at a third of the cost, as of the last tick.
+#[inline]
 pub fn coarse_nanos() -> i64 {
     read(libc::CLOCK_MONOTONIC_COARSE)
 }

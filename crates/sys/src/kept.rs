@@ -1,18 +1,23 @@
-//! Blocks of one to some tens of kilobytes that a scheduler has freed, at hand for it to use again:
-//! heaps, and what was read from files. mimalloc has a short way for blocks of up to a kilobyte; for
-//! larger ones its way takes ten times as long, which is a thirtieth of a small read.
+//! Blocks of a kilobyte and more that a scheduler has freed, at hand for it to use again: heaps, and
+//! what was read from files. mimalloc has a short way for blocks of up to a kilobyte; for larger ones
+//! its way takes ten times as long, which is a thirtieth of a small read. And of large blocks what
+//! counts is that the one freed last, which is in the processor's cache, is the first to be used.
 
 use std::cell::Cell;
 use std::ptr;
 
 /// Blocks of more than so many bytes are kept, and of at most so many.
 const ABOVE: usize = 1024;
-const UP_TO: usize = 64 << 10;
+const UP_TO: usize = 2 << 20;
+/// Above this a block is large.
+const SMALL: usize = 64 << 10;
 /// Sizes from one power of two to the next: as many as mimalloc has, so that no room is lost.
 const STEPS: usize = 4;
 const CLASSES: usize = (UP_TO / ABOVE).ilog2() as usize * STEPS;
 /// Bytes of each size that a thread keeps.
 const MOST: usize = 256 << 10;
+/// Bytes of all large blocks.
+const MOST_LARGE: usize = 4 << 20;
 
 /// Which size a block has.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -44,7 +49,11 @@ struct List {
     n: Cell<usize>,
 }
 
-struct Kept([List; CLASSES]);
+struct Kept {
+    lists: [List; CLASSES],
+    /// Bytes of large blocks.
+    large: Cell<usize>,
+}
 
 thread_local! {
     /// The thread's own, which is never freed; null where it keeps none.
@@ -56,19 +65,20 @@ pub fn attach() {
     if MINE.get().is_null() {
         let lists =
             [const { List { first: Cell::new(ptr::null_mut()), n: Cell::new(0) } }; CLASSES];
-        MINE.set(Box::leak(Box::new(Kept(lists))));
+        MINE.set(Box::leak(Box::new(Kept { lists, large: Cell::new(0) })));
     }
 }
 #[inline]
-fn list(c: Class) -> Option<&'static List> {
+fn mine(c: Class) -> Option<(&'static Kept, &'static List)> {
     // SAFETY: null, or leaked by `attach`; other threads never see it.
-    unsafe { MINE.get().as_ref() }?.0.get(c.index)
+    let kept = unsafe { MINE.get().as_ref() }?;
+    Some((kept, kept.lists.get(c.index)?))
 }
 
 /// A block of that size, if one is kept.
 #[inline]
 pub fn take(c: Class) -> Option<*mut u8> {
-    let list = list(c)?;
+    let (kept, list) = mine(c)?;
     let p = list.first.get();
     if p.is_null() {
         return None;
@@ -76,6 +86,9 @@ pub fn take(c: Class) -> Option<*mut u8> {
     // SAFETY: `keep` wrote the next one's address there.
     list.first.set(unsafe { p.cast::<*mut u8>().read() });
     list.n.set(list.n.get() - 1);
+    if c.size > SMALL {
+        kept.large.set(kept.large.get() - c.size);
+    }
     Some(p)
 }
 
@@ -85,9 +98,15 @@ pub fn take(c: Class) -> Option<*mut u8> {
 /// It has that many bytes, aligned to a word, and nobody uses it any more.
 #[inline]
 pub unsafe fn keep(p: *mut u8, c: Class) -> bool {
-    let Some(list) = list(c) else { return false };
+    let Some((kept, list)) = mine(c) else { return false };
     let n = list.n.get();
-    if n * c.size >= MOST {
+    if c.size > SMALL {
+        let large = kept.large.get() + c.size;
+        if large > MOST_LARGE {
+            return false;
+        }
+        kept.large.set(large);
+    } else if n * c.size >= MOST {
         return false;
     }
     // SAFETY: as the caller says.
@@ -101,7 +120,8 @@ pub unsafe fn keep(p: *mut u8, c: Class) -> bool {
 pub fn let_go(free: impl Fn(*mut u8)) {
     // SAFETY: as in `list`.
     let Some(kept) = (unsafe { MINE.get().as_ref() }) else { return };
-    for list in &kept.0 {
+    kept.large.set(0);
+    for list in &kept.lists {
         let mut p = list.first.replace(ptr::null_mut());
         list.n.set(0);
         while !p.is_null() {
@@ -133,17 +153,34 @@ mod tests {
 
     #[test]
     fn a_thread_keeps_only_some_and_only_if_it_is_to() {
-        let c = Class::of(UP_TO).unwrap();
-        let mut blocks = vec![[0u64; UP_TO / 8]; 6];
+        let c = Class::of(SMALL).unwrap();
+        let mut blocks = vec![[0u64; SMALL / 8]; 6];
         let mut all = blocks.iter_mut().map(|b| b.as_mut_ptr().cast::<u8>());
         // SAFETY: the blocks are large enough, and used for nothing else.
         let mut keep = |n: usize| all.by_ref().take(n).filter(|p| unsafe { keep(*p, c) }).count();
         assert!(keep(1) == 0 && take(c).is_none());
         attach();
-        assert_eq!(keep(5), MOST / UP_TO);
+        assert_eq!(keep(5), MOST / SMALL);
         assert!(take(c).is_some());
         let gone = Cell::new(0);
         let_go(|_| gone.set(gone.get() + 1));
-        assert!(gone.get() == MOST / UP_TO - 1 && take(c).is_none());
+        assert!(gone.get() == MOST / SMALL - 1 && take(c).is_none());
+    }
+    #[test]
+    fn of_large_blocks_it_keeps_some_in_all() {
+        attach();
+        let c = Class::of(UP_TO).unwrap();
+        let mut blocks = vec![0u64; 3 * UP_TO / 8];
+        for (i, block) in blocks.chunks_mut(UP_TO / 8).enumerate() {
+            // SAFETY: the blocks are large enough, and used for nothing else.
+            let kept = unsafe { keep(block.as_mut_ptr().cast(), c) };
+            assert_eq!(kept, i < MOST_LARGE / UP_TO);
+        }
+        let last = blocks[UP_TO / 8..].as_mut_ptr().cast();
+        assert_eq!(take(c), Some(last));
+        let other = Class::of(UP_TO / 2).unwrap();
+        // SAFETY: as above.
+        assert!(unsafe { keep(last, other) && !keep(last, c) });
+        let_go(|_| {});
     }
 }

@@ -338,6 +338,7 @@ impl From<bool> for Term<'_> {
     }
 }
 impl PartialEq<Atom> for Term<'_> {
+    #[inline]
     fn eq(&self, a: &Atom) -> bool {
         self.0 == a.word()
     }

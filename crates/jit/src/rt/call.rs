@@ -35,6 +35,13 @@ pub extern "sysv64" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> 
     finished(p, e, args, call_bif(p, e, args))
 }
 
+/// The same of one that makes large binaries: see `kvik_heap::shed`.
+pub extern "sysv64" fn shedding_bif(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+    // SAFETY: a call: its arguments are the only terms besides those on stack and in roots.
+    unsafe { p.heap.shed(regs.x_ptr(), export_at(extra).arity as usize) };
+    bif(p, regs, args, extra)
+}
+
 /// What an entry that a NIF library gave to a function has in `extra`.
 pub type Nif = for<'h> fn(&'h Proc, &'static Export, &[Term<'h>]) -> BifResult<'h>;
 
