@@ -119,7 +119,8 @@ case_dialyze() {
   rebar dialyzer | grep -v '[0-9] files'
 }
 case_stdlib() { dialyzer --build_plt --output_plt plt --apps erts kernel stdlib compiler crypto >/dev/null; dialyzer --plt plt --no_check_plt -Wunknown -r "$lib"/stdlib-*/ebin | sort; }
-# A release with the machine in it, started by its own script, stopped by a signal, as a service is.
+# A release with the machine in it, started, asked and stopped by its own script, and stopped by a signal, as
+# a service is.
 case_release() {
   rebar new release store >/dev/null && cd store && export PORT_FILE=$PWD/port && cp "$here/shop.erl" apps/store/src/ && sed -i 's/-sname.*/-sname store/' config/vm.args
   rebar as prod release | grep -v '^status 0'
@@ -137,7 +138,12 @@ case_release() {
   for _ in $(seq 600); do [ -s "$PORT_FILE" ] && break; sleep 0.1; done
   exec 3<>"/dev/tcp/127.0.0.1/$(cat "$PORT_FILE")" && answer=$(cat <&3); exec 3<&-
   echo "answered $answer"
+  $bin ping; $bin rpc erlang abs '[-7]'; $bin eval '1 + 1.'
   kill -TERM "$pid"; wait "$pid"; echo "stopped: status $?"; grep -c 'SIGTERM received' log
+  $bin foreground >log 2>&1 & pid=$!
+  for _ in $(seq 100); do $bin ping >/dev/null 2>&1 && break; sleep 0.1; done
+  $bin ping; $bin stop; wait "$pid"; echo "stopped: status $?"
+  $bin ping; echo "status $?"
 }
 # Elixir's own tests of seven modules, from Debian's source package (or unpacked in $ELIXIR_SOURCE).
 elixir_source() {
