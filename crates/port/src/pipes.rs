@@ -12,6 +12,7 @@ use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{fd, file, tty, Errno};
 use kvik_term::am;
 
+use crate::beside;
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::env;
 use crate::input::Input;
@@ -45,6 +46,7 @@ struct Pipes {
     /// Which one that is, and how often it was written from another scheduler.
     home: usize,
     away: u32,
+    beside: beside::Program,
     decoder: Input,
     packet: u8,
     queue: OutQueue,
@@ -200,6 +202,7 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         listens: false,
         home: 0,
         away: 0,
+        beside: beside::Program::default(),
         decoder: Input::new(o.line, o.packet),
         packet: o.packet,
         queue: OutQueue::default(),
@@ -291,6 +294,7 @@ impl Pipes {
                 Err(Errno(5)) if self.begun.is_some() => return self.end_of_input(core),
                 Err(e) => return Err(Exit::Posix(e)),
             };
+            self.beside.answers();
             if matches!(self.decoder, Input::Line(..)) {
                 core.count_input(n);
             }
@@ -405,6 +409,8 @@ impl Driver for Pipes {
         }
         let mut done = 0;
         if self.queue.is_empty() {
+            let pid = self.child.as_ref().map(|c| c.pid);
+            let _here = pid.and_then(|pid| self.beside.wakes(pid));
             let slices = [IoSlice::new(head), IoSlice::new(bytes)];
             done = self.try_write(&slices[head.is_empty() as usize..])?;
         }

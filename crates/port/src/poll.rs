@@ -15,7 +15,7 @@ use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{signal, Errno, Result};
 
 use crate::driver::Ready;
-use crate::{pause, signals, table};
+use crate::{beside, pause, signals, table};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -249,6 +249,10 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
     let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
     let served = ROOM.with_borrow_mut(|(events, buffer)| {
         let mut n = s.poller.wait(events, timeout).unwrap_or(0);
+        match timeout {
+            Some(t) if t.is_zero() => beside::goes_on(),
+            _ => beside::waited(n),
+        }
         woken();
         for e in events.iter() {
             during(State::Port, || serve(scheduler, e.token, e.read, e.write, e.hangup, buffer));

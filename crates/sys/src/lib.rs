@@ -16,6 +16,7 @@ pub mod path;
 pub mod pcre;
 mod pcre8;
 pub mod pcre_match;
+pub mod place;
 pub mod poll;
 pub mod shared;
 pub mod signal;
