@@ -184,14 +184,19 @@ impl Linear {
         if self.kind == Kind::Bag && self.revive(b, &span, object) {
             return true;
         }
-        let row = Row::new(OwnedTerm::new(object), hash);
-        self.words += row.words();
         if self.kind == Kind::Set && !span.is_empty() {
-            let old = std::mem::replace(&mut self.buckets[b][span.start], row);
-            self.words -= old.words();
-            self.items += old.is_dead() as usize;
+            let row = &mut self.buckets[b][span.start];
+            self.items += row.is_dead() as usize;
+            row.revive();
+            if !row.0.replace(object) {
+                self.words -= row.words();
+                row.replace(OwnedTerm::new(object));
+                self.words += row.words();
+            }
             return true;
         }
+        let row = Row::new(OwnedTerm::new(object), hash);
+        self.words += row.words();
         self.buckets[b].insert(span.start, row);
         self.items += 1;
         if !fixed {

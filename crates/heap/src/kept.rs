@@ -4,6 +4,8 @@
 use kvik_term::word::{header_words, is_header, is_immediate, TAG_BOXED};
 use kvik_term::Term;
 
+use crate::frag::Frag;
+use crate::literal::Sharing;
 use crate::{copy, Heap, OwnedTerm};
 
 /// The term, which of its words point to others of them, and what its holder keeps beside it.
@@ -28,6 +30,24 @@ impl<T> Kept<T> {
     }
     pub fn words(&self) -> usize {
         self.term.words()
+    }
+    /// Makes it a copy of another term that takes as many words, in the same memory. False where that
+    /// cannot be.
+    pub fn replace(&mut self, t: Term<'_>) -> bool {
+        let (f, apart) = (self.term.frag, &Sharing::Nothing);
+        // SAFETY: a fragment that is not null is live.
+        let free = !f.is_null() && unsafe { (*f).off_heap.is_null() };
+        if !free || t.is_immediate() || copy::size(t, apart) != self.words() {
+            return false;
+        }
+        // SAFETY: the fragment has room for the copy, which `t`, borrowed from elsewhere, is no part
+        // of; nobody looks at what was there, since `self` is borrowed alone.
+        unsafe {
+            let mut top = Frag::words(f);
+            self.term.root = copy::copy(t, apart, &mut top, &mut (*f).off_heap);
+        }
+        self.inner = inner(&self.term).unwrap_or(ANY);
+        true
     }
     /// Has `f` make another immediate of element `i` of the tuple that the term is. `None`: it is no
     /// tuple, has no such element or one that is no immediate, or `f` makes none.
@@ -120,6 +140,29 @@ mod tests {
         }
         assert!(k.change_element(0, |_| Some(h.float(1.0))).is_none());
         assert!(eq_exact(k.term(), h.tuple(&[Term::int(2), h.float(0.5)])));
+    }
+    #[test]
+    fn others_take_its_memory() {
+        let (h, to) = (Heap::new(256), Heap::new(256));
+        let flat = h.tuple(&[Term::int(1), Term::int(2), Term::int(3)]);
+        let deep = h.tuple(&[h.tuple(&[Term::int(4)])]);
+        let large = h.binary(&[7; 100]);
+        let mut k = Kept::new(OwnedTerm::new(flat), ());
+        let list = h.list(&[Term::int(1), Term::NIL]);
+        for t in [deep, h.tuple(&[Term::int(5); 3]), list] {
+            assert!(k.replace(t));
+            assert!(eq_exact(to.copy_kept(&k), t));
+        }
+        for t in [Term::int(1), h.tuple(&[flat]), h.float(0.5), large] {
+            assert!(!k.replace(t));
+            assert!(eq_exact(k.term(), list));
+        }
+        // What is outside is given back once.
+        let holds = |b| h.tuple(&[b]);
+        let mut k = Kept::new(OwnedTerm::new(h.tuple(&[Term::int(0); 7])), ());
+        assert!(k.replace(holds(large)));
+        assert!(!k.replace(h.tuple(&[Term::int(0); 7])));
+        assert!(eq_exact(to.copy_kept(&k), holds(large)));
     }
     #[test]
     fn copies_equal_what_was_kept() {
