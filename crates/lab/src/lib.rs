@@ -10,6 +10,7 @@ mod compare;
 mod experiments;
 mod headline;
 mod jdk;
+mod load;
 mod machine;
 mod options;
 mod peers;

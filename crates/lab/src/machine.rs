@@ -60,15 +60,6 @@ pub fn leading(text: &str) -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Busy time of all cores so far, in clock ticks: everybody's, to tell load from outside.
-pub fn busy_ticks() -> Option<u64> {
-    let stat = read_to_string("/proc/stat").ok()?;
-    let cpu = stat.lines().next()?;
-    let fields: Vec<u64> = cpu.split_whitespace().skip(1).filter_map(|f| f.parse().ok()).collect();
-    // user nice system idle iowait irq softirq steal: all but idle and iowait
-    Some(fields.iter().enumerate().filter(|(i, _)| *i < 8 && *i != 3 && *i != 4).map(|f| f.1).sum())
-}
-
 #[cfg(test)]
 mod tests {
     use super::day;

@@ -1,6 +1,6 @@
 //! One run of one program in a process of its own, with a time limit.
 
-use crate::machine::busy_ticks;
+use crate::load::Load;
 use kvik_sys::signal;
 use kvik_sys::usage::{reap, Usage};
 use std::io::Read;
@@ -53,7 +53,7 @@ pub fn interrupted() -> bool {
 }
 
 pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outcome, String> {
-    let before = busy_ticks();
+    let before = Load::look();
     let begin = Instant::now();
     let mut child = command
         .current_dir(folder)
@@ -80,9 +80,8 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outc
         Ok((status, _)) => return Err(failed(status.to_string())),
         Err(why) => return Err(failed(why)),
     };
-    let ticks = busy_ticks().zip(before).map_or(0, |(after, before)| after.saturating_sub(before));
     let usage = usage.and(orphans);
-    let others = (ticks as f64 / 100.0 - usage.cpu_seconds).max(0.0);
+    let others = before.others_since(usage.cpu_seconds);
     let wall_seconds = wall.as_secs_f64();
     Ok(Outcome { output, wall_seconds, usage, outside_cores: others / wall_seconds.max(0.001) })
 }
