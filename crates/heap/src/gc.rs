@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use kvik_term::word::*;
@@ -15,6 +14,7 @@ use crate::binary::{next_word, release_one};
 use crate::copy::{copy_once, has_terms, object_words};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
+use crate::meter::Meter;
 
 /// Words of the block that OTP's processes begin with. Ours begin with less; collections that only
 /// lead up to that count for nothing.
@@ -211,12 +211,12 @@ const MANY_WORDS: usize = 4096;
 /// old heap, it is soon filled again.
 const KEPT_WORDS: usize = 3000;
 
-static COLLECTIONS: AtomicU64 = AtomicU64::new(0);
-static RECLAIMED: AtomicU64 = AtomicU64::new(0);
+static COLLECTIONS: Meter = Meter::new();
+static RECLAIMED: Meter = Meter::new();
 
 /// Collections so far, of all heaps, and the words they gave back.
 pub fn totals() -> (u64, u64) {
-    (COLLECTIONS.load(Ordering::Relaxed), RECLAIMED.load(Ordering::Relaxed))
+    (COLLECTIONS.sum() as u64, RECLAIMED.sum() as u64)
 }
 
 impl Heap {
@@ -404,8 +404,8 @@ impl Heap {
         self.minor_count.set(if minor { minors } else { 0 });
         self.gc_count.set(self.gc_count.get().saturating_add(1));
         self.gc_due.set(false);
-        COLLECTIONS.fetch_add(1, Ordering::Relaxed);
-        RECLAIMED.fetch_add(before.saturating_sub(live_now) as u64, Ordering::Relaxed);
+        COLLECTIONS.add(1);
+        RECLAIMED.add(before.saturating_sub(live_now));
         let total = survived + stack + distance(self.old_start.get(), self.old_top.get());
         GcStats {
             full: !minor,

@@ -26,7 +26,7 @@ fn atoms() -> usize {
 /// What processes have: themselves, and their heaps and stacks. (Messages that wait, and fragments
 /// beside a heap, are part of the total only.)
 fn processes() -> usize {
-    kvik_proc::process::table().count() * size_of::<kvik_proc::Task>() + BLOCKS.bytes()
+    kvik_proc::process::table().count() * size_of::<kvik_proc::Task>() + BLOCKS.sum()
 }
 
 fn tables() -> usize {
@@ -36,7 +36,7 @@ fn tables() -> usize {
 
 /// Items in the order of `memory/0`.
 pub fn items() -> [(&'static str, usize); 9] {
-    let (atom, processes, binary, ets) = (atoms(), processes(), BINARIES.bytes(), tables());
+    let (atom, processes, binary, ets) = (atoms(), processes(), BINARIES.sum(), tables());
     let code = kvik_jit::mem::bytes() + kvik_heap::literal::bytes();
     let total = resident().max(processes + atom + binary + code + ets);
     [
