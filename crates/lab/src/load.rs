@@ -50,7 +50,9 @@ fn others() -> HashMap<u32, u64> {
     let pids = read_dir("/proc").into_iter().flatten().flatten();
     let pids = pids.filter_map(|e| e.file_name().to_str()?.parse().ok());
     // Who is gone by then is left out.
-    pids.filter(|pid| *pid != std::process::id()).filter_map(|pid| Some((pid, used(pid)?))).collect()
+    pids.filter(|pid| *pid != std::process::id())
+        .filter_map(|pid| Some((pid, used(pid)?)))
+        .collect()
 }
 
 fn used(pid: u32) -> Option<u64> {

@@ -194,6 +194,10 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
     pub fn set_next_number(&self, n: u32) {
         self.next.store((n & self.number_mask) as u64, Ordering::Relaxed)
     }
+    /// How many places there are: a power of two. A number's place is what is left of it modulo that.
+    pub fn size(&self) -> usize {
+        self.slots.len()
+    }
     pub fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed) as usize
     }

@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 
 use kvik_sync::Here;
 
+use super::crowd::Foreseen;
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
-use super::{Scheduler, Work};
+use super::{crowd, Scheduler, Work};
 use crate::exit::Farewell;
-use crate::process::{table, Priority, Rest, Seat, Stage, Task, Ticket};
+use crate::process::{Priority, Rest, Seat, Stage, Task, Ticket};
 use crate::signal::deliver;
 use crate::timer::{Due, Queue};
 use crate::{sysprof, trace, Proc};
@@ -31,6 +32,7 @@ pub(super) struct Local {
     pub alone: Cell<u8>,
     /// What `alone` becomes with each turn: [`ALONE`] or [`CROWDED`].
     pub usual: Cell<u8>,
+    pub foreseen: Cell<Foreseen>,
     /// When the one in `next` was woken, in ticks, where that is looked at; else 0.
     pub next_since: Cell<u64>,
     pub watch: RefCell<Stopwatch>,
@@ -57,8 +59,6 @@ pub(super) const MANY: u8 = 0;
 pub(super) const ALONE: u8 = 1;
 pub(super) const TIMED: u8 = 2;
 pub(super) const CROWDED: u8 = 3;
-/// Processes from which on those that wait are mostly in no cache but the slowest.
-const CROWD: usize = 8_192;
 
 impl Local {
     /// Has the stopwatch note something, where there is one.
@@ -91,6 +91,7 @@ impl Local {
             until_check: Cell::new(0),
             alone: Cell::new(MANY),
             usual: Cell::new(ALONE),
+            foreseen: Cell::default(),
             next_since: Cell::new(0),
             watch: RefCell::new(Stopwatch::new(me.page)),
             small_collections: Cell::new(0),
@@ -143,16 +144,14 @@ impl Local {
     }
     /// Looks whether there are many processes.
     pub fn see_crowd(&self) {
-        self.usual.set(if table().count() < CROWD { ALONE } else { CROWDED });
+        self.usual.set(if crowd::is_there() { CROWDED } else { ALONE });
     }
     /// Many are woken: each in its turn, in the order they were woken.
     #[cold]
     #[inline(never)]
     fn wake_one_more(&self, first: Option<Rest>, t: Ticket) {
         if self.alone.get() == CROWDED {
-            // And who it will send to, probably.
-            table().fetch(t.task().pid);
-            table().fetch(t.private().last_to.get());
+            self.fetch_ahead(t.task().pid);
             if first.is_none() && t.task().priority() == Priority::Normal {
                 return self.next.set(Some(Rest::new(t, self.here)));
             }

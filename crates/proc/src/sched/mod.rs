@@ -5,6 +5,7 @@
 //! that sleeps when there are processes that use up their turns, or such as have waited long.
 
 pub mod board;
+mod crowd;
 pub mod histogram;
 mod janitor;
 mod local;

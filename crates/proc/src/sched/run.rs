@@ -9,7 +9,7 @@ use kvik_sync::{pin, Hold};
 use super::local::{Local, MANY};
 use super::meter::{collecting, during, State};
 use super::switch::CRUMBS;
-use super::{all, janitor, online, send_work, Scheduler, Work, IDLE, STOP};
+use super::{all, janitor, online, send_work, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
 use crate::{clock, exit, sysprof, timer, trace};
@@ -54,10 +54,8 @@ fn run_tasks(t: &mut Ticket) {
 }
 
 struct Loop {
-    me: &'static Scheduler,
     l: &'static Local,
     regs: Box<Regs>,
-    id: usize,
     spin_ns: u64,
     /// Checks until the janitor is called.
     until_tidy: u32,
@@ -71,17 +69,15 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
     let l = Local::start(id, &all()[id]);
     kvik_sync::solo::claim();
     let mut s = Loop {
-        me: l.me,
         l,
         regs: Regs::new(),
-        id,
         spin_ns: spin_us * 1000,
         until_tidy: janitor::WORTH,
         ended: 0,
         tidied: 0,
     };
-    s.me.counters.started.store(clock::now(), Relaxed);
-    s.me.meter.enter(State::Other);
+    s.l.me.counters.started.store(clock::now(), Relaxed);
+    s.l.me.meter.enter(State::Other);
     early.into_iter().for_each(|w| s.l.work(w));
     s.run();
     Local::stop();
@@ -92,13 +88,13 @@ impl Loop {
         kvik_sys::alloc::attach();
         let mut hold = Hold::take();
         while !STOP.load(Relaxed) {
-            if !self.me.inbound.is_empty() {
+            if !self.l.me.inbound.is_empty() {
                 self.take_inbound();
             }
             if self.l.until_check.get() <= 0 {
                 self.check(&mut hold);
             }
-            if !online::is_active(self.id) {
+            if !online::is_active(self.l.id) {
                 self.hand_on();
             }
             self.tell_some();
@@ -125,10 +121,10 @@ impl Loop {
         }
     }
     fn take_inbound(&mut self) {
-        for w in self.me.inbound.take(|_| ()) {
+        for w in self.l.me.inbound.take(|_| ()) {
             self.l.work(w);
         }
-        self.me.counters.queued.store(self.l.waiting(), Relaxed);
+        self.l.me.counters.queued.store(self.l.waiting(), Relaxed);
     }
     fn pick(&mut self) -> Option<Ticket> {
         if let Some(t) = self.l.picked.take() {
@@ -163,7 +159,7 @@ impl Loop {
                 None => return self.l.spend(spent),
             };
         }
-        t.task().set_home(self.id as u16);
+        t.task().set_home(self.l.id as u16);
         let p = t.private();
         p.set_flag(flag::HIBERNATING, false);
         self.l.alone.set(self.l.usual.get());
@@ -173,16 +169,16 @@ impl Loop {
             p.trace_turn("in");
             watched = p.turn_begins();
         }
-        if self.me.meter.turns(State::Emulator) {
+        if self.l.me.meter.turns(State::Emulator) {
             self.l.watch.borrow_mut().begins(self.l);
         }
         self.l.stage.put(t);
         let outcome = (hooks().run)(&self.l.stage, &self.regs);
-        let timed = self.me.meter.turns(State::Other);
+        let timed = self.l.me.meter.turns(State::Other);
         // It may be another by now, whose turn it was; or none, where that one is in `picked`.
         let Some(mut t) = self.l.stage.take() else { return };
         if timed {
-            self.l.watch.borrow_mut().ends(self.me);
+            self.l.watch.borrow_mut().ends(self.l.me);
         }
         let p = t.private();
         let heard = trace::on();
@@ -254,7 +250,7 @@ impl Loop {
         let p = t.private();
         let bound = if p.flag(flag::BOUND) { p.rare(|x| x.bound)? } else { 0 };
         let to = bound.checked_sub(1)? % online::active();
-        (to != self.id).then_some(to)
+        (to != self.l.id).then_some(to)
     }
     fn see_to_flags(&mut self, mut t: Ticket) -> Option<Ticket> {
         let p = t.private();
@@ -319,7 +315,7 @@ impl Loop {
 
     /// Timers and events, every 4,000 reductions or so.
     fn check(&mut self, hold: &mut Hold) {
-        let began = self.l.stopwatch(|w| w.check_begins(self.me));
+        let began = self.l.stopwatch(|w| w.check_begins(self.l.me));
         self.look_around(hold);
         self.l.stopwatch(|w| w.check_ends(self.l, began));
     }
@@ -335,12 +331,12 @@ impl Loop {
         let now = clock::now();
         self.ring(now);
         self.look_for_events();
-        self.me.meter.enter(State::Aux);
+        self.l.me.meter.enter(State::Aux);
         hold.flush();
         hold.renew();
-        self.me.meter.enter(State::Other);
+        self.l.me.meter.enter(State::Other);
         let mut q = self.l.queues.borrow_mut();
-        self.me.counters.queued.store(q.len, Relaxed);
+        self.l.me.counters.queued.store(q.len, Relaxed);
         let age = q.age(now);
         if q.len > 0 && IDLE.load(Relaxed) > 0 {
             let aged = age >= PATIENCE_NS;
@@ -355,14 +351,14 @@ impl Loop {
         }
     }
     fn look_for_events(&self) {
-        self.me.meter.enter(State::CheckIo);
-        (hooks().poll)(self.id, Some(Duration::ZERO), &mut || ());
-        self.me.meter.enter(State::Other);
+        self.l.me.meter.enter(State::CheckIo);
+        (hooks().poll)(self.l.id, Some(Duration::ZERO), &mut || ());
+        self.l.me.meter.enter(State::Other);
     }
     fn ring(&mut self, now: u64) {
-        self.me.meter.enter(State::Aux);
+        self.l.me.meter.enter(State::Aux);
         self.ring_some(now);
-        self.me.meter.enter(State::Other);
+        self.l.me.meter.enter(State::Other);
     }
     fn ring_some(&mut self, now: u64) {
         for _ in 0..TIMERS {
@@ -404,7 +400,7 @@ impl Loop {
                     .take(2, |t, _| t.private().flag(flag::BOUND) || !pair.contains(&t.task().pid));
             }
         }
-        let c = &self.me.counters;
+        let c = &self.l.me.counters;
         c.given.store(c.given.load(Relaxed) + work.len() as u64, Relaxed);
         c.queued.store(q.len, Relaxed);
         all()[other].counters.queued.fetch_add(work.len(), Relaxed);
@@ -420,7 +416,7 @@ impl Loop {
         if let Some(t) = self.l.next.take() {
             q.push(t.take());
         }
-        let to = self.id % online::active();
+        let to = self.l.id % online::active();
         while let Some(t) = q.pop() {
             send_work(to, Work::Run(t));
         }
@@ -430,7 +426,7 @@ impl Loop {
     fn is_runnable(&self, pid: u32) -> bool {
         let guard = pin();
         let task = if pid == 0 { None } else { table().get(pid, &guard) };
-        task.is_some_and(|t| !t.is_parked() && t.home() as usize == self.id)
+        task.is_some_and(|t| !t.is_parked() && t.home() as usize == self.l.id)
     }
 
     fn sleep(&mut self) {
@@ -444,23 +440,23 @@ impl Loop {
         self.tidy();
         // The wait itself looks for events first: it ends at once where there are some.
         IDLE.fetch_add(1, Relaxed);
-        self.me.parker.sleeps();
-        self.me.counters.queued.store(0, Relaxed);
-        if !self.me.inbound.is_empty() || STOP.load(Relaxed) {
+        self.l.me.parker.sleeps();
+        self.l.me.counters.queued.store(0, Relaxed);
+        if !self.l.me.inbound.is_empty() || STOP.load(Relaxed) {
             return self.woken(now);
         }
         let next = self.l.timers.borrow().next();
         let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
-        self.me.meter.enter(State::Sleep);
-        self.me.counters.asleep.store(now.max(1), Relaxed);
-        sysprof::scheduler(self.id, false);
-        let from = self.l.stopwatch(|w| w.falls_asleep(self.me));
-        (hooks().poll)(self.id, timeout, &mut || {
-            let woken = !self.me.parker.is_asleep();
-            self.me.counters.asleep.store(0, Relaxed);
-            sysprof::scheduler(self.id, true);
+        self.l.me.meter.enter(State::Sleep);
+        self.l.me.counters.asleep.store(now.max(1), Relaxed);
+        sysprof::scheduler(self.l.id, false);
+        let from = self.l.stopwatch(|w| w.falls_asleep(self.l.me));
+        (hooks().poll)(self.l.id, timeout, &mut || {
+            let woken = !self.l.me.parker.is_asleep();
+            self.l.me.counters.asleep.store(0, Relaxed);
+            sysprof::scheduler(self.l.id, true);
             self.woken(now);
-            self.l.stopwatch(|w| w.slept(self.me, from, woken));
+            self.l.stopwatch(|w| w.slept(self.l.me, from, woken));
         });
     }
     /// What the janitor cannot do for it.
@@ -474,11 +470,11 @@ impl Loop {
     }
     /// It slept since then.
     fn woken(&self, since: u64) {
-        self.me.meter.enter(State::Other);
-        if self.me.parker.is_up() {
+        self.l.me.meter.enter(State::Other);
+        if self.l.me.parker.is_up() {
             IDLE.fetch_sub(1, Relaxed);
         }
-        let c = &self.me.counters;
+        let c = &self.l.me.counters;
         c.slept.store(c.slept.load(Relaxed) + (clock::now() - since), Relaxed);
     }
     /// Gives memory of processes that have ended back. True where there was some.
@@ -492,7 +488,7 @@ impl Loop {
     }
     fn has_work(&self) -> bool {
         self.l.queues.borrow().len > 0
-            || !self.me.inbound.is_empty()
+            || !self.l.me.inbound.is_empty()
             || !self.l.farewells.borrow().is_empty()
     }
     /// Looks for work a little longer where that was asked for.
