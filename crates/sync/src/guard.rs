@@ -11,6 +11,16 @@ use crossbeam_epoch as epoch;
 thread_local! {
     /// Guards that count on this thread's `Hold`, and one for itself; 0 without it.
     static HELD: Cell<usize> = const { Cell::new(0) };
+    /// Looks to come for what can be freed.
+    static LOOKS: Cell<u32> = const { Cell::new(0) };
+}
+/// So many looks later what this thread took out of tables has been freed, unless others hold it.
+const ENOUGH: u32 = 64;
+
+/// This thread has put off that something is freed.
+#[inline]
+pub(crate) fn put_off() {
+    LOOKS.set(ENOUGH)
 }
 
 /// What has been looked up stays in memory while this is held.
@@ -67,7 +77,17 @@ impl Hold {
             epoch.repin();
         }
     }
-    /// Has what nobody holds freed.
+    /// Has what nobody holds freed, where this thread has taken something out of a table not long ago:
+    /// all threads share what there is to be freed, and to look there takes longer with each that does.
+    #[inline]
+    pub fn flush_some(&self) {
+        let looks = LOOKS.get();
+        if looks > 0 {
+            LOOKS.set(looks - 1);
+            self.flush();
+        }
+    }
+    /// The same, whatever this thread did.
     pub fn flush(&self) {
         if let Some(epoch) = &self.epoch {
             epoch.flush();

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crossbeam_epoch as epoch;
 
-use crate::guard::{pin, Guard};
+use crate::guard::{pin, put_off, Guard};
 use crate::solo::{who, Who};
 
 /// Waits until every thread that holds a [`Guard`] now has let go of it. Not for a thread that holds
@@ -169,6 +169,7 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         add(&self.count, -1);
         // SAFETY: it is out of the table, whose count this is; later look-ups cannot find it.
         unsafe { epoch::pin().defer_unchecked(move || drop(Arc::from_raw(task))) };
+        put_off();
         true
     }
     /// Every number in use, in no particular order.

@@ -332,7 +332,7 @@ impl Loop {
         self.ring(now);
         self.look_for_events();
         self.l.me.meter.enter(State::Aux);
-        hold.flush();
+        hold.flush_some();
         hold.renew();
         self.l.me.meter.enter(State::Other);
         let mut q = self.l.queues.borrow_mut();
