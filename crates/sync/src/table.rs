@@ -98,15 +98,24 @@ fn exchange<T>(slot: &AtomicPtr<T>, from: *mut T, to: *mut T) -> bool {
     is_there
 }
 
+/// Who asks for a table of more places will have as many processes, and should not wait for its memory
+/// when they are made.
+const USUAL: usize = 1 << 18;
+
 impl<T: Numbered + Send + Sync + 'static> Table<T> {
     /// Room for `limit` tasks, with numbers of `bits` bits.
     pub fn new(limit: usize, bits: u32) -> Table<T> {
         let size = limit.next_power_of_two().min(1 << bits);
-        // Fresh memory is zero already: of a large table only what is used becomes present.
-        let slots = Box::new_zeroed_slice(size);
+        // Fresh memory is zero already: only what is used becomes present.
+        let slots = Box::<[AtomicPtr<T>]>::new_zeroed_slice(size);
+        // SAFETY: a null pointer is all zeros.
+        let slots = unsafe { slots.assume_init() };
+        if size > USUAL {
+            const A_PAGE: usize = 512;
+            slots.iter().step_by(A_PAGE).for_each(|s| s.store(ptr::null_mut(), Ordering::Relaxed));
+        }
         Table {
-            // SAFETY: a null pointer is all zeros.
-            slots: unsafe { slots.assume_init() },
+            slots,
             next: Apart(AtomicU64::new(0)),
             count: Apart(AtomicU64::new(0)),
             limit: limit.min(size),

@@ -8,7 +8,7 @@
 //! thread waiting, and not at all where nobody calls. Here that is done by [`give_back`] alone.
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use libmimalloc_sys as mi;
 
@@ -95,6 +95,26 @@ pub fn tidy() {
     kept::let_go(|p| unsafe { mi::mi_free(p.cast()) });
     // SAFETY: the same.
     unsafe { mi::mi_collect(true) }
+}
+/// So many words that are 0, of which only those that are written to become present.
+pub fn zeroes(n: usize) -> Box<[AtomicU32]> {
+    let words = Box::new_zeroed_slice(n);
+    // SAFETY: 0 is such a word.
+    unsafe { words.assume_init() }
+}
+/// Gives back the memory of words that may as well be 0, as most of them are from then on.
+pub fn clear(words: &[AtomicU32]) {
+    const PAGE: usize = 4096;
+    let all = words.as_ptr_range();
+    let (start, end) =
+        ((all.start as usize).next_multiple_of(PAGE), all.end as usize & !(PAGE - 1));
+    if start < end {
+        // SAFETY: whole pages of words that may change at any time, in memory of this program alone,
+        // which is zero when it is there again.
+        unsafe {
+            libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED);
+        }
+    }
 }
 /// This thread makes and ends processes from now on, as long as the program runs.
 pub fn attach() {
@@ -211,6 +231,17 @@ unsafe impl GlobalAlloc for Allocator {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_zero_again() {
+        let words = zeroes(10_000);
+        words.iter().for_each(|w| w.store(7, Relaxed));
+        clear(&words);
+        let left = words.iter().filter(|w| w.load(Relaxed) != 0).count();
+        // Those of the pages at both ends, in which there may be something else.
+        assert!(left < 2048 && words.iter().all(|w| [0, 7].contains(&w.load(Relaxed))));
+        clear(&words[..10]);
+    }
 
     #[test]
     fn blocks_are_aligned_as_asked() {

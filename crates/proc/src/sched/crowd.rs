@@ -1,7 +1,7 @@
 //! Where most processes are in no cache, whoever is woken is fetched beforehand, and so are those that
 //! will probably be woken after it: docs/internals/scheduling.md.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
 
 use super::local::Local;
@@ -14,16 +14,21 @@ const CROWD: usize = 8_192;
 const AHEAD: u32 = 5;
 
 /// For each place in the table, whom the process there woke last. An entry is a hint: it may be of one
-/// that is gone.
+/// that is gone, or 0.
 static WOKEN_BY: OnceLock<Box<[AtomicU32]>> = OnceLock::new();
+/// There is something in it.
+static USED: AtomicBool = AtomicBool::new(false);
 
-/// Are there so many? From the first time on it is noted who wakes whom.
+/// Are there so many? While there are it is noted who wakes whom.
 pub(super) fn is_there() -> bool {
-    let there = table().count() >= CROWD;
-    if there {
-        WOKEN_BY.get_or_init(|| (0..table().size()).map(|_| AtomicU32::new(0)).collect());
+    let count = table().count();
+    if count >= CROWD {
+        WOKEN_BY.get_or_init(|| kvik_sys::alloc::zeroes(table().size()));
+        USED.store(true, Relaxed);
+    } else if count < CROWD / 2 && USED.load(Relaxed) && USED.swap(false, Relaxed) {
+        WOKEN_BY.get().into_iter().for_each(|words| kvik_sys::alloc::clear(words));
     }
-    there
+    count >= CROWD
 }
 
 /// What a scheduler foresees.
