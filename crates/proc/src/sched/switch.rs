@@ -15,7 +15,7 @@ use crate::Proc;
 /// What is left of a turn that is not worth handing on to the next partner.
 pub(super) const CRUMBS: i64 = 200;
 /// What switching counts for when deciding how often to look at timers and events.
-const SWITCH_COST: i64 = 40;
+const SWITCH_COST: i64 = 12;
 /// Something is to be seen to when the process waits, or before it runs.
 const UNUSUAL: u32 = flag::EXITING
     | flag::SUSPENDED
