@@ -37,7 +37,7 @@ fn system_profile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let new = if who.is_atom(am::undefined) || options.is_nil() {
         None
     } else {
-        // A port would need the driver that takes such events: see `trace::tracer_of`.
+        // A port, which OTP takes as well, is not taken yet.
         let pid = who.as_local_pid().filter(|pid| trace::is_alive(*pid));
         Some(pid.and_then(|pid| setting(pid, options)).ok_or_else(|| p.badarg())?)
     };
