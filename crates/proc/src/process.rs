@@ -37,7 +37,7 @@ const SYSTEM: u8 = 2;
 
 /// Words beside a process, for its first block: heap and stack together. With them a process is a
 /// block of the slabs.
-const ROOM: usize = 31;
+const ROOM: usize = 23;
 
 pub type Task = kvik_sync::Task<Shared, Proc, Signal, ROOM>;
 pub type Ticket = kvik_sync::Ticket<Shared, Proc, Signal, ROOM>;

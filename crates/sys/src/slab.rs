@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a block: a process with its first heap (`kvik_proc` holds it to that). Ten cache lines.
-pub const BLOCK: usize = 640;
+/// Bytes of a block: a process with its first heap (`kvik_proc` holds it to that). Nine cache lines.
+pub const BLOCK: usize = 576;
 /// What blocks are aligned to.
 pub const ALIGN: usize = 64;
 

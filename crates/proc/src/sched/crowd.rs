@@ -39,17 +39,41 @@ pub(super) struct Foreseen {
     /// The last that was fetched, and how many wake-ups later it should be woken.
     last: u32,
     ahead: u32,
+    /// From the number of who was woken last to that of whom it woke in turn. Processes are often made
+    /// in the order in which they will talk, and so those that have not woken anybody yet are taken
+    /// to do as their neighbour did.
+    step: u32,
+    woken: u32,
+}
+
+impl Foreseen {
+    /// Whom that one will wake.
+    #[inline]
+    fn after(&self, after: &[AtomicU32], pid: u32) -> u32 {
+        match place(after, pid).load(Relaxed) {
+            0 => pid.wrapping_add(self.step),
+            known => known,
+        }
+    }
+}
+
+#[inline]
+fn place(after: &[AtomicU32], pid: u32) -> &AtomicU32 {
+    &after[pid as usize & (after.len() - 1)]
 }
 
 impl Local {
     /// A process is woken, in a crowd, by the one that runs here.
     pub(super) fn fetch_ahead(&self, woken: u32) {
         let Some(after) = WOKEN_BY.get() else { return };
-        let place = |pid: u32| &after[pid as usize & (after.len() - 1)];
-        if let Some(waker) = self.stage.with(|p| p.pid()) {
-            place(waker).store(woken, Relaxed);
-        }
         let mut f = self.foreseen.get();
+        if let Some(waker) = self.stage.with(|p| p.pid()) {
+            place(after, waker).store(woken, Relaxed);
+            if waker == f.woken {
+                f.step = woken.wrapping_sub(waker);
+            }
+        }
+        f.woken = woken;
         // Each that comes as it should lets one look further ahead, one that does not begins anew.
         let most = match f.next == woken && f.ahead > 0 {
             true => {
@@ -58,16 +82,16 @@ impl Local {
             }
             false => {
                 table().fetch(woken);
-                f = Foreseen { last: woken, ..Foreseen::default() };
+                (f.last, f.ahead) = (woken, 0);
                 1
             }
         };
         while f.ahead < most {
-            f.last = place(f.last).load(Relaxed);
+            f.last = f.after(after, f.last);
             f.ahead += 1;
             table().fetch(f.last);
         }
-        f.next = place(woken).load(Relaxed);
+        f.next = f.after(after, woken);
         self.foreseen.set(f);
     }
 }
