@@ -64,9 +64,10 @@ pub struct Heap {
     pub(crate) mark: Cell<u32>,
     /// `max_heap_size` in words, 0 for none.
     pub(crate) max_words: Cell<usize>,
-    /// Collections so far, and in this turn: only whether there were some matters.
+    /// Collections so far: only whether there were some matters.
     pub(crate) gc_count: Cell<u16>,
-    pub(crate) turn_gcs: Cell<u8>,
+    /// How often there was one of late: see `gc.rs`.
+    pub(crate) often: Cell<u8>,
     /// Words outside the heap at which a collection is due.
     pub(crate) vheap_limit: Cell<u32>,
 }
@@ -163,7 +164,7 @@ impl Heap {
             mark: Cell::new(Heap::NO_MARK),
             max_words: Cell::new(0),
             gc_count: Cell::new(0),
-            turn_gcs: Cell::new(0),
+            often: Cell::new(0),
             vheap_limit: Cell::new(MIN_VHEAP),
         }
     }
@@ -458,7 +459,7 @@ impl Heap {
     /// `x` has room for all x registers.
     #[inline]
     pub unsafe fn load_x(&self, x: *mut u64) {
-        self.turn_gcs.set(0);
+        self.often.set(self.often.get().saturating_sub(1));
         let n = self.saved.replace(0) as usize;
         if n > 0 {
             let stop = self.stop.get();
@@ -532,6 +533,7 @@ impl Drop for Heap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kvik_term::cmp::eq_exact;
 
     #[test]
     fn a_small_copy_holds_its_binaries_or_none() {
@@ -545,5 +547,31 @@ mod tests {
         assert_eq!((holders(), to.sizes().off_heap_bytes), (2, 1000));
         drop(to);
         assert_eq!(holders(), 1);
+    }
+
+    #[test]
+    fn a_copy_of_lists_is_equal_however_they_lie() {
+        let from = Heap::new(10_000);
+        let ints: Vec<_> = (0..40).map(Term::int).collect();
+        let backwards = ints.iter().fold(Term::NIL, |tail, n| from.cons(*n, tail));
+        // Two lists whose cells take turns, and one that jumps after ten.
+        let (mut a, mut b) = (Term::NIL, Term::int(9));
+        for n in &ints {
+            (a, b) = (from.cons(*n, a), from.cons(*n, b));
+        }
+        let jumps = ints[..10].iter().fold(a, |tail, n| from.cons(*n, tail));
+        let improper = from.cons(Term::int(1), from.binary(&[1; 70]));
+        let one = from.cons(Term::int(2), Term::NIL);
+        let nested = from.list(&[one, jumps, from.tuple(&[b, improper]), backwards]);
+        let lists = [from.list(&ints), backwards, a, b, jumps, improper, one, nested];
+        for x in lists {
+            for y in lists {
+                let t = from.tuple(&[from.tuple(&[x, Term::NIL]), y, from.list(&[x, y]), one]);
+                let to = Heap::new(4000);
+                assert!(to.copy_small(t, 2000).is_some_and(|copy| eq_exact(copy, t)));
+                assert!(eq_exact(to.copy(t), t));
+                assert_eq!(to.sizes().used, 2 * crate::copy::size(t, &Sharing::Nothing));
+            }
+        }
     }
 }

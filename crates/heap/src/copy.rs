@@ -221,23 +221,34 @@ pub(crate) unsafe fn copy_up_to(
     let (mut root, mut scan, mut free) = (t.word(), *top, *top);
     // What points behind that points to a copy: the cells of a run have been linked.
     let start = *top as u64;
+    // The longest run before `scan` comes to it, which need not look at it.
+    let mut seen = NO_END..NO_END;
     // Where the word stands whose object is copied next.
     let mut at: *mut u64 = &mut root;
     // SAFETY: the words between `scan` and `free` are whole objects and list cells.
     unsafe {
         loop {
             if is_list(*at) {
-                let all_seen = scan == free;
+                let run = free;
                 at = copy_run(at, s, &mut free, end)?;
-                if all_seen {
+                if scan == run {
                     scan = free;
+                } else if distance(run, free) > distance(seen.start, seen.end) {
+                    seen = run..free;
                 }
             }
             *at = copy_one(*at, s, &mut free, end, off_heap)?;
+            let mut stop = free.min(seen.start);
             loop {
-                if scan >= free {
-                    *top = free;
-                    return Some(root);
+                if scan >= stop {
+                    if scan == free {
+                        *top = free;
+                        return Some(root);
+                    }
+                    scan = seen.end;
+                    seen = NO_END..NO_END;
+                    stop = free;
+                    continue;
                 }
                 let w = *scan;
                 if is_header(w) {
@@ -255,6 +266,10 @@ pub(crate) unsafe fn copy_up_to(
     }
 }
 
+fn distance(a: *mut u64, b: *mut u64) -> usize {
+    b as usize - a as usize
+}
+
 /// Copies the cells of the list at `*at` up to one whose head is no immediate, as for text. Where the
 /// word stands that is still to be copied.
 ///
@@ -267,19 +282,30 @@ unsafe fn copy_run(
     top: &mut *mut u64,
     end: *mut u64,
 ) -> Option<*mut u64> {
-    // SAFETY: as the caller says.
+    // SAFETY: as the caller says; `p` goes on to where the last tail points only.
     unsafe {
         while is_list(*at) {
-            let p = (*at - TAG_LIST) as *const u64;
-            if s.shares(p) || !is_immediate(*p) {
-                break;
+            let mut p = (*at - TAG_LIST) as *const u64;
+            // In a list made in one go each cell is as far from the one before as the second from the
+            // first. So its place is known without a load that the step after it would wait for.
+            let second = *p.add(1);
+            let step = if is_list(second) { second.wrapping_sub(*at) as isize } else { 0 };
+            loop {
+                if s.shares(p) || !is_immediate(*p) {
+                    return Some(at);
+                }
+                let q = *top;
+                *top = fits(q, 2, end)?;
+                let tail = *p.add(1);
+                *q = *p;
+                *q.add(1) = tail;
+                *at = q as u64 + TAG_LIST;
+                at = q.add(1);
+                p = p.wrapping_byte_offset(step);
+                if tail != p as u64 + TAG_LIST {
+                    break;
+                }
             }
-            let q = *top;
-            *top = fits(q, 2, end)?;
-            *q = *p;
-            *q.add(1) = *p.add(1);
-            *at = q as u64 + TAG_LIST;
-            at = q.add(1);
         }
     }
     Some(at)

@@ -202,9 +202,12 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
 const SOME_COLLECTIONS: u16 = 4;
 const BUSY_WORDS: usize = 256;
 
-/// From so many collections in one turn on a block grows with each, though little survives, up to so
-/// many words or as many as survive in all: to collect costs more than to read what does.
-const MANY_A_TURN: u8 = 3;
+/// What a collection counts for where they are many; each turn takes one from that.
+const COLLECTION: u8 = 8;
+/// From three collections in one turn on, or as many in two dozen, a block grows with each, though
+/// little survives, up to so many words or as many as survive in all: to collect costs more than to
+/// read what does.
+const MANY: u8 = 3 * COLLECTION;
 const MANY_WORDS: usize = 4096;
 
 /// A block that has grown is not made smaller below this: when all that is in it has moved on to the
@@ -392,7 +395,7 @@ impl Heap {
         let survived = distance(to, m.top);
         // Where a process begins with so much room, there would have been no collection.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
-        self.turn_gcs.set(self.turn_gcs.get().saturating_add(1));
+        self.often.set((self.often.get() + COLLECTION).min(MANY + COLLECTION));
         // SAFETY: everything alive has left the old spaces.
         unsafe { self.settle(to, cap, &m, stack, need, minor) };
         let grown = distance(scan_old, m.old_top);
@@ -494,7 +497,7 @@ impl Heap {
         let min = self.least_words();
         let size = if used * 4 > size * 3 {
             used + used.max(16)
-        } else if self.turn_gcs.get() >= MANY_A_TURN && size < self.most_for_turn(survived, m) {
+        } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
             size * 2
         } else if size > KEPT_WORDS && used * 4 < size {
             (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 2).min(size)
