@@ -6,7 +6,10 @@ use crate::functions::{self, Function};
 use crate::module::Module;
 use crate::old_bits;
 use crate::reader::Reader;
+use crate::tables::Inflate;
+use crate::verify::LabelState;
 use kvik_isa::Opcode;
+use std::mem::take;
 
 /// Registers of each kind are numbered below this; but x1023 is the machine's own.
 const MAX_REG: u64 = 1024;
@@ -117,7 +120,12 @@ impl Code {
 
     /// Decodes the code of a module and finds its functions.
     pub fn decode(module: &Module) -> Result<Code, Error> {
-        let mut decoder = Decoder::new(module);
+        Code::decode_in(module, &mut Room::default())
+    }
+
+    /// The same, in memory that is taken out of `room`; [`Room::take_back`] takes it back.
+    pub fn decode_in(module: &Module, room: &mut Room) -> Result<Code, Error> {
+        let mut decoder = Decoder::new(module, room);
         decoder.run()?;
         let Decoder { ops, args, bigs, .. } = decoder;
         let mut code = Code { ops, args, bigs, functions: vec![], labels: vec![] };
@@ -155,6 +163,48 @@ impl Code {
     }
 }
 
+/// Memory that reading one module needs, for the next one to use again: what the system gives anew
+/// it has to clear, page by page.
+#[derive(Default)]
+pub struct Room {
+    ops: Vec<Op>,
+    args: Vec<Arg>,
+    pub(crate) labels: Vec<LabelState>,
+    pub(crate) inflate: Inflate,
+}
+
+impl Room {
+    /// Room for modules of that many bytes of code. What is not used is never touched.
+    pub fn new(bytes: usize) -> Room {
+        let [ops, args] = [bytes / 2, bytes];
+        Room {
+            ops: Vec::with_capacity(ops),
+            args: Vec::with_capacity(args),
+            labels: Vec::with_capacity(bytes / 8),
+            inflate: Inflate::default(),
+        }
+    }
+
+    /// The memory of code that is of no use any more.
+    pub fn take_back(&mut self, code: Code) {
+        (self.ops, self.args) = (code.ops, code.args);
+    }
+
+    /// The bytes that were used of it.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.ops[..]) + size_of_val(&self.args[..])
+    }
+}
+
+/// A vector, empty, with room for so many. One that is too small isn't copied.
+fn with_room<T>(mut from: Vec<T>, many: usize) -> Vec<T> {
+    if from.capacity() < many {
+        return Vec::with_capacity(many);
+    }
+    from.clear();
+    from
+}
+
 /// What is needed while decoding.
 struct Decoder<'m> {
     module: &'m Module<'m>,
@@ -165,14 +215,14 @@ struct Decoder<'m> {
 }
 
 impl<'m> Decoder<'m> {
-    fn new(module: &'m Module<'m>) -> Self {
+    fn new(module: &'m Module<'m>, room: &mut Room) -> Self {
         let bytes = module.code.bytes;
         Decoder {
             module,
             r: Reader::new(bytes),
             // No more than there are bytes. What is not used is never touched.
-            ops: Vec::with_capacity(bytes.len() / 2),
-            args: Vec::with_capacity(bytes.len()),
+            ops: with_room(take(&mut room.ops), bytes.len() / 2),
+            args: with_room(take(&mut room.args), bytes.len()),
             bigs: Vec::new(),
         }
     }

@@ -43,13 +43,25 @@ impl<'a> Container<'a> {
 
     /// All that a module is loaded by: two files that are alike in this are the same to the loader.
     pub fn essence(&self) -> Vec<u8> {
-        let mut all = Vec::new();
-        for (id, bytes) in self.chunks().filter(|(id, _)| !FOR_TOOLS.contains(&id)) {
-            all.extend_from_slice(&id);
-            all.extend_from_slice(&bytes.len().to_le_bytes());
-            all.extend_from_slice(bytes);
-        }
+        let parts = || self.parts_of_essence().flatten();
+        let mut all = Vec::with_capacity(parts().map(|p| p.len()).sum());
+        parts().for_each(|p| all.extend_from_slice(&p));
         all
+    }
+
+    /// Is this its essence?
+    pub fn has_essence(&self, essence: &[u8]) -> bool {
+        let mut parts = self.parts_of_essence().flatten();
+        let left = parts.try_fold(essence, |left, p| left.strip_prefix(&p[..]));
+        left.is_some_and(|left| left.is_empty())
+    }
+
+    /// Name, length and contents of the chunks that count.
+    fn parts_of_essence(&self) -> impl Iterator<Item = [Cow<'_, [u8]>; 3]> {
+        self.chunks().filter(|(id, _)| !FOR_TOOLS.contains(&id)).map(|(id, bytes)| {
+            let length = bytes.len().to_le_bytes().to_vec();
+            [Cow::Owned(id.to_vec()), Cow::Owned(length), Cow::Borrowed(bytes)]
+        })
     }
 
     /// The file, no longer compressed.
@@ -112,6 +124,14 @@ mod tests {
     #[test]
     fn an_essence_tells_files_apart_by_all_but_notes_for_tools() {
         let plain = essence(&[(b"Code", b"abc"), (b"LitT", b"d")]);
+        let has = |chunks: &[(&[u8; 4], &[u8])], essence: &[u8]| {
+            Container::parse(&file(chunks)).unwrap().has_essence(essence)
+        };
+        assert!(has(&[(b"Docs", b"x"), (b"Code", b"abc"), (b"LitT", b"d")], &plain));
+        assert!(!has(&[(b"Code", b"abc")], &plain));
+        assert!(!has(&[(b"Code", b"abc"), (b"LitT", b"d"), (b"New ", b"")], &plain));
+        assert!(!has(&[(b"Code", b"abd"), (b"LitT", b"d")], &plain));
+        assert!(has(&[], b"") && !has(&[], &plain));
         assert_eq!(plain, essence(&[(b"Code", b"abc"), (b"Dbgi", b"xy"), (b"LitT", b"d")]));
         for other in [
             essence(&[(b"Code", b"abd"), (b"LitT", b"d")]),

@@ -21,7 +21,7 @@ mod tables;
 mod types;
 mod verify;
 
-pub use code::{AllocList, Arg, BigInt, Code, Op};
+pub use code::{AllocList, Arg, BigInt, Code, Op, Room};
 pub use container::Container;
 pub use error::{Error, Reason};
 pub use functions::Function;
@@ -31,4 +31,4 @@ pub use module::{CodeChunk, Module};
 pub use old_bits::SEGMENT_TYPES;
 pub use tables::{Export, Import, Lambda, Literals};
 pub use types::{Type, Types};
-pub use verify::{verify, Proof};
+pub use verify::{verify, verify_in, Proof};

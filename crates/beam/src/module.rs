@@ -1,5 +1,6 @@
 //! A module's tables, read from its chunks.
 
+use crate::code::Room;
 use crate::container::Container;
 use crate::error::Error;
 use crate::lines::Lines;
@@ -53,6 +54,11 @@ pub struct Module<'f> {
 impl<'f> Module<'f> {
     /// Reads all tables of a file.
     pub fn parse(file: &'f Container) -> Result<Module<'f>, Error> {
+        Module::parse_in(file, &mut Room::default())
+    }
+
+    /// The same, with what `room` has for it.
+    pub fn parse_in(file: &'f Container, room: &mut Room) -> Result<Module<'f>, Error> {
         let get = |id: &[u8; 4]| file.chunk(id).filter(|c| !c.is_empty());
         let code = parse_code(get(b"Code").ok_or(Error::Missing("Code"))?)?;
         let atoms = match (get(b"AtU8"), get(b"Atom")) {
@@ -80,7 +86,7 @@ impl<'f> Module<'f> {
                 .unwrap_or_default(),
             lambdas: optional(get(b"FunT"), "FunT", |c| tables::lambdas(c, count, labels))?,
             strings: get(b"StrT").unwrap_or_default(),
-            literals: optional(get(b"LitT"), "LitT", tables::literals)?,
+            literals: optional(get(b"LitT"), "LitT", |c| tables::literals(c, &mut room.inflate))?,
             lines: optional(get(b"Line"), "Line", Lines::parse)?,
             types: match get(b"Type") {
                 Some(chunk) => Types::parse(chunk).ok_or(Error::Chunk("Type"))?,

@@ -1,8 +1,7 @@
 //! The chunks that are plain tables: atoms, imports, exports, funs, literals.
 
 use crate::reader::Reader;
-use flate2::read::ZlibDecoder;
-use std::io::Read;
+use flate2::{Decompress, FlushDecompress, Status};
 use std::ops::Range;
 
 /// The most arguments a function can have.
@@ -148,20 +147,30 @@ pub(crate) fn lambdas(chunk: &[u8], atoms: usize, labels: u32) -> Option<Vec<Lam
     lambdas.filter(|_| r.is_empty())
 }
 
+/// What inflates, for one chunk after the other.
+#[derive(Default)]
+pub(crate) struct Inflate(Option<Decompress>);
+
+impl Inflate {
+    /// A zlib stream of exactly so many bytes; what is behind it doesn't count.
+    fn exactly(&mut self, stream: &[u8], wanted: usize) -> Option<Vec<u8>> {
+        let inflate = self.0.get_or_insert_with(|| Decompress::new(true));
+        inflate.reset(true);
+        let mut data = Vec::with_capacity(wanted + 1);
+        let status = inflate.decompress_vec(stream, &mut data, FlushDecompress::Finish).ok()?;
+        (status == Status::StreamEnd && data.len() == wanted).then_some(data)
+    }
+}
+
 /// Inflates the literals: their size uncompressed comes first and must be right.
-pub(crate) fn literals(chunk: &[u8]) -> Option<Literals> {
+pub(crate) fn literals(chunk: &[u8], inflate: &mut Inflate) -> Option<Literals> {
     let mut r = Reader::new(chunk);
     let size = r.u32().filter(|n| *n < MAX_LITERALS)?;
     let wanted = usize::try_from(size).ok()?;
     if wanted / MAX_RATIO > r.len() {
         return None;
     }
-    let mut data = Vec::with_capacity(wanted);
-    let mut inflate = ZlibDecoder::new(r.rest()).take(u64::from(size) + 1);
-    inflate.read_to_end(&mut data).ok()?;
-    if data.len() != wanted {
-        return None;
-    }
+    let data = inflate.exactly(r.rest(), wanted)?;
     let ranges = literal_ranges(&data)?;
     Some(Literals { data, ranges })
 }

@@ -9,6 +9,7 @@
 //! Each module is made once: who asks for one that is under way waits for it, and one that was not
 //! begun yet is left to who asks.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -17,12 +18,9 @@ use kvik_beam::Container;
 use kvik_code::Instance;
 
 /// When nobody has asked for anything for so long, what is left is dropped.
-const KEPT: Duration = Duration::from_secs(2);
+pub const KEPT: Duration = Duration::from_secs(2);
 /// Files of so many bytes in all are prepared ahead, without what tools read.
 const MOST: usize = 512 << 10;
-/// After a file of more bytes the memory that preparing it took is given up, which is a multiple.
-/// Without that a start takes 4 MB more; after each file it would take 2 MB less, and 5% more time.
-const LARGE: usize = 32 << 10;
 
 /// One that is or will be made.
 struct Wanted {
@@ -73,7 +71,7 @@ pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
     TAKEN.notify_one();
     let State::Made(made) = found.state else { return Taken::Nothing };
     match Container::parse(file) {
-        Ok(c) if c.essence() == made.essence => Taken::Made(made.instance),
+        Ok(c) if c.has_essence(&made.essence) => Taken::Made(made.instance),
         _ => Taken::Nothing,
     }
 }
@@ -95,13 +93,10 @@ pub fn work(modules: Vec<(String, PathBuf)>) {
 }
 
 fn make_all() {
+    let mut file = Vec::new();
     while let Some((under_way, path)) = UnderWay::next() {
-        let made = make(&under_way.0, &path);
-        let is_large = made.as_ref().is_some_and(|m| m.essence.len() > LARGE);
+        let made = make(&under_way.0, &path, &mut file);
         under_way.end(made);
-        if is_large {
-            kvik_sys::alloc::tidy();
-        }
     }
 }
 
@@ -126,11 +121,18 @@ fn has_room(all: &[Wanted]) -> bool {
     all.iter().map(bytes).sum::<usize>() < MOST
 }
 
-fn make(name: &str, path: &Path) -> Option<Made> {
-    let file = std::fs::read(path).ok()?;
-    let essence = Container::parse(&file).ok()?.essence();
-    let instance = kvik_jit::prepare(&file).ok()?;
+/// The file is read into memory that is used again and again.
+fn make(name: &str, path: &Path, file: &mut Vec<u8>) -> Option<Made> {
+    read(path, file).ok()?;
+    let essence = Container::parse(file).ok()?.essence();
+    let instance = kvik_jit::prepare(file).ok()?;
     (instance.name.name() == name).then(|| Made { essence, instance: Box::new(instance) })
+}
+
+/// All of a file, into memory that may have been used before.
+pub fn read(path: &Path, to: &mut Vec<u8>) -> std::io::Result<()> {
+    to.clear();
+    std::fs::File::open(path)?.read_to_end(to).map(drop)
 }
 
 /// The name of the one under way. Whatever becomes of it, nobody waits for it for ever.
@@ -199,7 +201,7 @@ mod tests {
         assert!(kvik_jit::init());
         let file = std::fs::read(&path).unwrap();
         let made = |file: &[u8]| {
-            begin("queue", &path).end(make("queue", &path));
+            begin("queue", &path).end(make("queue", &path, &mut Vec::new()));
             matches!(take("queue", file, 0), Taken::Made(i) if i.name.name() == "queue")
         };
         assert!(made(&file));
@@ -214,7 +216,7 @@ mod tests {
         // Who asks for one under way has to wait; one that fails is not there afterwards.
         let under_way = begin("queue", &path);
         assert!(matches!(take("queue", &file, 0), Taken::UnderWay));
-        under_way.end(make("other", &path));
+        under_way.end(make("other", &path, &mut Vec::new()));
         assert!(matches!(take("queue", &file, 0), Taken::Nothing));
         drop(begin("queue", Path::new("/nowhere")));
         assert!(wanted().is_empty());

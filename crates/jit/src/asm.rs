@@ -108,6 +108,22 @@ impl Asm {
     pub fn new() -> Asm {
         Asm::default()
     }
+    /// With room for so many bytes of code. What is not used is never touched.
+    pub fn with_room(bytes: usize) -> Asm {
+        Asm {
+            buf: Vec::with_capacity(bytes),
+            labels: Vec::with_capacity(bytes / 16),
+            fixups: Vec::with_capacity(bytes / 16),
+            relocs: Vec::with_capacity(bytes / 16),
+        }
+    }
+    /// As new, but for the memory it has.
+    pub fn clear(&mut self) {
+        self.buf.clear();
+        self.labels.clear();
+        self.fixups.clear();
+        self.relocs.clear();
+    }
     pub fn pos(&self) -> u32 {
         self.buf.len() as u32
     }
@@ -638,8 +654,9 @@ impl Asm {
 
     /// Resolves labels; `false` where one was never placed.
     pub fn resolve(&mut self) -> bool {
-        for (at, l) in std::mem::take(&mut self.fixups) {
-            let Some(to) = self.offset(l) else {
+        for (at, l) in self.fixups.drain(..) {
+            let to = self.labels[l.0 as usize];
+            if to == UNPLACED {
                 return false;
             };
             let d = to as i64 - (at as i64 + 4);
@@ -649,7 +666,7 @@ impl Asm {
     }
     /// Fills in what depends on the code's place; `false` where a target is out of reach.
     pub fn relocate(&mut self, base: usize) -> bool {
-        for r in std::mem::take(&mut self.relocs) {
+        for r in self.relocs.drain(..) {
             match r {
                 Reloc::Rel32 { at, target } => {
                     let d = target as i64 - (base as i64 + at as i64 + 4);
@@ -660,9 +677,10 @@ impl Asm {
                     self.buf[at..at + 4].copy_from_slice(&d.to_le_bytes());
                 }
                 Reloc::Abs64 { at, label } => {
-                    let Some(to) = self.offset(label) else {
+                    let to = self.labels[label.0 as usize];
+                    if to == UNPLACED {
                         return false;
-                    };
+                    }
                     let at = at as usize;
                     let v = base as u64 + to as u64;
                     self.buf[at..at + 8].copy_from_slice(&v.to_le_bytes());

@@ -51,6 +51,13 @@ pub struct Compiler<'m> {
     cold: Vec<Cold<'m>>,
 }
 
+/// Memory that a compiler needs, for the next one to use again.
+#[derive(Default)]
+pub struct Scratch {
+    pub a: Asm,
+    pub places: Vec<Place>,
+}
+
 /// What a compiler leaves behind.
 pub struct Output {
     pub a: Asm,
@@ -80,8 +87,10 @@ impl<'m> Compiler<'m> {
         imports: &'m [&'static Export],
         lambdas: &'m [&'static FunEntry],
         strings: &'m [u8],
+        Scratch { mut a, mut places }: Scratch,
     ) -> Compiler<'m> {
-        let mut a = Asm::new();
+        a.clear();
+        places.clear();
         // Some 22 bytes for an instruction of some four. What is not used is never touched.
         a.buf.reserve(8 * module.code.bytes.len());
         let labels = code.labels.iter().map(|_| a.label()).collect();
@@ -102,7 +111,7 @@ impl<'m> Compiler<'m> {
             labels,
             lambda_labels,
             segments: Vec::new(),
-            places: Vec::new(),
+            places,
             line: 0,
             at: 0,
             function: am::undefined,

@@ -6,6 +6,7 @@ pub mod breaks;
 mod compiler;
 mod load;
 pub mod mem;
+mod room;
 mod rt;
 mod stubs;
 mod templates;
@@ -17,6 +18,7 @@ use kvik_proc::{Proc, Stage};
 use kvik_term::{am, Atom, Export, Term};
 
 pub use load::{prepare, LoadError};
+pub use room::forget_rooms;
 pub use rt::trace::{
     capture, of_process, returns, stacktrace, uses_code, uses_old_code, DEPTH as BACKTRACE_DEPTH,
 };

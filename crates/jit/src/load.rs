@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use kvik_beam::{verify, Arg, Code as Generic, Container, Module, Op, Opcode};
+use kvik_beam::{verify_in, Arg, Code as Generic, Container, Module, Op, Opcode};
 use kvik_code::{fun_entry, FunKey, FuncRange, Instance};
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
@@ -13,8 +13,9 @@ use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
 use kvik_term::{cmp, Atom, Export, FunEntry, Term};
 
 use crate::asm::*;
-use crate::compiler::{Compiler, Done, Output};
+use crate::compiler::{Compiler, Done, Output, Scratch};
 use crate::mem::Code;
+use crate::room::Room;
 use crate::stubs;
 
 /// Why a file can't be loaded.
@@ -56,11 +57,18 @@ struct Memory {
 
 /// Makes native code of a `.beam` file. Nothing of it can be called before it is committed.
 pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
+    let mut room = Room::take();
+    let made = prepare_in(file, &mut room);
+    room.give_back();
+    made
+}
+
+fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
     let stubs = stubs::get().ok_or(LoadError::Full("code"))?;
     let container = Container::parse(file)?;
-    let module = Module::parse(&container)?;
-    let code = Generic::decode(&module)?;
-    let proof = verify(&module, &code)?;
+    let module = Module::parse_in(&container, &mut room.reading)?;
+    let code = Generic::decode_in(&module, &mut room.reading)?;
+    let proof = verify_in(&module, &code, &mut room.reading)?;
     let atoms = atoms(&module)?;
     let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
     if ![module.attributes, module.compile_info].into_iter().all(is_external) {
@@ -76,10 +84,20 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
     let lambdas = lambdas(&module, &atoms, name, stubs.no_fun);
     let strings: Box<[u8]> = module.strings.into();
     let mut c = Compiler::new(
-        &module, &code, &proof, stubs, &atoms, &literals, &imports, &lambdas, &strings,
+        &module,
+        &code,
+        &proof,
+        stubs,
+        &atoms,
+        &literals,
+        &imports,
+        &lambdas,
+        &strings,
+        std::mem::take(&mut room.compiling),
     );
     let (functions, on_load) = compile(&mut c, name)?;
     let Output { mut a, segments, places, labels, lambda_labels, nifs } = c.finish();
+    room.reading.take_back(code);
     let memory = Code::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
     let start = memory.address();
     if !a.resolve() || !a.relocate(start) {
@@ -109,6 +127,7 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         files.push(own);
     }
     let size = a.buf.len();
+    room.compiling = Scratch { a, places };
     Ok(Instance {
         name,
         md5: module.md5,
@@ -117,7 +136,7 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
         start,
         size,
         functions,
-        places,
+        places: room.compiling.places.to_vec(),
         lines,
         files,
         exports,
@@ -223,7 +242,7 @@ fn compile<'m>(
     c: &mut Compiler<'m>,
     name: Atom,
 ) -> Result<(Vec<FuncRange>, Option<u32>), LoadError> {
-    let mut functions = Vec::new();
+    let mut functions = Vec::with_capacity(c.code.functions.len());
     let mut on_load = None;
     for f in &c.code.functions {
         c.a.align(8);

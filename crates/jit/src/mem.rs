@@ -1,17 +1,23 @@
 //! Memory for native code: one region, mapped twice (writable here, executable there), from which
 //! each module takes a stretch.
 
-use std::sync::{Mutex, OnceLock};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, OnceLock};
 
 /// Bytes reserved. Pages cost nothing before they are used.
 const SIZE: usize = 256 << 20;
 const PAGE: usize = 4096;
+/// So many bytes of the writable mapping are made present at once, and let go together: each time
+/// the system has to tell all processors that run a thread of ours.
+const AT_ONCE: usize = 256 << 10;
 
 struct Region {
     exec: usize,
     write: usize,
     /// Free stretches (offset, length), by offset.
     free: Mutex<Vec<(usize, usize)>>,
+    /// What is present of the writable mapping, but for single pages (offsets, of whole pages).
+    present: Mutex<Range<usize>>,
 }
 
 /// A new mapping of the region's size, at this place or (0) anywhere.
@@ -55,7 +61,46 @@ fn make() -> Option<Region> {
     if second != to || unsafe { libc::mprotect(to, SIZE, libc::PROT_READ | libc::PROT_EXEC) } != 0 {
         return None;
     }
-    Some(Region { exec, write, free: Mutex::new(vec![(0, SIZE)]) })
+    Some(Region { exec, write, free: Mutex::new(vec![(0, SIZE)]), present: Mutex::new(0..0) })
+}
+
+impl Region {
+    fn present(&self) -> MutexGuard<'_, Range<usize>> {
+        self.present.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// Makes pages of the writable mapping present, some more of those behind them, and lets go of
+    /// others. These are seldom needed again, and stay where they are, as they are the executable
+    /// mapping's too; but a page that both have is counted twice.
+    fn make_present(&self, asked: Range<usize>) {
+        let mut now = self.present();
+        if now.contains(&asked.start) && asked.end <= now.end {
+            return;
+        }
+        let goes_on = (now.start..=now.end).contains(&asked.start);
+        if !goes_on || asked.start - now.start >= AT_ONCE {
+            let passed = if goes_on { now.start..asked.start } else { now.clone() };
+            self.advise(passed, libc::MADV_DONTNEED);
+            *now = asked.start..if goes_on { now.end } else { asked.start };
+        }
+        let end = asked.end.max(now.end + AT_ONCE).min(SIZE);
+        self.advise(now.end..end, libc::MADV_POPULATE_WRITE);
+        now.end = end;
+    }
+    /// About the writable mapping. An advice that the system does not know changes nothing.
+    fn advise(&self, pages: Range<usize>, advice: libc::c_int) {
+        let start = (self.write + pages.start) as *mut libc::c_void;
+        // SAFETY: whole pages inside of the region. Of shared memory `MADV_DONTNEED` drops the
+        // mapping's own table entries, and nothing that is written there.
+        unsafe { libc::madvise(start, pages.len(), advice) };
+    }
+}
+
+/// Lets go of the writable mapping's pages, until something is written again.
+pub(crate) fn settle() {
+    let Some(r) = region() else { return };
+    let mut now = r.present();
+    let all = std::mem::replace(&mut *now, 0..0);
+    r.advise(all, libc::MADV_DONTNEED);
 }
 
 /// A stretch of executable memory; given back when dropped.
@@ -85,20 +130,11 @@ impl Code {
     }
     /// Writes bytes from the start on, once.
     pub fn write(&self, bytes: &[u8]) {
-        self.advise(libc::MADV_POPULATE_WRITE);
+        if let Some(r) = region() {
+            let end = (self.offset + self.len).next_multiple_of(PAGE);
+            r.make_present(self.offset & !(PAGE - 1)..end);
+        }
         self.write_at(0, bytes);
-        // The writable mapping's pages are seldom needed again. They stay where they are, as they
-        // are the executable mapping's too; but a page that both have is counted twice.
-        self.advise(libc::MADV_DONTNEED);
-    }
-    /// About the writable mapping. An advice that the system does not know changes nothing.
-    fn advise(&self, advice: libc::c_int) {
-        let Some(r) = region() else { return };
-        let start = (r.write + self.offset) & !(PAGE - 1);
-        let end = (r.write + self.offset + self.len).next_multiple_of(PAGE);
-        // SAFETY: inside of the region, whose size is a multiple of the page's. Of shared memory
-        // `MADV_DONTNEED` drops the mapping's own table entries, and nothing that is written there.
-        unsafe { libc::madvise(start as *mut libc::c_void, end - start, advice) };
     }
     pub fn write_at(&self, at: usize, bytes: &[u8]) {
         let Some(r) = region() else { return };

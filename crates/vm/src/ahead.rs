@@ -44,11 +44,14 @@ const STARTING: &[(When, &[&str])] = &[
     (Shell, &["io", "string", "unicode_util"]),
 ];
 
-/// Prepares them, where there is a processor for that beside the one that boots.
+/// Prepares them, where there is a processor for that beside the one that boots. Returns when the
+/// start is over, as far as one can tell.
 pub fn work(options: &Options) {
-    if online_cpus() > 1 {
-        ahead::work(modules(options).unwrap_or_default());
+    match online_cpus() {
+        0 | 1 => std::thread::sleep(ahead::KEPT),
+        _ => ahead::work(modules(options).unwrap_or_default()),
     }
+    kvik_jit::forget_rooms();
 }
 
 fn modules(options: &Options) -> Option<Vec<(String, PathBuf)>> {

@@ -1,13 +1,13 @@
 //! The modules that are there before any process runs.
 
 use std::cmp::Reverse;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 use std::thread;
 
+use kvik_bifs::ahead;
 use kvik_code::Instance;
-use kvik_jit::LoadError;
 use kvik_proc::sched::online_cpus;
 
 /// The modules that are there before any file is read, as OTP has them.
@@ -35,30 +35,29 @@ const PRELOADED: [&str; 18] = [
 /// Loads them all, from files of this directory.
 pub fn all(dir: &Path) -> Result<(), String> {
     let paths = PRELOADED.map(|name| dir.join(format!("{name}.beam")));
-    let mut files = Vec::new();
-    for path in &paths {
-        files.push(std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?);
-    }
-    for (path, made) in paths.iter().zip(prepare(&files)) {
-        let made =
-            made.map_or_else(|| Err("not prepared".into()), |m| m.map_err(|e| e.to_string()));
+    for (path, made) in paths.iter().zip(prepare(&paths)) {
+        let made = made.unwrap_or_else(|| Err("not prepared".into()));
         made.and_then(kvik_bifs::code::preload).map_err(|e| format!("{}: {e}", path.display()))?;
     }
     Ok(())
 }
 
-type Made = Result<Instance, LoadError>;
+type Made = Result<Instance, String>;
 
 /// Prepares them all, by two threads where there are two processors.
-fn prepare(files: &[Vec<u8>]) -> Vec<Option<Made>> {
-    let made: Vec<OnceLock<Made>> = files.iter().map(|_| OnceLock::new()).collect();
+fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
+    let made: Vec<OnceLock<Made>> = paths.iter().map(|_| OnceLock::new()).collect();
     // The largest first: so both threads end at about the same time.
-    let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_by_key(|i| Reverse(files[*i].len()));
+    let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |m| m.len());
+    let mut order: Vec<(u64, usize)> = paths.iter().map(size).zip(0..).collect();
+    order.sort_by_key(|(size, _)| Reverse(*size));
     let next = AtomicUsize::new(0);
     let work = || {
-        while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let _ = made[i].set(kvik_jit::prepare(&files[i]));
+        let mut file = Vec::new();
+        while let Some(&(_, i)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let read = ahead::read(&paths[i], &mut file).map_err(|e| e.to_string());
+            let prepared = read.and_then(|()| kvik_jit::prepare(&file).map_err(|e| e.to_string()));
+            let _ = made[i].set(prepared);
         }
     };
     thread::scope(|s| {

@@ -57,7 +57,7 @@ pub(crate) struct Flow<'a> {
 type Stop = (usize, usize, What);
 
 impl<'a> Flow<'a> {
-    pub(crate) fn new(tables: &'a Tables<'a>) -> Self {
+    pub(crate) fn new(tables: &'a Tables<'a>, mut labels: Vec<LabelState>) -> Self {
         const NO_FUNCTION: &Function = &Function {
             name: 0,
             arity: 0,
@@ -68,6 +68,8 @@ impl<'a> Flow<'a> {
             entry: 0,
         };
         let count = tables.code.ops.len();
+        labels.clear();
+        labels.resize(tables.code.labels.len(), LabelState::default());
         Flow {
             tables,
             bifs: bifs::resolve(tables.module),
@@ -78,7 +80,7 @@ impl<'a> Flow<'a> {
             lent: Cell::new(false),
             at: 0,
             function: NO_FUNCTION,
-            labels: vec![LabelState::default(); tables.code.labels.len()],
+            labels,
             pool: Vec::with_capacity(1024),
             dirty: BTreeSet::new(),
             visit: 0,
@@ -99,8 +101,9 @@ impl<'a> Flow<'a> {
         }
     }
 
-    pub(crate) fn into_proof(self) -> Proof {
-        self.proof
+    /// What was found out, and the memory of the states at labels.
+    pub(crate) fn into_proof(self) -> (Proof, Vec<LabelState>) {
+        (self.proof, self.labels)
     }
 
     /// All functions, then those again whose parameters turned out to be contexts.
@@ -134,16 +137,9 @@ impl<'a> Flow<'a> {
     fn run_function(&mut self, index: usize) -> Result<(), Stop> {
         self.fill = Ty::UNINIT;
         self.clear = false;
-        self.loops = Loops::default();
         self.visit_function(index)?;
-        if self.loops.possible() {
-            // Once more, to see whether what jumps back goes round.
-            self.loops.record();
-            self.visit_function(index)?;
-            let found = self.loops.find();
-            found.map_or(Ok(()), |at| Err((index, at, "a loop that never lets others run")))?;
-        }
-        Ok(())
+        let found = self.loops.find();
+        found.map_or(Ok(()), |at| Err((index, at, "a loop that never lets others run")))
     }
 
     fn visit_function(&mut self, index: usize) -> Result<(), Stop> {
@@ -154,6 +150,7 @@ impl<'a> Flow<'a> {
         self.visit += 1;
         self.pool.clear();
         self.dirty.clear();
+        self.loops.begin(&function.ops);
         self.begin(index);
         let mut from = function.entry;
         loop {

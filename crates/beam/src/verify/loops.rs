@@ -5,12 +5,19 @@
 //! such a path, but jumps back there are (to code that several paths share), so it takes a look at
 //! the whole graph. That is done only for functions that jump back.
 
-/// The edges of a function's control flow, as indexes of instructions.
+use std::ops::Range;
+
+/// The edges of a function's control flow. Instructions are named by their indexes.
 #[derive(Default)]
 pub(crate) struct Loops {
-    jumps_back: bool,
-    recording: bool,
-    edges: Vec<(usize, usize)>,
+    /// The function's first instruction.
+    base: usize,
+    /// Does the flow go on from an instruction to the next?
+    falls: Vec<bool>,
+    jumps: Vec<(usize, usize)>,
+    /// From where to where a way round would go, if there is one: from the first instruction that a
+    /// jump back leads to, to the last that jumps back.
+    around: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -22,68 +29,68 @@ enum Mark {
 }
 
 impl Loops {
+    /// A function's walk begins.
+    pub(crate) fn begin(&mut self, ops: &Range<usize>) {
+        self.base = ops.start;
+        self.falls.clear();
+        self.falls.resize(ops.len(), false);
+        self.jumps.clear();
+        self.around = None;
+    }
+
+    #[inline]
     pub(crate) fn jump(&mut self, from: usize, to: usize) {
-        self.jumps_back |= to <= from;
-        if self.recording {
-            self.edges.push((from, to));
+        self.jumps.push((from, to));
+        if to <= from {
+            let (low, high) = self.around.unwrap_or((to, from));
+            self.around = Some((low.min(to), high.max(from)));
         }
     }
 
     /// To the next instruction.
     #[inline]
     pub(crate) fn step(&mut self, from: usize) {
-        if self.recording {
-            self.edges.push((from, from + 1));
+        if let Some(falls) = self.falls.get_mut(from.wrapping_sub(self.base)) {
+            *falls = true;
         }
-    }
-
-    pub(crate) fn possible(&self) -> bool {
-        self.jumps_back
-    }
-
-    pub(crate) fn record(&mut self) {
-        self.recording = true;
     }
 
     /// An instruction on a way round, if there is one.
     pub(crate) fn find(&mut self) -> Option<usize> {
-        self.recording = false;
-        let mut edges = std::mem::take(&mut self.edges);
-        edges.sort_unstable();
-        edges.dedup();
-        let (first, last) = (edges.first()?.0, edges.iter().map(|(a, b)| *a.max(b)).max()?);
-        let low = edges.iter().map(|(_, to)| *to).min()?.min(first);
+        let (low, last) = self.around?;
+        self.jumps.retain(|(from, to)| (low..=last).contains(from) && (low..=last).contains(to));
+        self.jumps.sort_unstable();
+        let jumps = &self.jumps;
+        let first = |at: usize| jumps.partition_point(|(from, _)| *from < at);
+        let falls = |at: usize| at < last && self.falls.get(at - self.base) == Some(&true);
         let mut marks = vec![Mark::New; last - low + 1];
-        // Where the edges of each instruction begin.
-        let mut firsts = vec![edges.len(); last - low + 1];
-        for (edge, (at, _)) in edges.iter().enumerate().rev() {
-            if let Some(first) = firsts.get_mut(at - low) {
-                *first = edge;
-            }
-        }
-        let from = |at: usize| firsts.get(at - low).copied().unwrap_or(edges.len());
-        // Each instruction on the path, with the next of its edges to follow.
+        // Each instruction on the path, whether the next one has been tried, and the next jump.
         let mut path = Vec::new();
-        for start in low..=last {
-            if marks.get(start - low) != Some(&Mark::New) {
-                continue;
+        // A way round comes by one that a jump back leads to. Few others can be reached from there.
+        for (_, start) in jumps.iter().filter(|(from, to)| to <= from) {
+            if marks.get(start - low) == Some(&Mark::New) {
+                path.push((*start, false, first(*start)));
             }
-            path.push((start, from(start)));
-            while let Some((at, edge)) = path.last_mut() {
-                if let Some(mark) = marks.get_mut(*at - low) {
-                    *mark = Mark::Open;
+            while let Some((at, tried, jump)) = path.last_mut() {
+                let to = if !*tried && falls(*at) {
+                    Some(*at + 1)
+                } else {
+                    let next = jumps.get(*jump).filter(|(from, _)| from == at);
+                    *jump += 1;
+                    next.map(|(_, to)| *to)
+                };
+                *tried = true;
+                let mark = if to.is_some() { Mark::Open } else { Mark::Done };
+                if let Some(slot) = marks.get_mut(*at - low) {
+                    *slot = mark;
                 }
-                let Some((_, to)) = edges.get(*edge).filter(|(a, _)| a == at) else {
-                    if let Some(mark) = marks.get_mut(*at - low) {
-                        *mark = Mark::Done;
-                    }
+                let Some(to) = to else {
                     path.pop();
                     continue;
                 };
-                *edge += 1;
-                match marks.get(*to - low) {
+                match marks.get(to - low) {
                     Some(Mark::Open) => return Some(*at),
-                    Some(Mark::New) => path.push((*to, from(*to))),
+                    Some(Mark::New) => path.push((to, false, first(to))),
                     _ => {}
                 }
             }
@@ -98,8 +105,11 @@ mod tests {
 
     fn find(edges: &[(usize, usize)]) -> Option<usize> {
         let mut loops = Loops::default();
-        loops.record();
-        edges.iter().for_each(|(from, to)| loops.jump(*from, *to));
+        loops.begin(&(0..10));
+        edges.iter().for_each(|(from, to)| match *to == from + 1 {
+            true => loops.step(*from),
+            false => loops.jump(*from, *to),
+        });
         loops.find()
     }
 
@@ -109,5 +119,7 @@ mod tests {
         assert_eq!(find(&[(1, 2), (2, 5), (5, 3), (3, 4), (1, 4)]), None);
         assert_eq!(find(&[(1, 2), (2, 5), (5, 3), (3, 4), (4, 2)]), Some(4));
         assert_eq!(find(&[(7, 7)]), Some(7));
+        assert_eq!(find(&[(0, 4), (4, 1), (1, 2), (2, 5), (5, 3), (3, 6)]), None);
+        assert_eq!(find(&[(0, 4), (4, 1), (1, 2), (2, 3), (3, 4)]), Some(4));
     }
 }

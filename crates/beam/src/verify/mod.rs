@@ -31,11 +31,12 @@ mod state;
 mod terms;
 mod ty;
 
-use crate::code::Code;
+use crate::code::{Code, Room};
 use crate::error::{Error, Reason};
 use crate::module::Module;
 use flow::Flow;
 use operands::Tables;
+pub(crate) use state::LabelState;
 
 /// Says what is wrong.
 pub(crate) type What = &'static str;
@@ -113,6 +114,11 @@ impl Bits {
 
 /// Verifies all functions of a module.
 pub fn verify(module: &Module, code: &Code) -> Result<Proof, Error> {
+    verify_in(module, code, &mut Room::default())
+}
+
+/// The same, with what `room` has for it.
+pub fn verify_in(module: &Module, code: &Code, room: &mut Room) -> Result<Proof, Error> {
     let tables = Tables::new(module, code);
     let refuse = |function: Option<usize>, op: usize, what: What| {
         let function = function.and_then(|f| code.functions.get(f));
@@ -126,9 +132,12 @@ pub fn verify(module: &Module, code: &Code) -> Result<Proof, Error> {
         }))
     };
     tables.check_tables().map_err(|what| refuse(None, 0, what))?;
-    let mut flow = Flow::new(&tables);
-    match flow.run() {
-        Ok(()) => Ok(flow.into_proof()),
+    let mut flow = Flow::new(&tables, std::mem::take(&mut room.labels));
+    let result = flow.run();
+    let (proof, labels) = flow.into_proof();
+    room.labels = labels;
+    match result {
+        Ok(()) => Ok(proof),
         Err((function, op, what)) => Err(refuse(Some(function), op, what)),
     }
 }
