@@ -3,10 +3,11 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
+use kvik_sync::{Held, Latch};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -109,6 +110,21 @@ impl Queue {
         self.skip(n);
         t
     }
+    /// Takes the first line out, as most are: it is short, in one piece, and ends in LF alone.
+    #[inline]
+    pub(crate) fn take_line<'h>(&mut self, h: &'h Heap) -> Option<Term<'h>> {
+        let first = self.pieces.front_mut()?;
+        let bytes = first.bytes();
+        let n = memchr::memchr(b'\n', bytes)? + 1;
+        let line = &bytes[..n];
+        if n > SHARED || n == bytes.len() || line.ends_with(b"\r\n") {
+            return None;
+        }
+        let t = h.binary(line);
+        first.advance(n);
+        self.size -= n;
+        Some(t)
+    }
     /// Where that byte is first, not looking at the first `known` bytes.
     pub(crate) fn find(&self, byte: u8, known: usize) -> Option<usize> {
         let mut before = 0;
@@ -141,21 +157,21 @@ impl Queue {
 
 #[derive(Default)]
 pub(crate) struct Buffer {
-    queue: Mutex<Queue>,
+    queue: Latch<Queue>,
     /// There may be something in the queue.
     used: AtomicBool,
     locked: AtomicBool,
 }
 
 impl Buffer {
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Queue> {
+    pub(crate) fn lock(&self) -> Held<'_, Queue> {
         self.used.store(true, Ordering::Relaxed);
-        self.queue.lock().unwrap_or_else(|e| e.into_inner())
+        self.queue.lock()
     }
     /// The same where something is in the queue: most files have nothing there ever, and are spared
     /// the lock.
     #[inline]
-    pub(crate) fn lock_filled(&self) -> Option<MutexGuard<'_, Queue>> {
+    pub(crate) fn lock_filled(&self) -> Option<Held<'_, Queue>> {
         if !self.used.load(Ordering::Relaxed) {
             return None;
         }

@@ -7,6 +7,7 @@
 mod atomic;
 pub mod guard;
 pub mod inbox;
+mod latch;
 #[cfg(all(test, loom))]
 mod models;
 mod parker;
@@ -16,6 +17,7 @@ pub mod task;
 
 pub use guard::{pin, Guard, Hold};
 pub use inbox::{Chain, Node};
+pub use latch::{Held, Latch};
 pub use parker::Parker;
 pub use table::{Numbered, Table};
 pub use task::{Here, Me, Pushed, Rest, Room, Seat, Stage, Task, Ticket};

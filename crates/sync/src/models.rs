@@ -7,6 +7,7 @@ use loom::sync::{Arc, Mutex, Notify};
 use loom::thread;
 
 use crate::inbox::{Chain, Inbox, Node, Push};
+use crate::latch::Latch;
 use crate::parker::Parker;
 use crate::solo;
 use crate::table::Numbered;
@@ -394,5 +395,25 @@ fn one_takes_back_that_a_thread_sleeps() {
         let all = own + others.map(|t| t.join().unwrap()).iter().sum::<u32>();
         assert_eq!(all, 1);
         assert!(!parker.is_asleep());
+    });
+}
+
+#[test]
+fn who_holds_a_latch_sees_what_the_last_one_wrote() {
+    check(|| {
+        let latch = Arc::new(Latch::<Option<Item>>::default());
+        *latch.lock() = Some(Item::new(0));
+        let other = latch.clone();
+        let add = |l: &Latch<Option<Item>>| {
+            let held = l.try_lock();
+            if let Some(n) = held.iter().find_map(|h| h.as_ref()) {
+                n.0.set(n.get() + 1);
+            }
+            held.is_some() as u32
+        };
+        let t = thread::spawn(move || add(&other));
+        let times = add(&latch) + add(&latch) + t.join().unwrap();
+        assert_eq!(latch.lock().as_ref().map(Item::get), Some(times));
+        assert!(times > 0);
     });
 }

@@ -140,6 +140,10 @@ pub fn read_line_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let h = handle(p, a[0])?;
     let size = h.ahead.max(LEAST_FOR_A_LINE);
     let mut q = buffer(p, h.buffer)?.lock();
+    if let Some(t) = q.take_line(&p.heap) {
+        p.heap.bump_reductions(2);
+        return Ok(ok_on(&p.heap, Ok(t)));
+    }
     if let Some(end) = q.find(b'\n', 0) {
         p.heap.bump_reductions(2 + end as i64 / 1024);
         return Ok(line(&p.heap, &mut q, end + 1));
