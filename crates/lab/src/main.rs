@@ -2,5 +2,7 @@
 #![forbid(unsafe_code)]
 
 fn main() {
+    // Otherwise whoever is started has no huge pages.
+    kvik_sys::alloc::prepare();
     std::process::exit(kvik_lab::main(std::env::args().skip(1).collect()));
 }

@@ -7,7 +7,7 @@ use crate::peers::{LineUp, Peer};
 use crate::programs::Programs;
 use crate::progress::{one_too_many, Progress};
 use crate::run::{interrupted, run, tail, Outcome};
-use crate::warm::touch;
+use crate::warm::{Need, Warm};
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -35,6 +35,8 @@ pub struct Results {
     pub seconds: f64,
     /// How much of that went into repeating disturbed runs.
     pub repeating_seconds: f64,
+    /// ... and into having memory at hand.
+    pub warming_seconds: f64,
     pub interrupted: bool,
 }
 
@@ -96,8 +98,19 @@ fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<Step> {
     steps
 }
 
+/// What all runs share.
+struct Lab<'a> {
+    line_up: &'a LineUp,
+    jobs: &'a [Job],
+    programs: &'a Programs,
+    limit: Option<u64>,
+    begin: Instant,
+}
+
 pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Options) -> Results {
     let begin = Instant::now();
+    let lab = Lab { line_up, jobs, programs, limit: options.limit, begin };
+    let mut warm = Warm::new();
     let mut results = Results::default();
     let steps = plan(line_up, jobs, options.rounds);
     let mut progress = Progress::new(&steps, options.rounds, options.budget);
@@ -110,10 +123,9 @@ pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Op
                 break;
             }
         }
-        let (job, peer) = (&jobs[step.job], &line_up.peers[step.peer]);
-        progress.show(index, &job.name(), &peer.label);
+        progress.show(index, &jobs[step.job].name(), &line_up.peers[step.peer].label);
         let wall = Instant::now();
-        one(&mut results, step, job, peer, programs, options.limit, begin);
+        one(&lab, &mut results, &mut warm, step);
         progress.took(step, wall.elapsed());
         if interrupted() {
             results.interrupted = true;
@@ -125,6 +137,7 @@ pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Op
     }
     progress.clear();
     results.seconds = begin.elapsed().as_secs_f64();
+    results.warming_seconds = warm.time.as_secs_f64();
     results
 }
 
@@ -161,32 +174,30 @@ fn typed(command: &Command, peer: &Peer) -> String {
 }
 
 /// One run of a job by a peer that counts.
-fn one(
-    results: &mut Results,
-    step: &Step,
-    job: &Job,
-    peer: &Peer,
-    programs: &Programs,
-    limit: Option<u64>,
-    begin: Instant,
-) {
+fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &Step) {
+    let (job, peer, programs) = (&lab.jobs[step.job], &lab.line_up.peers[step.peer], lab.programs);
     let key = (job.name(), step.peer);
     let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE)
         || results.missing.contains_key(&key);
     let Some(ask) = job.ask(peer).filter(|_| !tired) else { return };
-    let peak_kb = peak_kb(results, &key);
+    let need = Need {
+        own_kb: peak_kb(results, &key).unwrap_or(job.expected_mb << 10),
+        beside_kb: job.beside_mb << 10,
+    };
     let once = || {
         let mut command = command(job, peer, &ask, programs);
-        touch(peak_kb);
-        let limit = Duration::from_secs(limit.unwrap_or(job.limit_seconds));
-        let outcome = run(&mut command, programs.work.path(), limit).map_err(Unmeasured::Failed)?;
+        let limit = Duration::from_secs(lab.limit.unwrap_or(job.limit_seconds));
+        warm.make_room(need);
+        let outcome = run(&mut command, programs.work.path(), limit);
+        warm.take_again();
+        let outcome = outcome.map_err(Unmeasured::Failed)?;
         rows(job, &ask, &outcome).map(|rows| (outcome, rows))
     };
     results
         .commands
         .entry(key.clone())
         .or_insert_with(|| typed(&command(job, peer, &ask, programs), peer));
-    let (outcome, rows, repeats) = match least_disturbed(once, results, begin) {
+    let (outcome, rows, repeats) = match least_disturbed(once, results, lab.begin) {
         Ok(best) => best,
         Err(_) if interrupted() => return,
         Err(Unmeasured::Failed(why)) => {
@@ -214,8 +225,8 @@ fn one(
 }
 
 /// The most it took in earlier rounds.
-fn peak_kb(results: &Results, key: &(String, usize)) -> u64 {
-    results.runs.get(key).and_then(|runs| runs.iter().map(|r| r.peak_kb).max()).unwrap_or(0)
+fn peak_kb(results: &Results, key: &(String, usize)) -> Option<u64> {
+    results.runs.get(key)?.iter().map(|r| r.peak_kb).max()
 }
 
 type Rows = Vec<(String, f64)>;
@@ -230,7 +241,7 @@ enum Unmeasured {
 
 /// A run; where others disturbed it the least disturbed of up to three, while there is time.
 fn least_disturbed(
-    once: impl Fn() -> Result<(Outcome, Rows), Unmeasured>,
+    mut once: impl FnMut() -> Result<(Outcome, Rows), Unmeasured>,
     results: &mut Results,
     begin: Instant,
 ) -> Result<(Outcome, Rows, usize), Unmeasured> {

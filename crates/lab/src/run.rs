@@ -53,6 +53,7 @@ pub fn interrupted() -> bool {
 }
 
 pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outcome, String> {
+    kvik_sys::spawn::from_a_copy(command);
     let before = Load::look();
     let begin = Instant::now();
     let mut child = command
@@ -176,6 +177,16 @@ mod tests {
         let outcome = sh("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done", 20_000).unwrap();
         assert!(outcome.usage.cpu_seconds > 0.02, "{:?}", outcome.usage);
         assert!(outcome.usage.cpu_seconds <= outcome.wall_seconds * 1.1);
+    }
+
+    #[test]
+    fn its_memory_is_not_what_the_lab_once_held() {
+        const LARGE: u64 = 300 << 10;
+        let mut ballast = kvik_sys::alloc::Ballast::new((LARGE << 10) as usize);
+        ballast.resize((LARGE << 10) as usize);
+        ballast.resize(0);
+        let outcome = sh(":", 5000).unwrap();
+        assert!(outcome.usage.peak_kb < LARGE / 2, "{:?}", outcome.usage);
     }
 
     #[test]

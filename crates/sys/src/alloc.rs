@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use libmimalloc_sys as mi;
 
-pub use crate::huge::touch;
+pub use crate::huge::Ballast;
 use crate::kept::{self, Class};
 use crate::{huge, slab};
 

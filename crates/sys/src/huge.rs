@@ -61,16 +61,45 @@ fn map(size: usize) -> *mut c_void {
         p
     }
 }
-/// Has the system find so much memory, and takes none: who asks next has it sooner.
-pub fn touch(size: usize) {
-    let p = map(size);
-    if !p.is_null() {
-        // SAFETY: the new mapping, which nobody else knows; an advice that the system does not take
-        // changes nothing.
-        unsafe {
-            libc::madvise(p, size, libc::MADV_POPULATE_WRITE);
-            libc::munmap(p, size);
+/// Memory that is present and that nobody uses. Whoever holds it decides when there is less of it, and
+/// somebody else has it at once. Programs that are started do not inherit it.
+pub struct Ballast {
+    at: usize,
+    room: usize,
+    size: usize,
+}
+
+impl Ballast {
+    /// None yet, and room for so many bytes; for none where the system gives no addresses.
+    pub fn new(room: usize) -> Ballast {
+        let room = whole_units(room).unwrap_or(0);
+        let at = map(room);
+        if at.is_null() {
+            return Ballast { at: 0, room: 0, size: 0 };
         }
+        // SAFETY: the advice changes only what a program has that is started.
+        unsafe { libc::madvise(at, room, libc::MADV_DONTFORK) };
+        Ballast { at: at as usize, room, size: 0 }
+    }
+    pub fn size(&self) -> usize {
+        self.size
+    }
+    /// Holds so many bytes from now on, or as many as there is room for.
+    pub fn resize(&mut self, size: usize) {
+        let size = whole_units(size).unwrap_or(self.room).min(self.room);
+        let advice = if size > self.size { libc::MADV_POPULATE_WRITE } else { libc::MADV_DONTNEED };
+        let at = (self.at + size.min(self.size)) as *mut c_void;
+        // SAFETY: a part of the mapping, in which nothing is kept; an advice that the system does not
+        // take changes nothing.
+        unsafe { libc::madvise(at, size.abs_diff(self.size), advice) };
+        self.size = size;
+    }
+}
+
+impl Drop for Ballast {
+    fn drop(&mut self) {
+        // SAFETY: nobody else knows the mapping.
+        unsafe { unmap(self.at, self.room) }
     }
 }
 
@@ -153,6 +182,21 @@ pub fn give_back() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ballast_is_present_as_far_as_it_is_held() {
+        let present = || {
+            let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+            text.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+        };
+        const MUCH: usize = 512 << 20;
+        let mut ballast = Ballast::new(MUCH);
+        let before = present();
+        ballast.resize(2 * MUCH);
+        assert!(ballast.size() == MUCH && present() > before + MUCH / 2);
+        ballast.resize(UNIT);
+        assert!(ballast.size() == UNIT && present() < before + MUCH / 2);
+    }
 
     #[test]
     fn blocks_are_used_again_until_they_were_given_back() {

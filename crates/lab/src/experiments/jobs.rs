@@ -38,6 +38,10 @@ pub struct Job {
     pub whole: bool,
     /// The row of how much memory it took at most.
     pub memory: Option<&'static str>,
+    /// Memory that it may take, before that is known, and that is not counted as its own (what is
+    /// in files, tables of pages, pipes): so much is at hand when it starts.
+    pub expected_mb: u64,
+    pub beside_mb: u64,
 }
 
 #[derive(Clone)]
@@ -168,16 +172,21 @@ fn all(sizes: &Sizes) -> Vec<Job> {
     let says = |call: &str| format!("io:format(\"~p~n\", [{call}({COUNT})]), halt().");
     let talk = Task::Talk { size: None };
     let mut jobs = vec![
-        Job { task: talk.clone(), count: sizes.oneway, ..eval("oneway", &says("ipctest:oneway")) },
+        Job {
+            task: talk.clone(),
+            count: sizes.oneway,
+            expected_mb: TAKEN_BY_MAILBOX,
+            ..eval("oneway", &says("ipctest:oneway"))
+        },
         Job { task: talk, count: sizes.pingpong, ..eval("pingpong", &says("ipctest:pingpong")) },
     ];
     jobs.extend(sizes.ring.iter().map(|&n| ring(n, sizes.ring_messages)));
-    jobs.push(Job {
+    let waiting = Job {
         task: Task::Talk { size: Some(sizes.waiting) },
         count: sizes.waiting,
-        rounds: if sizes.waiting >= MANY { SOME } else { usize::MAX },
         ..start("memory", &["waiting", "start", COUNT], read_waiting)
-    });
+    };
+    jobs.push(crowded(waiting, sizes.waiting));
     let calls = start("calls", &["calls", "start", COUNT, "100000"], read_rates);
     jobs.push(Job { count: sizes.calls, ..calls });
     jobs.extend(crowd(sizes));
@@ -223,6 +232,8 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         descriptors: 0,
         whole: false,
         memory: None,
+        expected_mb: 64,
+        beside_mb: 128,
     }
 }
 
@@ -234,6 +245,11 @@ fn start(experiment: &'static str, what: &[&str], read: Reader) -> Job {
 
 /// So many processes take long to start and to end, whatever they do.
 const MANY: u64 = 1_000_000;
+/// Megabytes that as many take of whoever needs most for them, and a mailbox with ten million messages.
+const TAKEN_BY_MANY: u64 = 2800;
+const TAKEN_BY_MAILBOX: u64 = 1024;
+/// What lies in files of 100 MB that are written anew, and what a thousand small programs take.
+const BESIDE_FILES: u64 = 512;
 /// Rounds of what takes long, or that nobody asks for first: enough that two reports agree.
 const SOME: usize = 5;
 /// Rounds of what is the same each time.
@@ -243,8 +259,16 @@ fn ring(n: u64, messages: u64) -> Job {
     let mut job = eval("ring", &format!("zog:start({n}, {COUNT}), halt()."));
     job.args.splice(0..0, words(&["+P", "2000000"]));
     let task = Task::Talk { size: Some(n) };
-    let rounds = if n >= MANY { SOME } else { usize::MAX };
-    Job { detail: n.to_string(), task, count: messages, read: read_zog, rounds, ..job }
+    let plain = Job { detail: n.to_string(), task, count: messages, read: read_zog, ..job };
+    crowded(plain, n)
+}
+
+/// What has so many processes.
+fn crowded(job: Job, n: u64) -> Job {
+    match n >= MANY {
+        true => Job { rounds: SOME, expected_mb: TAKEN_BY_MANY, ..job },
+        false => job,
+    }
 }
 
 /// What takes two schedulers. One pair makes half as many round trips as two: no count to check.
@@ -287,6 +311,7 @@ fn ports(sizes: &Ports) -> [Job; 4] {
         opens("most", MOST_DESCRIPTORS),
         Job {
             descriptors: MOST_DESCRIPTORS,
+            beside_mb: BESIDE_FILES,
             ..start("manyports", &["ports", "many", "1000", &rounds], read_opens)
         },
     ]
@@ -297,7 +322,7 @@ fn files(sizes: &[&str]) -> Job {
     let matrix = [&[dir.as_str()], sizes].concat();
     let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
     let task = Task::InC(words(&[&["files"], &matrix[..]].concat()));
-    Job { task, limit_seconds: 400, rounds_single: SOME, ..job }
+    Job { task, limit_seconds: 400, rounds_single: SOME, beside_mb: BESIDE_FILES, ..job }
 }
 
 /// The same with the flags that were once said to make files fast.
@@ -329,7 +354,8 @@ const LONG: &[&str] = &["compile_stdlib", "dialyzer", "mix_compile"];
 fn program(name: &str, size: u64) -> Job {
     let job = start("programs", &["programs", "start", name, COUNT], read_times);
     let rounds = if LONG.contains(&name) { SOME } else { usize::MAX };
-    Job { detail: name.to_owned(), count: size, unbound: true, rounds, ..job }
+    let beside_mb = BESIDE_FILES;
+    Job { detail: name.to_owned(), count: size, unbound: true, rounds, beside_mb, ..job }
 }
 
 /// All of stdlib: how long it takes, and how much native code it is, which is the same each time.
@@ -348,8 +374,8 @@ fn whole_files(sizes: &Sizes) -> [Job; 3] {
     let readfile = start("readfile", &["readfile", "start", kb, mb, large], read_rates);
     let lines = start("lines", &["lines", "start", COUNT], read_rates);
     [
-        Job { rounds_single: SOME, ..readfile },
-        Job { count: sizes.text_lines, rounds_single: SOME, ..lines },
+        Job { rounds_single: SOME, beside_mb: BESIDE_FILES, ..readfile },
+        Job { count: sizes.text_lines, rounds_single: SOME, beside_mb: BESIDE_FILES, ..lines },
         Job { whole: true, rounds_single: SOME, ..compiles },
     ]
 }
