@@ -77,7 +77,8 @@ fn lead(report: &Report) -> String {
     let mut text = format!(
         "{} of everything in turn, each run in a fresh process. Figures are medians with the \
          span from the lowest round to the highest. Ratios are computed round by round, with the \
-         middle 95% of resampled medians; above 1 kvik is better.",
+         interval in which their median lies at 95%, which of fewer than nine rounds is from the \
+         lowest to the highest (of five it is 94%, of three 75%); above 1 kvik is better.",
         rounds(summary),
     );
     if summary.columns.len() > 2 {
@@ -139,11 +140,11 @@ fn machine(report: &Report) -> String {
     let (machine, summary) = (report.machine, report.summary);
     let mut text = format!(
         "{} ({} cores, {:.1} GB), Linux {}, load {} before; {} in {:.0} s, {:.0} s of them \
-         for repeating runs that others disturbed. One program at a time, nothing pinned. Before \
-         the clock starts a tenth of the work is done in Java, in the small programs, and where \
-         calls, crowds, short lives and opened ports are measured; elsewhere nothing is warm \
-         but memory: what a program took in earlier rounds, from 256 MB, is used once by the lab \
-         right before it starts.",
+         for repeating runs that others disturbed and {:.0} s to have memory at hand. One program at \
+         a time, nothing pinned. Before the clock starts a tenth of the work is done in Java, in the \
+         small programs, and where calls, crowds, short lives and opened ports are measured; \
+         elsewhere nothing is warm but memory: as much as a program is going to take is held \
+         present by the lab, and free when it starts.",
         machine.model,
         machine.cores,
         machine.memory_mb as f64 / 1024.0,
@@ -152,6 +153,7 @@ fn machine(report: &Report) -> String {
         rounds(summary),
         summary.seconds,
         report.results.repeating_seconds,
+        report.results.warming_seconds,
     );
     if let Some(limit) = report.jobs.iter().find_map(Job::cell_limit) {
         text.push_str(&format!(
