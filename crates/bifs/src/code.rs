@@ -163,22 +163,17 @@ fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(name), Some(keep)) = (a[0].as_atom(), a[1].as_bool()) else {
         return Err(p.badarg());
     };
-    if module::current(name).is_none_or(|i| i.on_load.is_none()) {
+    if module::current(name).is_none_or(|i| !i.waits()) {
         return Err(p.badarg());
     }
     if keep {
         module::enable(name);
         crate::trace::changed(name, true);
-    } else if let Some(failed) = module::restore_old(name) {
-        failed.drop_library();
-        keep_forever(failed);
+    } else {
+        // The purger asks for `prepare_on_load` next.
+        module::fail(name);
     }
     Ok(am::true_.into())
-}
-
-/// Code that a process might still be in: its memory stays.
-fn keep_forever(i: Arc<Instance>) {
-    std::mem::forget(i);
 }
 
 /// Loads a library of natives for the module that calls: what is behind `load_nif/2`.
@@ -230,9 +225,11 @@ fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     NIF_LOADER.get().map_or_else(|| Err(p.notsup()), |load| load(p, &path, a[1]))
 }
 
+/// A module whose `on_load` function runs is not there yet: who calls it asks the code server, which
+/// has it wait.
 fn module_loaded<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].as_atom() {
-        Some(m) => Ok(Term::bool(module::current(m).is_some())),
+        Some(m) => Ok(Term::bool(module::current(m).is_some_and(|i| i.is_there()))),
         None => Err(p.badarg()),
     }
 }
@@ -293,6 +290,7 @@ fn check_old_code<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(m), Some(step)) = (a[0].as_atom(), a[1].as_atom()) else { return Err(p.badarg()) };
     let done = match step {
+        am::prepare_on_load if !module::stage_failed(m) => false,
         am::prepare | am::prepare_on_load => purging::begin(m, p.pid(), kvik_jit::no_fun()),
         am::abort => {
             end_purge(m, true);

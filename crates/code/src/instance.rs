@@ -1,7 +1,7 @@
 //! One loaded version of a module.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::sync::Mutex;
 
@@ -68,6 +68,10 @@ pub struct Instance {
     pub funs: Vec<(&'static FunEntry, usize)>,
     /// The entry of the `-on_load` function.
     pub on_load: Option<usize>,
+    /// That function has succeeded, where there is one.
+    pub enabled: AtomicBool,
+    /// There was a current version when this was put in place.
+    pub replaces: AtomicBool,
     pub literals: LiteralArea,
     /// Functions with a `nif_start`.
     pub nifs: Vec<NifCell>,
@@ -78,6 +82,14 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// Has it an `-on_load` function that has not ended yet? Then it can't be called.
+    pub fn waits(&self) -> bool {
+        self.on_load.is_some() && !self.enabled.load(Ordering::Acquire)
+    }
+    /// Can the module be called? While an `-on_load` function runs it is the version before that is.
+    pub fn is_there(&self) -> bool {
+        !self.waits() || self.replaces.load(Ordering::Acquire)
+    }
     /// Its functions are what the module's file says again, and the NIF library is given up.
     pub fn drop_library(&self) {
         self.nifs.iter().for_each(|n| n.entry.store(0, Ordering::Release));

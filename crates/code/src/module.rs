@@ -13,6 +13,10 @@ use crate::Instance;
 struct Versions {
     current: Option<Arc<Instance>>,
     old: Option<Arc<Instance>>,
+    /// Its `on_load` function has failed; it is to be purged next.
+    failed: Option<Arc<Instance>>,
+    /// The old version, while one that failed is purged in its place.
+    aside: Option<Arc<Instance>>,
 }
 
 #[derive(Default)]
@@ -48,7 +52,11 @@ pub fn commit(instances: Vec<Instance>) -> Result<(), CommitError> {
         t.ranges.insert(i.start, i.clone());
         let v = t.modules.entry(i.name).or_default();
         if let Some(previous) = v.current.take() {
-            unlink(&previous, &i);
+            // While an `on_load` function runs the version before can be called.
+            if i.on_load.is_none() {
+                unlink(&previous, &i);
+            }
+            i.replaces.store(true, Ordering::Release);
             v.old = Some(previous);
         }
         for (e, address) in &i.funs {
@@ -80,9 +88,13 @@ fn unlink(previous: &Instance, next: &Instance) {
 /// A module's `on_load` function has succeeded: its exports can be called.
 pub fn enable(module: Atom) {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
-    if let Some(i) = t.modules.get(&module).and_then(|v| v.current.as_ref()) {
-        link(i)
+    let Some(v) = t.modules.get(&module) else { return };
+    let Some(i) = &v.current else { return };
+    if let Some(previous) = v.old.as_ref().filter(|_| i.replaces.load(Ordering::Acquire)) {
+        unlink(previous, i);
     }
+    link(i);
+    i.enabled.store(true, Ordering::Release);
 }
 
 /// The current version becomes the old one. `false` where there is old code already.
@@ -114,30 +126,37 @@ pub fn purge(module: Atom, no_fun: usize) -> Option<Arc<Instance>> {
         e.code.store(undef_stub(), Ordering::Release);
     }
     t.ranges.remove(&old.start);
-    if let Some(v) = t.modules.get(&module) {
-        if v.current.is_none() {
+    if let Some(v) = t.modules.get_mut(&module) {
+        v.old = v.aside.take();
+        if v.current.is_none() && v.old.is_none() {
             t.modules.remove(&module);
         }
     }
     Some(old)
 }
 
-/// The old version becomes the current one again (an `on_load` function that failed).
-pub fn restore_old(module: Atom) -> Option<Arc<Instance>> {
+/// The `on_load` function of the current version has failed: what was before it is as it was, and
+/// [`stage_failed`] comes next.
+pub fn fail(module: Atom) {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
-    let v = t.modules.get_mut(&module)?;
-    let failed = v.current.take()?;
-    v.current = v.old.take();
-    if let Some(i) = &v.current {
-        link(i);
-        for (e, address) in &i.funs {
-            e.code.store(*address, Ordering::Release);
-        }
-    } else {
-        t.modules.remove(&module);
+    let Some(v) = t.modules.get_mut(&module) else { return };
+    let Some(failed) = v.current.take() else { return };
+    if failed.replaces.load(Ordering::Acquire) {
+        v.current = v.old.take();
     }
-    t.ranges.remove(&failed.start);
-    Some(failed)
+    for (e, address) in v.current.iter().flat_map(|i| &i.funs) {
+        e.code.store(*address, Ordering::Release);
+    }
+    v.failed = Some(failed);
+}
+
+/// What has failed takes the place of the old version, to be purged; `false` where there is none.
+pub fn stage_failed(module: Atom) -> bool {
+    let mut t = table().write().unwrap_or_else(|e| e.into_inner());
+    let Some(v) = t.modules.get_mut(&module) else { return false };
+    let Some(failed) = v.failed.take() else { return false };
+    v.aside = v.old.replace(failed);
+    true
 }
 
 pub fn current(module: Atom) -> Option<Arc<Instance>> {

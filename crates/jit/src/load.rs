@@ -143,6 +143,8 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
         natives,
         funs,
         on_load,
+        enabled: Default::default(),
+        replaces: Default::default(),
         literals: literals.0,
         nifs,
         library: Default::default(),
