@@ -7,7 +7,7 @@ usage: kvik bench [EXPERIMENT...] [options]
 
   --quick        fewer peers, messages and sizes, and as many rounds as fit the time
   --rounds N     rounds of everything (default 7; quick: 5)
-  --budget S     begin no round that ends after S seconds, or a twelfth more for the first five
+  --budget S     begin no round that ends after S seconds, or a twelfth more for the first six
                  (default 1380; quick: 165)
   --limit S      a run that takes longer has failed (default: 120 to 400, by experiment)
   --out DIR      where the report goes (default: report)

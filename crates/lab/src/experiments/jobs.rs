@@ -175,7 +175,7 @@ fn all(sizes: &Sizes) -> Vec<Job> {
         Job {
             task: talk.clone(),
             count: sizes.oneway,
-            expected_mb: TAKEN_BY_MAILBOX,
+            expected_mb: sizes.oneway * TAKEN_BY_MILLION_MESSAGES / 1_000_000,
             ..eval("oneway", &says("ipctest:oneway"))
         },
         Job { task: talk, count: sizes.pingpong, ..eval("pingpong", &says("ipctest:pingpong")) },
@@ -245,9 +245,9 @@ fn start(experiment: &'static str, what: &[&str], read: Reader) -> Job {
 
 /// So many processes take long to start and to end, whatever they do.
 const MANY: u64 = 1_000_000;
-/// Megabytes that as many take of whoever needs most for them, and a mailbox with ten million messages.
+/// Megabytes that as many take of whoever needs most for them, and a million messages in a mailbox.
 const TAKEN_BY_MANY: u64 = 2800;
-const TAKEN_BY_MAILBOX: u64 = 1024;
+const TAKEN_BY_MILLION_MESSAGES: u64 = 100;
 /// What lies in files of 100 MB that are written anew, and what a thousand small programs take.
 const BESIDE_FILES: u64 = 512;
 /// Rounds of what takes long, or that nobody asks for first: enough that two reports agree.
