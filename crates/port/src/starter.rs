@@ -1,17 +1,13 @@
-//! Threads that start programs, so that no scheduler waits until one has begun.
+//! A thread that starts programs, so that no scheduler waits until one has begun.
 //!
 //! Who opens a port makes the pipes, hands the rest over and goes on; the port hears of its program
 //! with [`Ready::Started`]. When many wait already, who opens one starts the program himself: that
 //! is what holds him back.
-//!
-//! A thread sleeps until the program it starts has begun. One alone leaves a processor idle for part
-//! of that time, so there are as many as there are processors, up to [`THREADS`].
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
 use std::os::fd::{OwnedFd, RawFd};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
-use std::thread::available_parallelism;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use kvik_sys::spawn::{spawn, Child, Program};
 use kvik_sys::{fd, file, Errno, Result};
@@ -21,8 +17,6 @@ use crate::{poll, table};
 
 /// The most programs that wait to be started. Each holds two descriptors.
 const MOST: usize = 256;
-/// The most threads.
-const THREADS: usize = 4;
 pub(crate) const SHELL: &CStr = c"/bin/sh";
 
 /// A program to start, and its ends of the pipes.
@@ -83,11 +77,12 @@ struct Order {
 
 struct Queue {
     waiting: VecDeque<Order>,
-    /// Those that wait and those at work.
+    /// Those that wait and the one at work.
     open: usize,
-    threads: usize,
+    has_thread: bool,
 }
-static QUEUE: Mutex<Queue> = Mutex::new(Queue { waiting: VecDeque::new(), open: 0, threads: 0 });
+static QUEUE: Mutex<Queue> =
+    Mutex::new(Queue { waiting: VecDeque::new(), open: 0, has_thread: false });
 static WORK: Condvar = Condvar::new();
 static SETTLED: Condvar = Condvar::new();
 
@@ -99,10 +94,9 @@ fn queue() -> MutexGuard<'static, Queue> {
 pub(crate) fn start(job: Job, port: u32, home: usize) -> Arc<Start> {
     let start = Arc::<Start>::default();
     let mut q = queue();
-    if q.open >= q.threads && q.threads < most_threads() && begin_thread().is_ok() {
-        q.threads += 1;
-    }
-    if q.threads == 0 || q.open >= MOST {
+    let able = q.has_thread || begin_thread().is_ok();
+    q.has_thread = able;
+    if !able || q.open >= MOST {
         drop(q);
         start.set(run(job));
         return start;
@@ -121,10 +115,6 @@ pub fn settle() {
     drop(left.unwrap_or_else(|e| e.into_inner()));
 }
 
-fn most_threads() -> usize {
-    static MOST: OnceLock<usize> = OnceLock::new();
-    *MOST.get_or_init(|| available_parallelism().map_or(1, |n| n.get().min(THREADS)))
-}
 fn begin_thread() -> std::io::Result<()> {
     std::thread::Builder::new().name("starter".into()).stack_size(128 << 10).spawn(work).map(drop)
 }

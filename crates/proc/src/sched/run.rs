@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use kvik_heap::Regs;
 use kvik_sync::{pin, Hold};
+use kvik_sys::METERED;
 
 use super::local::{Local, MANY};
 use super::meter::{collecting, during, State};
@@ -315,11 +316,14 @@ impl Loop {
 
     /// Timers and events, every 4,000 reductions or so.
     fn check(&mut self, hold: &mut Hold) {
-        let began = self.l.stopwatch(|w| w.check_begins(self.l.me));
-        self.look_around(hold);
+        let (began, now) = match METERED {
+            true => self.l.stopwatch(|w| w.check_begins(self.l.me)),
+            false => (0, clock::now()),
+        };
+        self.look_around(hold, now);
         self.l.stopwatch(|w| w.check_ends(self.l, began));
     }
-    fn look_around(&mut self, hold: &mut Hold) {
+    fn look_around(&mut self, hold: &mut Hold, now: u64) {
         self.l.until_check.set(REDUCTIONS);
         self.l.clear_seat();
         self.l.see_crowd();
@@ -328,7 +332,6 @@ impl Loop {
             self.until_tidy = janitor::WORTH;
             janitor::call();
         }
-        let now = clock::now();
         self.ring(now);
         self.look_for_events();
         self.l.me.meter.enter(State::Aux);

@@ -13,6 +13,7 @@ use kvik_sys::ticks::{ticks, Ticks};
 use super::board::{Count, Kind, Page};
 use super::local::{Local, TIMED};
 use super::{mail, Scheduler};
+use crate::clock;
 
 /// Turns that are timed in a row, and those before them that only have the processor learn the way.
 const BURST: u32 = 16;
@@ -33,6 +34,9 @@ const LEARN: u64 = 1024;
 const LONG_NS: u64 = 50_000;
 /// Up to this a turn is so short that timing it shows.
 const SHORT_NS: i64 = 512;
+/// How long the time is reckoned by ticks, whose worth is known to some 50 parts in a million: what
+/// they lead away by is less than a reading of the clock takes.
+const RECKONED_NS: u64 = 50_000;
 
 pub(super) struct Stopwatch {
     ticks: Ticks,
@@ -55,6 +59,8 @@ pub(super) struct Stopwatch {
     usual: (u64, u64),
     slow: Slow,
     checked: Checked,
+    /// When a look at events read the clock last, in ticks, and what that said.
+    read: (u64, u64),
     /// Turns that were not timed, and their time with their rounds, since the last row.
     plain: (u64, u64),
     /// How much longer a turn and its round take where they are timed, beyond what the readings take:
@@ -123,6 +129,7 @@ impl Stopwatch {
             usual: (0, 0),
             slow: Slow::default(),
             checked: Checked::default(),
+            read: (0, 0),
             plain: (0, 0),
             disturbed: 0,
         }
@@ -293,15 +300,25 @@ impl Stopwatch {
         }
     }
 
-    /// It is about to look at timers and events.
-    pub fn check_begins(&mut self, me: &Scheduler) -> u64 {
+    /// It is about to look at timers and events: when that is, in ticks, and on the clock.
+    pub fn check_begins(&mut self, me: &Scheduler) -> (u64, u64) {
         let now = self.now();
         let n = turns(me);
         if self.checked.alone {
             self.look_back(n - self.checked.at, now);
         }
         self.settle(n);
-        now
+        (now, self.on_the_clock(now))
+    }
+    /// What [`clock::now`] says at that tick: read anew where ticks alone may have led away from it.
+    fn on_the_clock(&mut self, now: u64) -> u64 {
+        let (then, said) = self.read;
+        let since = self.ticks.between(then, now);
+        if since.wrapping_sub(1) < RECKONED_NS {
+            return said + since;
+        }
+        self.read = (now, clock::now());
+        self.read.1
     }
     /// What so many turns have taken that none was timed of.
     fn look_back(&mut self, n: u64, now: u64) {
