@@ -17,7 +17,7 @@ use crate::pairs::Pairs;
 use crate::roots::{Root, ROOTS};
 
 /// Words of the least block that is allocated, heap and stack together.
-pub const LEAST_WORDS: usize = 48;
+pub const LEAST_WORDS: usize = 62;
 /// Words kept free below the stack at all times: a call pushes its continuation without a check.
 pub const STACK_SLACK: usize = 2;
 /// Words of off-heap binaries before a collection is asked for (OTP's min_bin_vheap_size).

@@ -4,6 +4,7 @@
 //! sleep on needs an exchange for that, too. Who finds it taken lets other threads run and tries again.
 
 use std::cell::UnsafeCell;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::thread::yield_now;
 
@@ -24,8 +25,8 @@ impl<T: Default> Default for Latch<T> {
     }
 }
 
-/// The value, till this is dropped.
-pub struct Held<'a, T>(&'a Latch<T>);
+/// The value, till this is dropped. Other threads may have it as far as they may have `&mut T`.
+pub struct Held<'a, T>(&'a Latch<T>, PhantomData<&'a mut T>);
 
 impl<T> Latch<T> {
     #[inline]
@@ -40,7 +41,7 @@ impl<T> Latch<T> {
     #[inline]
     pub fn try_lock(&self) -> Option<Held<'_, T>> {
         let taken = self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
-        taken.is_ok().then(|| Held(self))
+        taken.is_ok().then(|| Held(self, PhantomData))
     }
 }
 
