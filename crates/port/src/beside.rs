@@ -123,8 +123,20 @@ impl Drop for Here {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Child, Command};
+
     use super::*;
 
+    /// A program that does nothing, and has come to that. One that has just been started still works:
+    /// it finds its libraries.
+    fn stopped() -> Child {
+        let program = Command::new("/bin/sh").args(["-c", "kill -STOP $$"]).spawn().unwrap();
+        let stat = format!("/proc/{}/stat", program.id());
+        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+            std::thread::yield_now();
+        }
+        program
+    }
     /// Exchanges with a program that does nothing.
     fn exchange(p: &mut Program, pid: i32, times: u32) -> u32 {
         (0..times)
@@ -137,8 +149,8 @@ mod tests {
 
     #[test]
     fn only_who_answers_each_time_with_little_work() {
-        let mut sleeper = std::process::Command::new("/bin/sleep").arg("60").spawn().unwrap();
-        let pid = sleeper.id() as i32;
+        let mut stopped = stopped();
+        let pid = stopped.id() as i32;
         let all = Processors::of(pid).unwrap();
         let mut p = Program::default();
         waited(1);
@@ -169,8 +181,8 @@ mod tests {
         Processors::here().unwrap().keep(pid).unwrap();
         assert_eq!(exchange(&mut p, pid, 4 * LOOK), 0);
         assert_eq!(Processors::of(pid).unwrap().count(), 1);
-        sleeper.kill().unwrap();
-        sleeper.wait().unwrap();
+        stopped.kill().unwrap();
+        stopped.wait().unwrap();
     }
 
     #[test]
