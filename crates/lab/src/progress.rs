@@ -89,15 +89,11 @@ impl Progress {
     }
 }
 
-/// Whether a round that comes after that many, and would end at that time, is not begun. The first
-/// rounds may take a twelfth longer: then there are fewer, on a machine that is slow or busy.
+/// Whether a round that comes after that many, and would end at that time, is not begun.
 pub fn one_too_many(done: usize, end: Duration, budget: Duration) -> bool {
-    let most = if done < WANTED { budget * 13 / 12 } else { budget };
-    done > 0 && end >= most
+    done > 0 && end >= budget
 }
 
-/// So many rounds should be made: what takes long takes part in as many.
-const WANTED: usize = 6;
 /// Of fewer the spread says little.
 pub const ENOUGH: usize = 5;
 
@@ -138,7 +134,6 @@ mod tests {
         assert_eq!(left(&[2, 4], None, 19), Some(seconds(4)));
         assert_eq!(left(&[2], None, 18), Some(seconds(4)), "as long as others do");
         assert_eq!(left(&[2, 4], Some(33), 0), Some(seconds(30)), "whole rounds only");
-        assert_eq!(left(&[2, 4], Some(28), 0), Some(seconds(30)), "six may take longer");
         assert_eq!(left(&[2, 4], Some(1), 0), Some(seconds(6)), "one is made whatever");
     }
 }

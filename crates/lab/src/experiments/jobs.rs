@@ -26,10 +26,8 @@ pub struct Job {
     pub limit_seconds: u64,
     /// How often it is run in each round: more than once where a run is short and its rows many.
     pub times: usize,
-    /// In how many rounds at most: fewer where it takes long and differs little.
+    /// In how many rounds at most: fewer where it takes long and comes to the same each time.
     pub rounds: usize,
-    /// The same for peers held to one scheduler.
-    pub rounds_single: usize,
     /// Not for peers held to one scheduler.
     unbound: bool,
     /// Descriptors it may have open (`ulimit -n`); 0 for as many as the lab may.
@@ -95,13 +93,6 @@ impl Job {
             |arg: &&String| arg.strip_suffix("ms").is_some_and(|n| n.parse::<u64>().is_ok());
         self.args.iter().find(is_limit).filter(|_| self.experiment == "files").map(String::as_str)
     }
-    /// In how many rounds that peer takes part at most.
-    pub fn rounds_of(&self, peer: &Peer) -> usize {
-        match peer.single {
-            true => self.rounds.min(self.rounds_single),
-            false => self.rounds,
-        }
-    }
     /// How that peer does this job, if it does.
     pub fn ask(&self, peer: &Peer) -> Option<Ask> {
         let count = self.count_of(peer.kind);
@@ -162,7 +153,7 @@ pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
     if !options.experiments.is_empty() {
         // Who names experiments wants them in every round.
         for job in &mut jobs {
-            (job.rounds, job.rounds_single) = (usize::MAX, usize::MAX);
+            job.rounds = usize::MAX;
         }
     }
     Ok(jobs)
@@ -186,13 +177,13 @@ fn all(sizes: &Sizes) -> Vec<Job> {
         count: sizes.waiting,
         ..start("memory", &["waiting", "start", COUNT], read_waiting)
     };
-    jobs.push(crowded(waiting, sizes.waiting));
+    jobs.push(Job { rounds: FEW, ..crowded(waiting, sizes.waiting) });
     let calls = start("calls", &["calls", "start", COUNT, "100000"], read_rates);
     jobs.push(Job { count: sizes.calls, ..calls });
     jobs.extend(crowd(sizes));
     jobs.push(Job { count: sizes.lives, ..start("lives", &["lives", "start", COUNT], read_rates) });
-    jobs.push(Job { rounds_single: SOME, ..pipes("pipes", [10, sizes.lines, 8]) });
-    jobs.push(Job { rounds_single: SOME, ..pipes("oneport", [1, sizes.lines_of_one, 1]) });
+    jobs.push(pipes("pipes", [10, sizes.lines, 8]));
+    jobs.push(pipes("oneport", [1, sizes.lines_of_one, 1]));
     jobs.extend(sizes.ports.iter().flat_map(ports));
     jobs.push(files(sizes.files));
     jobs.extend(sizes.tuned.then(|| tuned(files(sizes.files))));
@@ -227,7 +218,6 @@ fn eval(experiment: &'static str, code: &str) -> Job {
         limit_seconds: 120,
         times: 1,
         rounds: usize::MAX,
-        rounds_single: usize::MAX,
         unbound: false,
         descriptors: 0,
         whole: false,
@@ -250,8 +240,6 @@ const TAKEN_BY_MANY: u64 = 2800;
 const TAKEN_BY_MILLION_MESSAGES: u64 = 100;
 /// What lies in files of 100 MB that are written anew, and what a thousand small programs take.
 const BESIDE_FILES: u64 = 512;
-/// Rounds of what takes long, or that nobody asks for first: enough that two reports agree.
-const SOME: usize = 6;
 /// Rounds of what is the same each time.
 const FEW: usize = 3;
 
@@ -266,7 +254,7 @@ fn ring(n: u64, messages: u64) -> Job {
 /// What has so many processes.
 fn crowded(job: Job, n: u64) -> Job {
     match n >= MANY {
-        true => Job { rounds: SOME, expected_mb: TAKEN_BY_MANY, ..job },
+        true => Job { expected_mb: TAKEN_BY_MANY, ..job },
         false => job,
     }
 }
@@ -294,10 +282,6 @@ const MOST_DESCRIPTORS: u64 = 1 << 20;
 fn ports(sizes: &Ports) -> [Job; 4] {
     let [megabytes, opened, rounds] =
         [sizes.megabytes, sizes.opened, sizes.rounds].map(|n| n.to_string());
-    let start = |experiment, what: &[&str], read| Job {
-        rounds_single: SOME,
-        ..start(experiment, what, read)
-    };
     let opens = |detail: &str, descriptors| {
         let job = start("portopen", &["ports", "open", &opened], read_opens);
         Job { detail: detail.to_owned(), descriptors, ..job }
@@ -322,22 +306,14 @@ fn files(sizes: &[&str]) -> Job {
     let matrix = [&[dir.as_str()], sizes].concat();
     let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
     let task = Task::InC(words(&[&["files"], &matrix[..]].concat()));
-    Job { task, limit_seconds: 400, rounds_single: SOME, beside_mb: BESIDE_FILES, ..job }
+    Job { task, limit_seconds: 400, beside_mb: BESIDE_FILES, ..job }
 }
 
 /// The same with the flags that were once said to make files fast.
 fn tuned(job: Job) -> Job {
     let args = [words(&["+K", "true", "+A", "32"]), job.args].concat();
     let detail = "+A 32".to_owned();
-    Job {
-        args,
-        detail,
-        read: read_tuned_files,
-        task: Task::None,
-        rounds: SOME,
-        unbound: true,
-        ..job
-    }
+    Job { args, detail, read: read_tuned_files, task: Task::None, unbound: true, ..job }
 }
 
 /// Of the small programs: those of a family run one after the other.
@@ -348,14 +324,10 @@ fn work(family: &str, times: u64) -> Job {
     Job { detail: family.to_owned(), count: times, unbound: true, ..job }
 }
 
-/// Whole programs of some seconds.
-const LONG: &[&str] = &["compile_stdlib", "dialyzer", "mix_compile"];
-
 fn program(name: &str, size: u64) -> Job {
     let job = start("programs", &["programs", "start", name, COUNT], read_times);
-    let rounds = if LONG.contains(&name) { SOME } else { usize::MAX };
     let beside_mb = BESIDE_FILES;
-    Job { detail: name.to_owned(), count: size, unbound: true, rounds, beside_mb, ..job }
+    Job { detail: name.to_owned(), count: size, unbound: true, beside_mb, ..job }
 }
 
 /// All of stdlib: how long it takes, and how much native code it is, which is the same each time.
@@ -374,9 +346,9 @@ fn whole_files(sizes: &Sizes) -> [Job; 3] {
     let readfile = start("readfile", &["readfile", "start", kb, mb, large], read_rates);
     let lines = start("lines", &["lines", "start", COUNT], read_rates);
     [
-        Job { rounds_single: SOME, beside_mb: BESIDE_FILES, ..readfile },
-        Job { count: sizes.text_lines, rounds_single: SOME, beside_mb: BESIDE_FILES, ..lines },
-        Job { whole: true, rounds_single: SOME, ..compiles },
+        Job { beside_mb: BESIDE_FILES, ..readfile },
+        Job { count: sizes.text_lines, beside_mb: BESIDE_FILES, ..lines },
+        Job { whole: true, ..compiles },
     ]
 }
 
@@ -488,7 +460,7 @@ mod tests {
         let jobs = chosen(&options(&["memory"])).unwrap();
         assert!(jobs.len() == 1 && jobs[0].rounds == usize::MAX);
         let all = chosen(&options(&[])).unwrap();
-        assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == SOME));
+        assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == FEW));
         assert!(chosen(&options(&["chess"])).is_err());
         assert!(chosen(&options(&["spawn"])).unwrap().iter().all(|j| j.experiment == "ring"));
     }

@@ -102,18 +102,12 @@ fn lead(report: &Report) -> String {
 /// What was not in all rounds.
 fn seldom(text: &mut String, report: &Report) {
     let all = report.summary.rounds;
-    let single =
-        |rounds: usize| move |job: &&Job| job.rounds_single == rounds && job.rounds > rounds;
     for rounds in 1..all {
         let names =
             |jobs: Vec<&Job>| jobs.into_iter().map(Job::name).collect::<Vec<_>>().join(", ");
         let few = names(report.jobs.iter().filter(|job| job.rounds == rounds).collect());
-        let alone = names(report.jobs.iter().filter(single(rounds)).collect());
         if !few.is_empty() {
             text.push_str(&format!(" Only in the first {rounds} rounds: {few}."));
-        }
-        if !alone.is_empty() {
-            text.push_str(&format!(" On one scheduler only in the first {rounds}: {alone}."));
         }
     }
 }
