@@ -23,6 +23,19 @@ main(["named"]) ->
 main(["timers"]) ->
     %% A hundred processes, each of which waits for 100 ms: together a thousand timers a second.
     [spawn(fun() -> timer:sleep(N), each(100) end) || N <- lists:seq(1, 100)];
+main(["gc"]) ->
+    %% Of small collections some stand for all: as many as OTP's own counter has, but for those that
+    %% are no process's own turn, and the last of each scheduler.
+    Collections = fun() -> element(1, statistics(garbage_collection)) end,
+    Before = Collections(),
+    #{gc := #{count := N, histogram := H}} = measure(fun() -> pairs(100000), timer:sleep(100) end),
+    All = Collections() - Before,
+    N = lists:sum(maps:values(H)),
+    case All > 3000 andalso abs(N - All) * 20 < All of
+        true -> io:format("ok~n");
+        false -> io:format("off: ~p of ~p~n", [N, All])
+    end,
+    halt();
 main([Case]) ->
     Load = load(Case),
     Load(100),
@@ -126,6 +139,19 @@ pingpong(N) ->
 
 ping(_, 0) -> ok;
 ping(Pid, N) -> Pid ! ping, receive pong -> ping(Pid, N - 1) end.
+
+%% A ping-pong in which both have to collect now and then.
+pairs(N) ->
+    Self = self(),
+    Pid = spawn_link(fun() -> answer_pair(Self, []) end),
+    pairs(Pid, N),
+    unlink(Pid),
+    exit(Pid, kill).
+
+pairs(_, 0) -> ok;
+pairs(Pid, N) -> Pid ! {ping, [N, N + 1]}, receive {pong, _} -> pairs(Pid, N - 1) end.
+
+answer_pair(Pid, _) -> receive {ping, L} -> Pid ! {pong, [a | L]}, answer_pair(Pid, L) end.
 
 answer(Pid) -> receive ping -> Pid ! pong, answer(Pid) end.
 

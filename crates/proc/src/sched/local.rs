@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use kvik_sync::Here;
 
 use super::crowd::Foreseen;
+use super::meter::SmallCollections;
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
 use super::{crowd, Scheduler, Work};
@@ -36,8 +37,7 @@ pub(super) struct Local {
     /// When the one in `next` was woken, in ticks, where that is looked at; else 0.
     pub next_since: Cell<u64>,
     pub watch: RefCell<Stopwatch>,
-    /// Collections of small heaps.
-    pub small_collections: Cell<u32>,
+    pub small_collections: SmallCollections,
     /// Reductions that the turn under way began with.
     pub given: Cell<i64>,
     pub next: Cell<Option<Rest>>,
@@ -62,22 +62,8 @@ pub(super) const CROWDED: u8 = 3;
 
 impl Local {
     /// Has the stopwatch note something, where there is one.
-    pub fn stopwatch<T: Default>(&self, note: impl FnOnce(&mut Stopwatch) -> T) -> T {
-        if kvik_sys::METERED {
-            note(&mut self.watch.borrow_mut())
-        } else {
-            T::default()
-        }
-    }
-    /// For each that is the last of so many it is them all, else 0.
-    pub fn small_collection(&self, many: u32) -> u32 {
-        let n = self.small_collections.get().wrapping_add(1);
-        self.small_collections.set(n);
-        if n.is_multiple_of(many) {
-            many
-        } else {
-            0
-        }
+    pub fn stopwatch<T>(&self, note: impl FnOnce(&mut Stopwatch) -> T) -> Option<T> {
+        kvik_sys::METERED.then(|| note(&mut self.watch.borrow_mut()))
     }
     /// The thread becomes this scheduler.
     pub fn start(id: usize, me: &'static Scheduler) -> &'static Local {
@@ -94,7 +80,7 @@ impl Local {
             foreseen: Cell::default(),
             next_since: Cell::new(0),
             watch: RefCell::new(Stopwatch::new(me.page)),
-            small_collections: Cell::new(0),
+            small_collections: SmallCollections::default(),
             given: Cell::new(0),
             next: Cell::new(None),
             seat: Seat::default(),

@@ -1,6 +1,7 @@
 //! Microstate accounting: what a thread spends its time on. Each thread says what it is at, in a
 //! word of its own; while accounting is on, it adds up the time between such changes. Others read.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
 
 use kvik_sys::ticks::ticks;
@@ -198,18 +199,45 @@ pub fn reset(others: &[&Meter]) {
 fn here() -> Option<&'static super::Scheduler> {
     super::local::local().map(|l| l.me)
 }
-/// Of collections of small heaps one in so many is timed, and stands for them: they take little more
-/// than that takes.
-const SMALL: u32 = 8;
 /// The words of a heap that is not small.
 const LARGE_HEAP: usize = 4096;
+
+/// Collections of small heaps take little more than to time them does. So where there are many, one in
+/// [`SmallCollections::APART`] is timed, and stands for all since the last one; behind a sleep the first
+/// is, and then ever fewer.
+#[derive(Default)]
+pub(super) struct SmallCollections {
+    /// Those since the last that was timed, and how many have to be until the next is.
+    since: Cell<u32>,
+    apart: Cell<u32>,
+}
+
+impl SmallCollections {
+    /// An odd number: of two processes that collect in turn, both are seen.
+    const APART: u32 = 31;
+    /// One more. How many it stands for; 0 where it is not timed.
+    #[inline]
+    fn one(&self) -> u32 {
+        let n = self.since.get() + 1;
+        if n < self.apart.get() {
+            self.since.set(n);
+            return 0;
+        }
+        self.since.set(0);
+        self.apart.set((2 * self.apart.get() + 1).min(Self::APART));
+        n
+    }
+    pub fn sleeps(&self) {
+        self.apart.set(0)
+    }
+}
 
 /// Times a collection of a heap of so many words.
 pub fn collecting<R>(words: usize, f: impl FnOnce() -> R) -> R {
     let Some(l) = super::local::local().filter(|_| METERED) else { return f() };
     let meter = &l.me.meter;
     let was = meter.enter(State::Gc);
-    let weight = if words >= LARGE_HEAP { 1 } else { l.small_collection(SMALL) };
+    let weight = if words >= LARGE_HEAP { 1 } else { l.small_collections.one() };
     let r = match weight {
         0 => f(),
         _ => {
@@ -237,6 +265,14 @@ pub fn during<R>(s: State, f: impl FnOnce() -> R) -> R {
 mod tests {
     use super::*;
 
+    #[test]
+    fn each_small_collection_counts_once() {
+        let c = SmallCollections::default();
+        let stands_for = |n: u32| (0..n).map(|_| c.one()).filter(|n| *n > 0).collect::<Vec<_>>();
+        assert_eq!(stands_for(1 + 1 + 3 + 7 + 15 + 2 * 31 + 5), [1, 1, 3, 7, 15, 31, 31]);
+        c.sleeps();
+        assert_eq!(stands_for(1 + 1 + 3), [6, 1, 3]);
+    }
     #[test]
     fn time_counts_for_one_state_and_only_while_on() {
         let m = Meter::new();

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use kvik_heap::Regs;
 use kvik_sync::{pin, Hold};
-use kvik_sys::METERED;
 
 use super::local::{Local, MANY};
 use super::meter::{collecting, during, State};
@@ -104,6 +103,7 @@ impl Loop {
                 None => {
                     self.l.clear_seat();
                     self.l.stopwatch(|w| w.idles(self.l));
+                    self.l.small_collections.sleeps();
                     self.l.queues.borrow_mut().time_some();
                     hold.flush();
                     hold.released(|| self.sleep());
@@ -316,10 +316,8 @@ impl Loop {
 
     /// Timers and events, every 4,000 reductions or so.
     fn check(&mut self, hold: &mut Hold) {
-        let (began, now) = match METERED {
-            true => self.l.stopwatch(|w| w.check_begins(self.l.me)),
-            false => (0, clock::now()),
-        };
+        let begins = self.l.stopwatch(|w| w.check_begins(self.l.me));
+        let (began, now) = begins.unwrap_or_else(|| (0, clock::now()));
         self.look_around(hold, now);
         self.l.stopwatch(|w| w.check_ends(self.l, began));
     }
@@ -459,7 +457,7 @@ impl Loop {
             self.l.me.counters.asleep.store(0, Relaxed);
             sysprof::scheduler(self.l.id, true);
             self.woken(now);
-            self.l.stopwatch(|w| w.slept(self.l.me, from, woken));
+            self.l.stopwatch(|w| w.slept(self.l.me, from.unwrap_or_default(), woken));
         });
     }
     /// What the janitor cannot do for it.

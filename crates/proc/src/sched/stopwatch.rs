@@ -43,8 +43,10 @@ pub(super) struct Stopwatch {
     page: Page,
     /// The turn from which on a row may begin.
     due: u64,
-    /// Turns of the row under way that are still to come; 0 for none.
+    /// Turns of the row under way that are still to come, those before it among them; 0 for none.
     left: u32,
+    /// The row is still to begin, and the turns before it are not looked at.
+    early: bool,
     chance: u32,
     row: Row,
     /// Those that were timed one by one are not in the rows: rounds, turns.
@@ -119,6 +121,7 @@ impl Stopwatch {
             page,
             due: 0,
             left: 0,
+            early: false,
             chance: ticks.now() as u32 | 1,
             row: Row::default(),
             timed: (0, 0),
@@ -194,8 +197,9 @@ impl Stopwatch {
         r.turns = part(n.saturating_sub(self.timed.1), &mut r.seen.1, !waits);
         r.nexts = part(nexts, &mut r.seen.2, waits);
         (r.sum, r.count) = Default::default();
-        self.checked.alone = false;
         self.left = BURST + WARM + self.one_of(AWAY) as u32;
+        // What is behind a sleep is looked at in any case.
+        self.early = self.slow.since.is_none();
         self.last_row = self.now();
         l.me.meter.watch(true);
         if self.row.number.is_multiple_of(MAIL) {
@@ -208,9 +212,34 @@ impl Stopwatch {
         mail::time_one_of(self.one_of(ahead));
     }
 
-    /// A turn begins that is looked at.
+    /// Is the turn under way one of those before a row?
+    pub fn is_early(&self) -> bool {
+        self.early
+    }
+    /// One of those has gone straight to the next.
+    pub fn passed(&mut self, me: &Scheduler) {
+        self.left -= 1;
+        if !self.stays_early(me) {
+            self.began = self.now();
+        }
+    }
+    /// A turn begins: is it one of those?
+    fn stays_early(&mut self, me: &Scheduler) -> bool {
+        if self.early && self.left <= BURST + WARM {
+            self.early = false;
+            if std::mem::take(&mut self.checked.alone) {
+                self.look_back(turns(me) - self.checked.at, self.now());
+            }
+        }
+        self.early
+    }
+
+    /// A turn begins that somebody wants to hear of.
     #[cold]
     pub fn begins(&mut self, l: &Local) {
+        if self.stays_early(l.me) {
+            return;
+        }
         let now = self.now();
         self.settle(turns(l.me));
         self.round_ends(l, now);
@@ -267,6 +296,10 @@ impl Stopwatch {
     /// A turn that was looked at has ended.
     #[cold]
     pub fn ends(&mut self, me: &Scheduler) {
+        if self.early {
+            self.left -= 1;
+            return;
+        }
         let now = self.now();
         self.turn_ends(me, now);
         self.ended = self.now();
@@ -340,7 +373,7 @@ impl Stopwatch {
     pub fn check_ends(&mut self, l: &Local, began: u64) {
         let me = l.me;
         let began = if self.checked.pending { self.checked.began } else { began };
-        let (ended, at, alone) = (self.now(), turns(me), self.left == 0);
+        let (ended, at, alone) = (self.now(), turns(me), self.left == 0 || self.early);
         self.checked = Checked { began, ended, at, pending: true, alone };
         self.page.add(Count::Checks, 1);
         self.publish(me);
@@ -369,6 +402,7 @@ impl Stopwatch {
         let checked = std::mem::take(&mut self.checked);
         let since = if checked.pending { checked.began } else { now };
         self.slow.since.get_or_insert(since);
+        self.early = false;
         l.me.meter.watch(true);
         self.publish(l.me);
     }

@@ -61,6 +61,11 @@ impl Local {
         if self.me.meter.heard() & (meter::ACCOUNT | meter::TRACE) != 0 {
             return None;
         }
+        if self.watch.borrow().is_early() {
+            let next = self.to_next()?;
+            self.watch.borrow_mut().passed(self.me);
+            return Some(next);
+        }
         let from = self.watch.borrow().now();
         let next = self.to_next();
         if next.is_some() {
