@@ -247,11 +247,8 @@ fn pre_loaded<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 
 fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(m) = a[0].as_atom() else { return Err(p.badarg()) };
-    if p.resumed::<Paused>().is_none() {
-        return match module::current(m) {
-            None => Ok(am::undefined.into()),
-            Some(_) => Err(pause(p)),
-        };
+    if p.resumed::<Paused>().is_none() && module::current(m).is_some() {
+        return Err(pause(p));
     }
     match module::delete(m) {
         None => Ok(am::undefined.into()),
@@ -259,7 +256,11 @@ fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             crate::trace::changed(m, false);
             Ok(am::true_.into())
         }
-        Some(false) => Err(p.badarg()),
+        Some(false) => {
+            let text = format!("Module {} must be purged before deleting", m.name());
+            kvik_proc::exit::log_error(p, "~ts~n", |h| h.list(&[h.string(&text)]));
+            Err(p.badarg())
+        }
     }
 }
 

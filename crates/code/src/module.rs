@@ -97,19 +97,18 @@ pub fn enable(module: Atom) {
     i.enabled.store(true, Ordering::Release);
 }
 
-/// The current version becomes the old one. `false` where there is old code already.
+/// The current version becomes the old one, if there is one. `None` where there never was any,
+/// `false` where there is old code already.
 pub fn delete(module: Atom) -> Option<bool> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     let v = t.modules.get_mut(&module)?;
-    v.current.as_ref()?;
     if v.old.is_some() {
         return Some(false);
     }
-    let i = v.current.take()?;
-    for (e, _) in &i.exports {
+    v.old = v.current.take();
+    for (e, _) in v.old.iter().flat_map(|i| &i.exports) {
         e.code.store(undef_stub(), Ordering::Release);
     }
-    v.old = Some(i);
     Some(true)
 }
 
@@ -126,11 +125,9 @@ pub fn purge(module: Atom, no_fun: usize) -> Option<Arc<Instance>> {
         e.code.store(undef_stub(), Ordering::Release);
     }
     t.ranges.remove(&old.start);
+    // Its place stays, empty as it may be: deleting a module that once was there is no failure.
     if let Some(v) = t.modules.get_mut(&module) {
         v.old = v.aside.take();
-        if v.current.is_none() && v.old.is_none() {
-            t.modules.remove(&module);
-        }
     }
     Some(old)
 }
@@ -168,10 +165,10 @@ pub fn old(module: Atom) -> Option<Arc<Instance>> {
     t.modules.get(&module)?.old.clone()
 }
 
-/// The modules that have current code.
+/// The modules that have code, current or old.
 pub fn loaded() -> Vec<Atom> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
-    let it = t.modules.iter().filter(|(_, v)| v.current.is_some());
+    let it = t.modules.iter().filter(|(_, v)| v.current.is_some() || v.old.is_some());
     it.map(|(m, _)| *m).collect()
 }
 /// The modules that have any code, with whether it is current.
