@@ -1,15 +1,19 @@
 %% Makes modules of random functions: of arithmetic, lists, tuples, maps, binaries, floats,
-%% comparisons, guards, exceptions, funs and receive, most of them well-typed, some not. The same
-%% seed gives the same module.
+%% comparisons, guards, exceptions, funs, receive and (random_more.erl) loops, libraries and what else
+%% there is, most of them well-typed, some not. The same seed gives the same module.
 %%
 %%   random_gen:write(Dir, Seed, Functions)
 %%   random_gen:write_plain(Dir, Seed, Functions)
 -module(random_gen).
 -export([write/3, write_plain/3, forms/3]).
+%% What random_more.erl makes its functions of.
+-export([expr/3, pattern/2, guard/1, clauses/3, segment/2, types/0, literal/1, hidden/1, new/0, pick/1,
+         chance/1, int/1, list/1, call/2, call/3, op/3]).
 
 %% One expression in so many has another type than what it is used for.
 -define(ILL_TYPED, 25).
--define(DEPTH, 4).
+%% How deep they go: many shallow ones meet more than few deep ones.
+-define(DEPTHS, [1, 2, 2, 3]).
 
 write(Dir, Seed, Functions) ->
     Name = list_to_atom("r" ++ integer_to_list(Seed)),
@@ -66,16 +70,17 @@ options(Seed) ->
 forms(Name, Seed, Functions) ->
     rand:seed(exsss, Seed),
     put(next, 0),
+    Helpers = random_more:helpers(),
+    {Rows, Forms} = lists:unzip([function(N) || N <- lists:seq(1, Functions)]),
     [{attribute, 1, module, Name}, {attribute, 1, export, [{main, 0}, {id, 1}]},
      {function, 1, id, 1, [{clause, 1, [{var, 1, 'X'}], [], [{var, 1, 'X'}]}]},
-     main(Functions)
-     | [function(N) || N <- lists:seq(1, Functions)]].
+     {function, 1, main, 0, [{clause, 1, [], [], [list(Rows)]}]}
+     | Helpers ++ Forms].
 
-%% Calls each function with some arguments: [{Function, [Result]}].
-main(Functions) ->
-    Calls = [{tuple, 1, [{integer, 1, N},
-                         {'fun', 1, {function, name(N), 3}}]} || N <- lists:seq(1, Functions)],
-    {function, 1, main, 0, [{clause, 1, [], [], [list(Calls)]}]}.
+%% {Number, Function, Triples}: arguments of the types that it hopes for.
+row(N, Types) ->
+    Triples = [list([expr(T, 0, []) || T <- Types]) || _ <- [1, 2, 3]],
+    {tuple, 1, [{integer, 1, N}, {'fun', 1, {function, name(N), 3}}, list(Triples)]}.
 
 name(N) -> list_to_atom("f" ++ integer_to_list(N)).
 
@@ -85,14 +90,15 @@ function(N) ->
     Vars = [new() || _ <- Types],
     Env = lists:zip(Vars, Types),
     Args = [{var, 1, V} || V <- Vars],
-    Body = [expr(any, ?DEPTH, Env)],
+    Depth = pick(?DEPTHS),
+    Body = [expr(any, Depth, Env)],
     Clauses = case chance(2) of
                   true ->
                       {Patterns, Env1} = patterns(Types),
-                      [{clause, 1, Patterns, guard(Env1), [expr(any, ?DEPTH - 1, Env1)]}];
+                      [{clause, 1, Patterns, guard(Env1), [expr(any, Depth - 1, Env1)]}];
                   false -> []
               end,
-    {function, 1, name(N), 3, Clauses ++ [{clause, 1, Args, [], Body}]}.
+    {row(N, Types), {function, 1, name(N), 3, Clauses ++ [{clause, 1, Args, [], Body}]}}.
 
 types() -> [int, int, float, atom, bool, list, tuple, map, bin, any].
 
@@ -118,12 +124,14 @@ typed(Type, Depth, Env) ->
         {_, [_ | _]} when Depth =< 0 -> {var, 1, pick(Vars)};
         {true, []} -> literal(Type);
         _ ->
-            case rand:uniform(10) of
+            case rand:uniform(12) of
                 1 when Vars =/= [] -> {var, 1, pick(Vars)};
                 2 when Vars =/= [] -> {var, 1, pick(Vars)};
                 3 -> hidden(literal(Type));
                 4 -> control(Type, Depth - 1, Env);
                 5 -> control(Type, Depth - 1, Env);
+                6 -> random_more:control(Type, Depth - 1, Env);
+                7 -> random_more:library(Type, Depth - 1, Env);
                 _ -> build(Type, Depth - 1, Env)
             end
     end.

@@ -1,6 +1,6 @@
 %% Runs modules of random_gen and prints what each of their functions comes to: a line for each, with
-%% its results for some triples of arguments. What a run of another machine may give otherwise (funs,
-%% pids) is left out.
+%% its results for some triples of arguments, of any types and of those that it hopes for. What a run
+%% of another machine may give otherwise (funs, pids) is left out.
 %%
 %%   erl -noshell -pa Dir -s random_run main r1 r2
 -module(random_run).
@@ -11,7 +11,7 @@ main(Modules) ->
     halt().
 
 module(M) ->
-    [io:format("~w ~w ~w~n", [M, N, [run(F, Args) || Args <- arguments()]]) || {N, F} <- M:main()].
+    [io:format("~w ~w ~w~n", [M, N, [run(F, Args) || Args <- arguments() ++ Hoped]]) || {N, F, Hoped} <- M:main()].
 
 %% In a process of its own, which can't take long.
 run(F, Args) ->
