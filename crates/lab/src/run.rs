@@ -198,9 +198,9 @@ mod tests {
     #[test]
     fn a_hang_is_ended_with_all_it_started() {
         let begin = Instant::now();
-        let fault = sh("echo begun; sleep 20 & sleep 20", 200).err().unwrap();
+        let fault = sh("echo begun; sleep 60 & sleep 60", 2000).err().unwrap();
         assert!(fault.contains("did not end") && fault.contains("begun"), "{fault}");
-        assert!(begin.elapsed() < Duration::from_secs(10));
+        assert!(begin.elapsed() < Duration::from_secs(50));
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::fs;
+
 use common::{get, mail};
 use kvik_port::{Command, OpenError, Options, Port, What};
-use kvik_sys::Errno;
+use kvik_sys::{signal, Errno};
 
 fn options() -> Options {
     mail();
@@ -50,13 +52,18 @@ fn packets_and_lists() {
 #[test]
 fn a_busy_port_makes_writers_wait() {
     let o = options();
-    let p =
-        Port::open(3, &sh("sh -c 'sleep 0.2; cat > /dev/null; echo done'"), &o, |_, _| ()).unwrap();
+    // It reads when it is told to go on.
+    let p = Port::open(3, &sh("sh -c 'kill -STOP $$; cat > /dev/null'"), &o, |_, _| ()).unwrap();
     let block = vec![b'x'; 300_000];
     assert_eq!(p.command(3, &block, false), Command::Done);
     assert_eq!(p.command(3, b"y", true), Command::Busy);
     assert_eq!(p.command(3, b"y", false), Command::Wait);
     assert_eq!(p.info().unwrap().output, 300_000);
+    let pid = p.info().unwrap().os_pid.unwrap();
+    while !fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") T ") {
+        std::thread::yield_now();
+    }
+    signal::send(pid, signal::SIGCONT).unwrap();
     assert_eq!(get(3, 1), ["goes on"]);
     assert_eq!(p.command(3, b"y", false), Command::Done);
     p.exit(3, false, kvik_term::am::kill.into());

@@ -267,11 +267,14 @@ mod tests {
     #[test]
     fn the_end_is_seen_without_a_pidfd() {
         let sh = c("/bin/sh");
-        let args = [c("sh"), c("-c"), c("sleep 0.2; exit 7")];
-        let p = Program { path: &sh, args: &args, env: &[], dir: None, fds: &[], close_from: 3 };
+        let args = [c("sh"), c("-c"), c("read line; exit 7")];
+        let (r, w) = fd::pipe().unwrap();
+        let fds = &[(r.as_raw_fd(), 0)];
+        let p = Program { path: &sh, args: &args, env: &[], dir: None, fds, close_from: 3 };
         let pid = spawn(&p).unwrap();
         let end = watch(pid).unwrap();
         assert!(!fd::wait_ready(end.as_raw_fd(), false, 0).unwrap());
+        drop(w);
         assert!(fd::wait_ready(end.as_raw_fd(), false, 5000).unwrap());
         assert_eq!(reap(pid), Some(7));
     }
