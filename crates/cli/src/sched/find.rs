@@ -6,8 +6,13 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use kvik_proc::sched::board::{Picture, MOST_WORDS, NAME};
+
+/// How long a board may stand empty. Its VM may be kept from running just then.
+const BEGINS: Duration = Duration::from_secs(2);
 
 pub struct Vm {
     pub pid: u32,
@@ -42,6 +47,11 @@ fn is_board(path: &Path) -> bool {
     let at = fs::read_link(path).unwrap_or_default();
     at.to_str().and_then(|s| s.strip_prefix("/memfd:")?.strip_suffix(" (deleted)")) == Some(NAME)
 }
+/// A board is there a moment before anything stands in it; what it is comes last.
+fn is_begun(board: &File) -> bool {
+    let mut what = [0; 8];
+    board.read_exact_at(&mut what, 0).is_ok() && what != [0; 8]
+}
 /// The VM with that process id.
 pub fn vm(pid: u32) -> Result<Vm, String> {
     let mut files = files_of(pid).map_err(|e| match e.kind() {
@@ -52,6 +62,13 @@ pub fn vm(pid: u32) -> Result<Vm, String> {
     let path = files.find(|p| is_board(p));
     let path = path.ok_or_else(|| format!("process {pid} is no kvik"))?;
     let board = File::open(&path).map_err(|e| format!("process {pid}: {e}"))?;
+    let since = Instant::now();
+    while !is_begun(&board) {
+        if since.elapsed() > BEGINS {
+            return Err(format!("process {pid} is no kvik yet"));
+        }
+        sleep(Duration::from_millis(1));
+    }
     let inode = board.metadata().map_or(0, |m| m.ino());
     Ok(Vm { pid, board, path, inode })
 }
@@ -100,7 +117,9 @@ mod tests {
         // A board that is none: anybody may call a file so.
         let name = std::ffi::CString::new(NAME).unwrap();
         let (words, _file) = kvik_sys::shared::words(&name, 512).unwrap();
-        words[1].store(u64::MAX, std::sync::atomic::Ordering::Relaxed);
+        let me = of(me);
+        assert!(me.ends_with("is no kvik yet"), "{me}");
+        words[0].store(7, std::sync::atomic::Ordering::Relaxed);
         let vm = vm(std::process::id()).unwrap();
         assert!(vm.lives() && vm.read().is_err());
     }

@@ -10,7 +10,10 @@
 
 use std::array::from_fn;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Relaxed, Release},
+};
 use std::sync::OnceLock;
 
 use kvik_sys::count::{self, What};
@@ -152,7 +155,8 @@ pub(super) fn put_up(schedulers: usize) {
         ];
         for (at, to) in head {
             if let Some(w) = words.get(at as usize) {
-                w.store(to, Relaxed);
+                // Who sees the last of them has the others.
+                w.store(to, Release);
             }
         }
         count::others(calls(words, OTHERS));
