@@ -1,5 +1,5 @@
 %% The live page under bad use. One node serves the page (`node`); another (the cases) asks it for all
-%% kinds of things. Cases print `ok`.
+%% kinds of things. Cases print how often a process beside them ticked, and `ok`.
 -module(web).
 -export([main/1]).
 
@@ -8,7 +8,12 @@
 
 main(["node", Processes]) -> node_(list_to_integer(Processes));
 main(["api"]) -> api(), done();
-main([Case, Address]) -> web(list_to_atom(Case), parse(Address)), done().
+main([Case, Address]) ->
+    Ticker = ticker(),
+    web(list_to_atom(Case), parse(Address)),
+    {Ticks, _} = ticks(Ticker),
+    io:format("ticks ~b~n", [Ticks]),
+    done().
 
 done() -> io:format("ok~n"), halt().
 
@@ -22,8 +27,7 @@ node_(Processes) ->
     register(?NAME, Full),
     Pong = spawn(fun pong/0),
     spawn(fun() -> ping(Pong) end),
-    Ticker = spawn(fun() -> tick(now_ms(), 0, 0) end),
-    lines(Ticker).
+    lines(ticker()).
 
 %% Says how often it ticked since it was asked last, how late it was at most, and how many files the
 %% program has open. `hog` keeps all but the most urgent from running, for some seconds:
@@ -31,8 +35,7 @@ node_(Processes) ->
 lines(Ticker) ->
     case io:get_line("") of
         "report\n" ->
-            Ticker ! {report, self()},
-            {Ticks, Late} = receive {ticked, N, L} -> {N, L} end,
+            {Ticks, Late} = ticks(Ticker),
             {ok, Files} = file:list_dir("/proc/self/fd"),
             io:format("report ~b ~b ~b~n", [Ticks, Late, length(Files)]);
         "hog\n" ->
@@ -49,6 +52,11 @@ hog(End) ->
         true -> hog(End);
         false -> ok
     end.
+
+ticker() -> spawn(fun() -> tick(now_ms(), 0, 0) end).
+ticks(Ticker) ->
+    Ticker ! {report, self()},
+    receive {ticked, N, Late} -> {N, Late} end.
 
 tick(Last, N, Late) ->
     receive {report, To} -> To ! {ticked, N, Late}, tick(now_ms(), 0, 0)
@@ -205,6 +213,8 @@ web(silent, {_, _, Token} = At) ->
         {200, Body} = answer(ask(At, [$/, Token, "/process/0"])),
         binary:match(Body, <<"\"silent\":true">>) =/= nomatch
     end,
+    %% Now they may be kept from it: see `silent` in `run`.
+    io:format("up~n"),
     until(Silent),
     {200, _} = answer(ask(At, [$/, Token, "/data"])),
     until(fun() ->
