@@ -98,27 +98,27 @@ count(P, N) -> receive {P, {data, {eol, <<"0123456789abcdef">>}}} -> count(P, N 
 
 busy() ->
     %% Nobody reads: the sender stops, others go on.
-    P = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "sleep 0.5; cat >/dev/null"]}, binary, exit_status]),
+    P = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", t:until(read) ++ "cat >/dev/null"]}, binary, exit_status]),
     S = self(),
     Big = binary:copy(<<"x">>, 200000),
     W = spawn(fun() -> [port_command(P, Big) || _ <- lists:seq(1, 5)], S ! {self(), done} end),
-    timer:sleep(100),
+    suspended(W),
     t:p({waits, receive {W, done} -> no after 0 -> yes end, t:c(fun() -> port_command(P, "x", [nosuspend]) end)}),
+    t:now(read),
     t:p({goes_on, receive {W, done} -> yes after 5000 -> no end}),
     t:p({later, t:c(fun() -> wait_not_busy(P, 50) end)}),
     port_close(P),
     %% Closed while somebody waits.
-    P2 = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "exec sleep 5"]}]),
+    P2 = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "exec sleep 60"]}]),
     W2 = spawn(fun() -> R = [t:c(fun() -> port_command(P2, Big) end) || _ <- lists:seq(1, 3)], S ! {self(), R} end),
-    timer:sleep(100),
-    P3 = P2,
-    exit(P3, kill),
+    suspended(W2),
+    exit(P2, kill),
     t:p({closed, receive {W2, R} -> lists:last(R) after 3000 -> nothing end}),
-    P4 = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "exec sleep 5"]}]),
+    P4 = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "exec sleep 60"]}]),
     W4 = spawn(fun() -> [port_command(P4, Big) || _ <- lists:seq(1, 3)], S ! {self(), done} end),
-    timer:sleep(100),
+    suspended(W4),
     exit(W4, kill),
-    timer:sleep(50),
+    t:await(fun() -> not is_process_alive(W4) end),
     t:p({killed, is_process_alive(W4), erlang:port_info(P4, connected) =:= {connected, S}}),
     t:p({queue, element(2, erlang:port_info(P4, queue_size)) > 100000}),
     exit(P4, kill),
@@ -127,17 +127,29 @@ wait_not_busy(_, 0) -> busy;
 wait_not_busy(P, N) -> case port_command(P, "x", [nosuspend]) of true -> true; false -> timer:sleep(20), wait_not_busy(P, N - 1) end.
 
 broken() ->
-    P = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "exec 0<&-; sleep 0.2; exit 3"]}, exit_status]),
-    timer:sleep(80),
+    P = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "exec 0<&-; echo closed; " ++ t:until(over) ++ "exit 3"]}, exit_status]),
+    {data, "closed\n"} = take1(P),
     t:p({epipe, t:c(fun() -> port_command(P, "x") end), take1(P)}),
+    t:now(over),
     P2 = open_port({spawn, "true"}, [out]),
-    timer:sleep(150),
+    ended(P2),
     t:p({dead, [t:c(fun() -> port_command(P2, binary:copy(<<"x">>, 100)) end) || _ <- [1]], take1(P2)}),
     t:p({after_that, t:c(fun() -> port_command(P2, "x") end), t:c(fun() -> P2 ! {self(), {command, "x"}}, ok end), t:c(fun() -> port_close(P2) end)}),
     P3 = open_port({spawn_executable, "/bin/sh"}, [{args, ["-c", "head -c 10; exit 0"]}, stream, exit_status]),
     port_command(P3, binary:copy(<<"y">>, 1000000)),
     t:p({half_read, take1(P3), lists:member(take1(P3), [{exit, epipe}, {exit_status, 0}])}),
     flush().
+
+suspended(W) -> t:await(fun() -> process_info(W, status) =:= {status, suspended} end).
+%% Its program has, whether or not somebody has asked for its status.
+ended(P) ->
+    {os_pid, Pid} = erlang:port_info(P, os_pid),
+    t:await(fun() ->
+        case file:read_file(lists:concat(["/proc/", Pid, "/stat"])) of
+            {ok, Stat} -> string:find(Stat, ") Z ") =/= nomatch;
+            {error, _} -> true
+        end
+    end).
 
 messages() ->
     P = cat([binary]),

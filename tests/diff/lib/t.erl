@@ -1,7 +1,7 @@
 %% What the programs in this folder share: printing, catching, hiding a value
 %% from the compiler.
 -module(t).
--export([p/1, p/2, c/1, pc/1, pc/2, id/1, st/1, each/2, plain/1, tmp/1, flush/0]).
+-export([p/1, p/2, c/1, pc/1, pc/2, id/1, st/1, each/2, plain/1, tmp/1, flush/0, await/1, until/1, now/1]).
 
 %% One term on one line, pids and the like made plain.
 p(Term) ->
@@ -75,3 +75,17 @@ tmp(Name) ->
 
 flush() ->
     receive M -> [M | flush()] after 0 -> [] end.
+
+%% Waits until something is so: for another process or program that has to get there first. Ten
+%% seconds, so that what never comes ends.
+await(Fun) -> await(Fun, 2000).
+await(_, 0) -> error(never);
+await(Fun, N) ->
+    case Fun() of
+        true -> ok;
+        false -> timer:sleep(5), await(Fun, N - 1)
+    end.
+
+%% A shell's commands that wait until this machine says that a program may go on: for as long, too.
+until(What) -> lists:concat(["for i in $(seq 500); do [ -e ", What, " ] && break; sleep 0.02; done; "]).
+now(What) -> ok = file:write_file(What, "").
