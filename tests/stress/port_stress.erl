@@ -33,6 +33,13 @@ run(deaf) ->
     closed(Cat, kill),
     io_lib:format("~b KB wait, ~b MB more, ", [Queued div 1024, More]);
 
+%% ---- many who send many small lines at once, each in turns with others of its port ----
+
+run(bursts) ->
+    Owners = [spawn_link(fun() -> lines_of(I) end) || I <- lists:seq(1, 40)],
+    N = lists:sum([receive {'EXIT', O, {lines, Lines}} -> Lines after 60000 -> error(lost) end || O <- Owners]),
+    io_lib:format("~b lines, ", [N]);
+
 %% ---- a program that writes a gigabyte at once ----
 
 run(flood) ->
@@ -85,6 +92,33 @@ run(orphans) ->
     Pids = [begin {os_pid, Pid} = erlang:port_info(P, os_pid), Pid end || P <- [Busy | Ps]],
     io:format("~w~n", [[list_to_integer(os:getpid()) | Pids]]),
     receive never -> ok end.
+
+%% A program, three who write to it, and then all that each has sent, in its order.
+lines_of(I) ->
+    P = cat(),
+    rand:seed(exsss, I),
+    Plans = [[rand:uniform(60) || _ <- lists:seq(1, 50)] || _ <- "abc"],
+    Sizes = lists:zip("abc", [lists:sum(Plan) || Plan <- Plans]),
+    [spawn_link(fun() -> bursts(P, Who, 1, Plan) end) || {Who, Plan} <- lists:zip("abc", Plans)],
+    all_of(P, maps:from_list([{Who, 1} || Who <- "abc"]), maps:from_list(Sizes)),
+    exit({lines, lists:sum([Size || {_, Size} <- Sizes])}).
+
+bursts(_, _, _, []) -> ok;
+bursts(P, Who, N, [Burst | Plan]) ->
+    [true = port_command(P, [Who, integer_to_list(I), $\n]) || I <- lists:seq(N, N + Burst - 1)],
+    erlang:yield(),
+    bursts(P, Who, N + Burst, Plan).
+
+all_of(_, _, Left) when map_size(Left) =:= 0 -> ok;
+all_of(P, Next, Left) ->
+    receive
+        {P, {data, {eol, [Who | Line]}}} ->
+            #{Who := N} = Next,
+            N = list_to_integer(Line),
+            More = case Left of #{Who := N} -> maps:remove(Who, Left); _ -> Left end,
+            all_of(P, Next#{Who := N + 1}, More)
+    after 30000 -> error({missing, Next})
+    end.
 
 cat() -> open_port({spawn_executable, "/bin/cat"}, [{line, 80}]).
 

@@ -62,6 +62,10 @@ impl Program {
             self.owes = self.owes.saturating_sub(1);
         }
     }
+    /// It has said nothing since it was written to last: it has something to do.
+    pub fn is_silent(&self) -> bool {
+        self.asked
+    }
     /// It is to be written to: it will be woken here until what this answers is dropped.
     pub fn wakes(&mut self, pid: i32) -> Option<Here> {
         if std::mem::replace(&mut self.asked, true) {

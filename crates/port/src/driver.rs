@@ -64,6 +64,10 @@ pub trait Driver: Send {
         Ok(())
     }
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow;
+    /// Writes what it holds back (`held.rs`).
+    fn write_held(&mut self, _core: &mut Core) -> Flow {
+        Ok(())
+    }
     /// `buffer` is the scheduler's, for the length of the call.
     fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow;
     /// `None`: `badarg`.

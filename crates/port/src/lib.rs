@@ -12,6 +12,7 @@ pub mod channel;
 pub mod driver;
 pub mod env;
 pub mod events;
+pub mod held;
 pub mod host;
 pub mod inet;
 pub mod info;

@@ -15,6 +15,7 @@ use kvik_term::am;
 use crate::beside;
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::env;
+use crate::held;
 use crate::input::Input;
 use crate::options::{Options, What};
 use crate::poll::{self, Source};
@@ -50,6 +51,8 @@ struct Pipes {
     decoder: Input,
     packet: u8,
     queue: OutQueue,
+    /// What is written at the end of a turn. The queue is empty meanwhile.
+    held: Vec<u8>,
     /// The program, until it is asked for.
     job: Option<Job>,
     /// It was asked for.
@@ -206,6 +209,7 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         decoder: Input::new(o.line, o.packet),
         packet: o.packet,
         queue: OutQueue::default(),
+        held: Vec::new(),
         job: None,
         begun: None,
         child: None,
@@ -236,6 +240,23 @@ impl Pipes {
             Err(Errno::AGAIN) => Ok(0),
             r => r.map_err(Exit::Posix),
         }
+    }
+
+    /// The same where its program may sleep.
+    fn write_waking(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
+        let pid = self.child.as_ref().map(|c| c.pid);
+        let _here = pid.and_then(|pid| self.beside.wakes(pid));
+        self.try_write(slices)
+    }
+    /// Is so much to be held back to the end of the turn? Where the program has something to do, and
+    /// the pipe surely takes it then.
+    fn may_hold(&self, bytes: usize) -> bool {
+        if !self.held.is_empty() {
+            return true;
+        }
+        let takes = || self.output.as_ref().is_some_and(|out| fd::takes(out.as_raw_fd()));
+        let fits = (1..=held::MOST).contains(&bytes);
+        fits && self.child.is_some() && self.beside.is_silent() && self.queue.is_empty() && takes()
     }
 
     /// Has the poll set tell when more can be written.
@@ -407,15 +428,23 @@ impl Driver for Pipes {
         if self.packet > 0 && self.packet < 4 && bytes.len() >> (8 * self.packet) != 0 {
             return Err(Exit::Posix(Errno::INVAL));
         }
+        let total = head.len() + bytes.len();
+        if self.held.len() + total > held::MOST {
+            self.write_held(core)?;
+        }
+        if let Some(scheduler) = core.turn.filter(|_| self.may_hold(total)) {
+            self.held.extend_from_slice(head);
+            self.held.extend_from_slice(bytes);
+            held::note(scheduler, core.id);
+            return Ok(());
+        }
+        self.write_held(core)?;
         let mut done = 0;
         if self.queue.is_empty() {
-            let pid = self.child.as_ref().map(|c| c.pid);
-            let _here = pid.and_then(|pid| self.beside.wakes(pid));
             let slices = [IoSlice::new(head), IoSlice::new(bytes)];
-            done = self.try_write(&slices[head.is_empty() as usize..])?;
+            done = self.write_waking(&slices[head.is_empty() as usize..])?;
         }
         self.follow(core);
-        let total = head.len() + bytes.len();
         if done == total {
             return Ok(());
         }
@@ -429,6 +458,22 @@ impl Driver for Pipes {
             // A descriptor that may block takes a little at a time; the rest goes on at once.
             return self.write_queue(core);
         }
+        self.watch_output(core)
+    }
+
+    fn write_held(&mut self, core: &mut Core) -> Flow {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let held = std::mem::take(&mut self.held);
+        // Had it been written when it came, the program would have had it before it was gone.
+        let done = self.write_waking(&[IoSlice::new(&held)]).unwrap_or(held.len());
+        self.follow(core);
+        if done == held.len() {
+            return Ok(());
+        }
+        self.queue.push(&held[done..]);
+        core.queued(self.queue.len());
         self.watch_output(core)
     }
 

@@ -15,6 +15,7 @@ use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{signal, Errno, Result};
 
 use crate::driver::Ready;
+use crate::held::{self, Slot};
 use crate::{beside, pause, signals, table};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
@@ -51,6 +52,7 @@ struct Set {
     ready: Mutex<Vec<u64>>,
     ready_count: AtomicUsize,
     timers: Mutex<BinaryHeap<Reverse<Timer>>>,
+    held: Slot,
     /// When the first timer fires, in nanoseconds of the monotonic clock; `i64::MAX` for never.
     first_timer: AtomicI64,
 }
@@ -74,6 +76,7 @@ pub fn init(schedulers: usize) -> Result<()> {
                 ready: Mutex::default(),
                 ready_count: AtomicUsize::new(0),
                 timers: Mutex::default(),
+                held: Slot::default(),
                 first_timer: AtomicI64::new(i64::MAX),
             })
         })
@@ -96,6 +99,11 @@ fn sets() -> &'static [Set] {
 fn set(i: usize) -> Option<&'static Set> {
     let all = sets();
     all.get(i % all.len().max(1))
+}
+
+/// What the scheduler of a set holds back.
+pub(crate) fn held(scheduler: usize) -> Option<&'static Slot> {
+    sets().get(scheduler).map(|s| &s.held)
 }
 
 /// What a poll set holds: how many descriptors, how many of them wait to be served, and how many
@@ -245,6 +253,7 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
         woken();
         return 0;
     };
+    held::write();
     let pending = s.ready_count.load(Ordering::Acquire) > 0;
     let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
     let served = ROOM.with_borrow_mut(|(events, buffer)| {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::sched::current;
 use kvik_proc::sched::meter::{self, during};
 use kvik_sys::{count, Errno};
 use kvik_term::{am, Atom, Term};
@@ -10,6 +11,7 @@ use kvik_term::{am, Atom, Term};
 use crate::channel::Channel;
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::events::Events;
+use crate::held;
 use crate::host::host;
 pub use crate::info::{find, flush_all, Info};
 use crate::input::Piece;
@@ -51,6 +53,8 @@ pub struct Core {
     data: OwnedTerm,
     /// The process that is calling.
     pub caller: u32,
+    /// The scheduler in one of whose turns output comes, so that it may be held back to its end.
+    pub(crate) turn: Option<usize>,
     pub binary: bool,
     pub eof: bool,
     pub parallelism: bool,
@@ -223,6 +227,7 @@ impl Port {
         driver: Box<dyn Driver>,
         link: impl Fn(Term<'static>, bool),
     ) -> Result<Arc<Port>, OpenError> {
+        held::write();
         let home = poll::choose();
         let core = |id| Core {
             id,
@@ -234,6 +239,7 @@ impl Port {
             monitors: Vec::new(),
             data: OwnedTerm::immediate(Term::atom(am::undefined)),
             caller: owner,
+            turn: None,
             binary: o.binary,
             eof: o.eof,
             parallelism: o.parallelism,
@@ -275,6 +281,7 @@ impl Port {
     }
     /// To have one that is open do something.
     fn open_lock(&self) -> Option<Held<'_>> {
+        held::write_but(self.id);
         let mut g = self.look()?;
         g.tell();
         if self.events.any() {
@@ -297,6 +304,8 @@ impl Port {
     /// `but`: a process that is not told.
     fn end(&self, g: &mut Held<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
         let Inner { core, driver } = &mut **g;
+        // It was sent before; should that fail, there is nobody left to hear of it.
+        let _ = driver.write_held(core);
         if core.state == State::Open {
             core.wake_waiters();
             table::closed(self.id);
@@ -398,13 +407,22 @@ impl Port {
             g.core.caller = from;
             g.core.count_output(bytes.len());
             trace::received_data(self.id, from, bytes);
+            g.core.turn = current();
             self.run(&mut g, |d, c| d.output(c, bytes));
+            g.core.turn = None;
         }
         if was_busy && g.core.busy && g.core.state == State::Open {
             g.core.waiters.push(from);
             return Command::Wait;
         }
         Command::Done
+    }
+
+    pub(crate) fn write_held(&self) {
+        let mut g = self.lock();
+        if g.core.state != State::Closed {
+            self.run(&mut g, |d, c| d.write_held(c));
+        }
     }
 
     pub fn control(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {

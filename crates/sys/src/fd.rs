@@ -242,6 +242,14 @@ pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
     retry(|| count::check(What::Poll, unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
 }
 
+/// Is there room in a pipe, and somebody who has its other end?
+pub fn takes(fd: RawFd) -> bool {
+    let mut p = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: one pollfd.
+    let n = count::check(What::Poll, unsafe { libc::poll(&mut p, 1, 0) });
+    n == Ok(1) && p.revents == libc::POLLOUT
+}
+
 /// Waits until one of two descriptors can be read. True for each that can, or has ended.
 pub fn wait_either(a: RawFd, b: RawFd) -> Result<(bool, bool)> {
     let of = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };

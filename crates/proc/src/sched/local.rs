@@ -201,6 +201,13 @@ pub fn used_in_turn(p: &crate::Proc) -> u64 {
 pub fn current() -> Option<usize> {
     local().map(|l| l.id)
 }
+/// Has the scheduler that this thread is look for events once the turn under way is over, before
+/// anything else runs there.
+pub fn look_after_turn() {
+    if let Some(l) = local() {
+        l.until_check.set(0);
+    }
+}
 pub fn is_scheduler() -> bool {
     local().is_some()
 }

@@ -30,7 +30,7 @@ use crate::signal::Signal;
 use crate::timer::Due;
 
 use local::local;
-pub use local::{current, is_scheduler, used_in_turn};
+pub use local::{current, is_scheduler, look_after_turn, used_in_turn};
 pub(crate) use local::{from_seat, say_later, sit_down, with_rest};
 pub use run::REDUCTIONS;
 pub use switch::to_next;
