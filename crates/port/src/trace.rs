@@ -1,6 +1,7 @@
 //! What ports tell their tracers. Nothing is looked at, and nothing built, while nobody traces.
 
 use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::sysprof;
 use kvik_proc::trace::{self, bit, Tracee, Tracer};
 use kvik_term::{am, Atom, Term};
 
@@ -45,6 +46,7 @@ pub fn closed(port: u32, reason: Term<'_>, name: Option<Atom>) {
 pub fn forget(port: u32) {
     if trace::on() {
         trace::forget(Tracee::Port(port));
+        sysprof::ended(Tracee::Port(port));
     }
 }
 /// A process asks something of it: `{From, What}`.

@@ -1,9 +1,10 @@
-//! `erlang:system_profile`: one process hears when others become runnable and cease to be, when
+//! `erlang:system_profile`: one process, or the driver of a port, hears when others become runnable and cease to be, when
 //! ports are at work, and when schedulers sleep and wake.
 //!
 //! What is told of processes and ports is told under one lock, together with what happened: a
 //! process is told to be inactive before anybody can have woken it. A scheduler that goes to sleep
-//! must not find the profiler in its own queue, so of those a thread tells.
+//! must not find the profiler in its own queue, so of those a thread tells; and it tells a port of
+//! all, whose own lock may be held by who would wait for the one here.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::{channel, Sender};
@@ -14,6 +15,7 @@ use kvik_term::{am, Atom, Term};
 
 use crate::process::{flag, Ticket};
 use crate::signal::{deliver, message, Signal};
+use crate::trace::Tracee;
 use crate::{sched, trace, Proc};
 
 /// What is told of.
@@ -28,7 +30,7 @@ pub mod what {
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Setting {
     /// Who hears of it.
-    pub profiler: u32,
+    pub profiler: Tracee,
     /// Bits of [`what`].
     pub what: u32,
     /// How time is told: one of the bits of `trace::bit`.
@@ -38,7 +40,7 @@ pub struct Setting {
 static SETTING: Mutex<Option<Setting>> = Mutex::new(None);
 /// `what` of the setting, or 0 where there is none.
 static WHAT: AtomicU32 = AtomicU32::new(0);
-/// Its profiler; changed with the lock held.
+/// Its profiler, where that is a process; changed with the lock held.
 static PROFILER: AtomicU32 = AtomicU32::new(NOBODY);
 const NOBODY: u32 = u32::MAX;
 
@@ -46,14 +48,19 @@ fn setting() -> MutexGuard<'static, Option<Setting>> {
     SETTING.lock().unwrap_or_else(|e| e.into_inner())
 }
 pub fn get() -> Option<Setting> {
-    setting().filter(|s| trace::is_alive(s.profiler))
+    let s = *setting();
+    s.filter(|s| s.profiler.is_there())
 }
 pub fn set(to: Option<Setting>) {
     put(&mut setting(), to)
 }
 fn put(s: &mut Option<Setting>, to: Option<Setting>) {
     *s = to;
-    PROFILER.store(to.map_or(NOBODY, |s| s.profiler), Relaxed);
+    let process = |s: Setting| match s.profiler {
+        Tracee::Process(pid) => Some(pid),
+        Tracee::Port(_) => None,
+    };
+    PROFILER.store(to.and_then(process).unwrap_or(NOBODY), Relaxed);
     WHAT.store(to.map_or(0, |s| s.what), Relaxed);
     trace::settle();
 }
@@ -63,11 +70,11 @@ pub(crate) fn on() -> bool {
 fn watches(all: u32) -> bool {
     trace::on() && WHAT.load(Relaxed) & all == all
 }
-/// A process has ended.
-pub(crate) fn ended(pid: u32) {
+/// A process or port has ended.
+pub fn ended(who: Tracee) {
     if on() {
         let mut s = setting();
-        if s.is_some_and(|s| s.profiler == pid) {
+        if s.is_some_and(|s| s.profiler == who) {
             put(&mut s, None);
         }
     }
@@ -92,16 +99,22 @@ fn time(h: &Heap, s: Setting) -> Term<'_> {
     trace::stamp(h, s.stamp).unwrap_or(Term::NIL)
 }
 /// To the profiler, which is forgotten where it is gone.
-fn tell(s: &mut Option<Setting>, to: u32, m: OwnedTerm) {
-    if !deliver(to, Signal::Message(m)) {
-        put(s, None);
+fn tell(s: &mut Option<Setting>, to: Tracee, m: OwnedTerm) {
+    match to {
+        Tracee::Process(pid) => {
+            if !deliver(pid, Signal::Message(m)) {
+                put(s, None);
+            }
+        }
+        Tracee::Port(_) => have_told(to, m),
     }
 }
 
 impl Proc {
     /// Is somebody else told of that process's turns? One whose work a thread does stays active.
     fn is_profiled(&self, s: Option<Setting>) -> Option<Setting> {
-        let told = |s: &Setting| s.what & what::PROCS != 0 && s.profiler != self.pid();
+        let told =
+            |s: &Setting| s.what & what::PROCS != 0 && s.profiler != Tracee::Process(self.pid());
         s.filter(told).filter(|_| !self.flag(flag::HANDED_OFF))
     }
     fn runnable_event(&self, s: Setting, active: bool) -> OwnedTerm {
@@ -197,7 +210,8 @@ pub fn watches_ports() -> bool {
 #[cold]
 pub fn port(id: u32, active: bool) {
     let mut guard = setting();
-    if let Some(s) = guard.filter(|s| s.what & what::PORTS != 0) {
+    let told = |s: &Setting| s.what & what::PORTS != 0 && s.profiler != Tracee::Port(id);
+    if let Some(s) = guard.filter(told) {
         let m = event(s, Term::local_port(id), active, |_| Term::int(0));
         tell(&mut guard, s.profiler, m);
     }
@@ -220,20 +234,26 @@ fn tell_of_scheduler(id: usize, active: bool) {
         let time = time(h, s);
         h.tuple(&[am::profile.into(), am::scheduler.into(), id, state(active), awake, time])
     });
+    have_told(s.profiler, m);
+}
+/// Has the thread tell the profiler.
+fn have_told(profiler: Tracee, m: OwnedTerm) {
     if let Some(teller) = teller() {
-        let _ = teller.send((s.profiler, m));
+        let _ = teller.send((profiler, m));
     }
 }
-type Teller = Sender<(u32, OwnedTerm)>;
+type Teller = Sender<(Tracee, OwnedTerm)>;
 
-/// The thread that tells of schedulers, started when it is first needed.
+/// That thread, started when it is first needed.
 fn teller() -> Option<&'static Teller> {
     static TELLER: OnceLock<Option<Teller>> = OnceLock::new();
     let start = || {
-        let (to, from) = channel::<(u32, OwnedTerm)>();
+        let (to, from) = channel::<(Tracee, OwnedTerm)>();
         let tell = move || {
-            for (pid, m) in from {
-                deliver(pid, Signal::Message(m));
+            for (who, m) in from {
+                if !who.hear(m) {
+                    ended(who);
+                }
             }
         };
         let started = std::thread::Builder::new().name("profile".into()).spawn(tell);

@@ -1,7 +1,7 @@
 //! `erlang:system_profile/0,2`. What is told is `kvik_proc::sysprof`'s.
 
 use kvik_proc::sysprof::{self, what, Setting};
-use kvik_proc::trace::{self, bit};
+use kvik_proc::trace::{bit, Tracee};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -23,12 +23,12 @@ const STAMPS: [(Atom, u32); 3] = [
     (am::strict_monotonic_timestamp, bit::STRICT),
 ];
 
-/// `{Pid, Options}`, or `undefined`. How time is told is not said.
+/// `{Who, Options}`, or `undefined`. How time is told is not said.
 fn system_profile_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let Some(s) = sysprof::get() else { return Ok(am::undefined.into()) };
     let told = OPTIONS.iter().filter(|o| s.what & o.1 != 0);
     let told: Vec<Term<'h>> = told.map(|o| o.0.into()).collect();
-    Ok(p.heap.tuple(&[Term::local_pid(s.profiler), p.heap.list(&told)]))
+    Ok(p.heap.tuple(&[s.profiler.term(), p.heap.list(&told)]))
 }
 
 /// Answers what was set before.
@@ -37,16 +37,15 @@ fn system_profile_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let new = if who.is_atom(am::undefined) || options.is_nil() {
         None
     } else {
-        // A port, which OTP takes as well, is not taken yet.
-        let pid = who.as_local_pid().filter(|pid| trace::is_alive(*pid));
-        Some(pid.and_then(|pid| setting(pid, options)).ok_or_else(|| p.badarg())?)
+        let who = Tracee::of(who).filter(|w| w.is_there());
+        Some(who.and_then(|w| setting(w, options)).ok_or_else(|| p.badarg())?)
     };
     let old = system_profile_0(p, &[])?;
     sysprof::set(new);
     Ok(old)
 }
 
-fn setting(profiler: u32, options: Term<'_>) -> Option<Setting> {
+fn setting(profiler: Tracee, options: Term<'_>) -> Option<Setting> {
     let mut s = Setting { profiler, what: 0, stamp: bit::TIMESTAMP };
     for t in options.list_to_vec()? {
         let named = |all: &[(Atom, u32)]| all.iter().find(|o| t.is_atom(o.0)).map(|o| o.1);

@@ -205,6 +205,6 @@ impl Proc {
         self.trace_exiting("out_exited");
         super::forget(self.tracee());
         self.profile(false);
-        crate::sysprof::ended(self.pid());
+        crate::sysprof::ended(Tracee::Process(self.pid()));
     }
 }
