@@ -274,21 +274,22 @@ libraries() ->
      {atom, erlang, binary_to_atom, [bin]}, {atom, erlang, list_to_existing_atom, [text]},
      {atom, lists, nth, [small, {'$', [a, b, c]}]}, {atom, maps, get, [atom, map, atom]},
      {bool, lists, keymember, [any, small, pairs]}, {bool, lists, all, [test, list]}, {bool, lists, any, [test, list]},
-     {bool, erlang, is_function, [any, small]}, {bool, erlang, is_record, [tuple, atom, small]},
+     {bool, erlang, is_function, [any, small]}, {bool, erlang, is_record, [tuple, atom, count]},
      {bool, lists, prefix, [list, list]}, {bool, erlang, is_map_key, [any, map]}, {bool, string, equal, [text, text]},
      {list, erlang, integer_to_list, [int, base]}, {list, erlang, atom_to_list, [atom]},
-     {list, erlang, float_to_list, [float]}, {list, lists, seq, [small, small]}, {list, lists, sublist, [list, small]},
+     {list, erlang, float_to_list, [float]}, {list, lists, seq, [count, count]}, {list, lists, sublist, [list, small]},
      {list, lists, nthtail, [small, list]}, {list, lists, zip, [list, list]}, {list, lists, append, [list, list]},
      {list, lists, flatten, [list]}, {list, lists, delete, [any, list]}, {list, lists, subtract, [list, list]},
      {list, lists, keysort, [small, pairs]}, {list, lists, keydelete, [any, small, pairs]},
      {list, lists, keystore, [any, small, pairs, tuple]}, {list, lists, map, [unary, list]},
-     {list, lists, filter, [test, list]}, {list, lists, duplicate, [small, any]}, {list, lists, merge, [ints, ints]},
+     {list, lists, filter, [test, list]}, {list, lists, duplicate, [count, any]}, {list, lists, merge, [ints, ints]},
      {list, lists, partition, [test, list]}, {list, lists, ukeymerge, [small, pairs, pairs]},
-     {list, lists, reverse, [list, any]}, {list, unicode, characters_to_list, [iolist]}, {list, string, split, [text, text]},
+     {list, lists, reverse, [list, any]}, {list, unicode, characters_to_list, [iolist]},
+     {list, string, split, [text, text]},
      {list, string, tokens, [text, text]}, {list, binary, split, [bin, {'$', <<"b">>}]},
      {list, binary, matches, [bin, {'$', [<<"a">>, <<"bc">>]}]}, {list, erlang, binary_to_list, [bin, small, small]},
      {list, proplists, get_all_values, [atom, pairs]},
-     {tuple, erlang, make_tuple, [small, any]}, {tuple, erlang, append_element, [tuple, any]},
+     {tuple, erlang, make_tuple, [count, any]}, {tuple, erlang, append_element, [tuple, any]},
      {tuple, erlang, delete_element, [small, tuple]}, {tuple, erlang, insert_element, [small, tuple, any]},
      {tuple, lists, keyfind, [any, small, pairs]}, {tuple, lists, splitwith, [test, list]},
      {tuple, lists, split, [small, list]}, {tuple, erlang, split_binary, [bin, small]},
@@ -302,13 +303,15 @@ libraries() ->
      {bin, erlang, integer_to_binary, [int, base]}, {bin, erlang, atom_to_binary, [atom]},
      {bin, erlang, iolist_to_binary, [iolist]}, {bin, erlang, list_to_bitstring, [iolist]},
      {bin, binary, part, [bin, small, int]}, {bin, erlang, binary_part, [bin, small, small]},
-     {bin, binary, copy, [bin, small]}, {bin, binary, replace, [bin, {'$', <<"b">>}, bin]},
+     {bin, binary, copy, [bin, count]}, {bin, binary, replace, [bin, {'$', <<"b">>}, bin]},
      {bin, binary, encode_unsigned, [int]}, {bin, unicode, characters_to_binary, [iolist]},
      {bin, erlang, float_to_binary, [float]}, {bin, erlang, md5, [iolist]}, {bin, binary, list_to_bin, [ints]},
      {bin, string, uppercase, [bin]}].
 
 %% Arguments of libraries: types, and what only they want.
 argument(small, _, E) -> pick([int(0), int(1), int(1), int(2), int(3), {op, 1, '-', int(1)}, expr(int, 0, E)]);
+%% As many as there is memory for.
+argument(count, _, E) -> pick([int(0), int(1), int(3), {op, 1, '-', int(1)}, op('band', expr(int, 0, E), int(15))]);
 argument(base, _, _) -> int(pick([2, 8, 10, 16, 36, 1, 37]));
 argument(digits, D, E) -> pick([call(integer_to_list, [expr(int, D, E)]), {string, 1, pick(["", "-", "+7", "1 "])}]);
 argument(number_text, D, E) ->

@@ -2,159 +2,23 @@
 
 #[path = "common/asm.rs"]
 mod asm;
+#[path = "common/hostile.rs"]
+mod hostile;
 
+use hostile::{LAYOUT, MALFORMED, REFUSED};
 use kvik_beam::{verify, Code, Container, Error, Module, Opcode, Proof};
 
 fn check(body: &str) -> Result<(Code, Proof), Error> {
-    let bytes = asm::module(body);
-    let file = Container::parse(&bytes)?;
+    check_file(&asm::module(body))
+}
+
+fn check_file(bytes: &[u8]) -> Result<(Code, Proof), Error> {
+    let file = Container::parse(bytes)?;
     let module = Module::parse(&file)?;
     let code = Code::decode(&module)?;
     let proof = verify(&module, &code)?;
     Ok((code, proof))
 }
-
-/// Bodies of `f/1` and a part of the reason for refusing them.
-const REFUSED: &[(&str, &str)] = &[
-    // Registers.
-    ("move x1 x0; return", "isn't initialised"),
-    ("allocate 1 1; move y1 x0; deallocate 1; return", "outside the frame"),
-    ("move x0 y0; return", "outside the frame"),
-    ("is_atom f5 x0; move x0 x1; label 5; move x1 x0; return", "isn't initialised"),
-    ("allocate 0 1; call 1 f2; move x1 x0; deallocate 0; return", "isn't initialised"),
-    ("test_heap 2 2; return", "live x register"),
-    ("test_heap 0 0; return", "isn't initialised"),
-    // Frames.
-    ("allocate 1 1; return", "leaves the function with a frame"),
-    ("allocate 1 1; allocate 1 1; return", "a second frame"),
-    ("allocate 1 1; deallocate 2; return", "another size"),
-    ("deallocate 0; return", "another size"),
-    ("allocate 2 1; trim 1 2; deallocate 1; return", "another size"),
-    ("call 1 f2; return", "without a frame"),
-    ("allocate 1 1; call_last 1 f2 0", "another size"),
-    ("allocate 1 1; is_atom f5 x0; trim 1 0; label 5; deallocate 1; return", "different sizes"),
-    ("allocate_zero 0 1; call_only 1 f2", "with a frame"),
-    ("allocate_zero 1 1; is_atom f5 x0; trim 1 0; label 5; deallocate 1; return", "another size"),
-    // Labels and calls.
-    ("jump f11; return", "another function"),
-    ("jump f9; return", "isn't placed"),
-    ("jump f0; return", "not a label"),
-    ("call_only 2 f11", "isn't initialised"),
-    ("call_only 1 f11", "number of arguments"),
-    ("call_only 1 f1", "wrong kind"),
-    ("call_ext_only 2 4", "number of arguments"),
-    ("call_ext_only 1 6", "wrong kind"),
-    ("allocate 0 1; jump f1", "there is a frame"),
-    ("move @2 x0; allocate_zero 1 1; jump f2", "with a frame"),
-    // Operands.
-    ("bif1 f5 5 q0 x0; return; label 5; return", "a part of a constant"),
-    ("bif1 f5 5 @2 x0; return; label 5; return", "a part of a constant"),
-    ("get_hd q0 x0; return", "not a register"),
-    ("get_hd x0 @2; return", "not a register"),
-    // The heap.
-    ("put_list x0 [] x0; return", "without having reserved"),
-    ("test_heap 2 1; put_list x0 [] x0; put_list x0 [] x0; return", "without having reserved"),
-    ("test_heap 2 1; put_tuple2 x0 { x0 x0 }; return", "without having reserved"),
-    (
-        "test_heap 2 1; is_atom f5 x0; put_list x0 [] x0; label 5; put_list x0 [] x0; return",
-        "without having reserved",
-    ),
-    (
-        "allocate_heap 0 2 1; call 1 f2; put_list x0 [] x0; deallocate 0; return",
-        "without having reserved",
-    ),
-    ("test_heap 9 1; make_fun3 0 x0 { x0 }; return", "without having reserved"),
-    ("test_heap 9 1; make_fun3 0 x0 { x0 x0 }; return", "free variables"),
-    ("test_heap 1 1; fmove x0 fr0; fmove fr0 x0; return", "without having reserved"),
-    ("set_tuple_element x0 x0 0; return", "right behind setelement"),
-    (
-        "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; get_tuple_element x0 0 x0; \
-      get_tuple_element x0 0 x1; set_tuple_element [] x0 0; deallocate 0; return",
-        "right behind setelement",
-    ),
-    // Float registers.
-    ("test_heap 2 1; fmove fr0 x0; return", "float register"),
-    ("fconv x0 fr0; fadd f0 fr0 fr1 fr0; return", "float register"),
-    (
-        "fconv x0 fr0; fadd f5 fr0 fr0 fr0; return; label 5; test_heap 2 1; fmove fr0 x0; return",
-        "float register",
-    ),
-    (
-        "allocate 0 1; fconv x0 fr0; call 1 f2; test_heap 2 1; fmove fr0 x0; deallocate 0; return",
-        "float register",
-    ),
-    // Ways round on which nobody else gets a turn.
-    ("label 5; is_nonempty_list f6 x0; get_tl x0 x0; jump f5; label 6; return", "a loop"),
-    ("allocate_zero 1 1; label 5; try y0 f6; badmatch x0; label 6; try_case y0; jump f5", "a loop"),
-    ("allocate 0 1; label 5; call_ext 1 4; jump f5", "a loop"),
-    // BIFs.
-    ("bif1 f1 0 x0 x0; return", "guard BIF"),
-    ("gc_bif1 f1 1 4 x0 x0; return", "guard BIF"),
-    ("bif2 f1 3 x0 x0 x0; return", "builds nothing"),
-    ("on_load; return", "without arguments"),
-    ("is_tagged_tuple f1 x0 0 @1; return", "empty tuple"),
-    // Handlers.
-    ("allocate_zero 1 1; try y0 f5; call 1 f2; label 5; deallocate 1; return", "wrong place"),
-    (
-        "allocate_zero 1 1; try y0 f5; call 1 f2; deallocate 1; return; label 5; try_case y0; \
-      deallocate 1; return",
-        "open handler",
-    ),
-    ("allocate_zero 1 1; try_case y0; deallocate 1; return", "no exception"),
-    ("try_case y2; return", "no exception"),
-    ("allocate_zero 1 1; try_end y0; deallocate 1; return", "innermost"),
-    (
-        "allocate_zero 1 1; try y0 f5; move x0 y0; label 5; try_case y0; deallocate 1; return",
-        "overwrites a catch tag",
-    ),
-    (
-        "allocate_zero 1 1; try y0 f5; move y0 x0; label 5; try_case y0; deallocate 1; return",
-        "reads a catch tag",
-    ),
-    (
-        "allocate_zero 2 1; try y0 f5; try y1 f6; label 5; try_case y0; deallocate 2; return; \
-      label 6; try_case y1; deallocate 2; return",
-        "inner handler",
-    ),
-    (
-        "allocate_zero 1 1; try y0 f5; is_atom f5 x0; try_end y0; deallocate 1; return; \
-      label 5; try_case y0; deallocate 1; return",
-        "no exception",
-    ),
-    (
-        "allocate_zero 2 1; try y0 f5; call 1 f2; try_end y0; deallocate 2; return; \
-      label 5; test_heap 0 0; try_case y0; deallocate 2; return",
-        "wrong place",
-    ),
-    (
-        "allocate_zero 1 1; try y0 f5; label 7; trim 0 1; label 5; try_case y0; return",
-        "open handler",
-    ),
-    // Match contexts.
-    ("bs_start_match3 f1 x0 1 x1; move x1 x0; return", "match context as a term"),
-    ("bs_start_match3 f1 x0 1 x1; test_heap 2 2; put_list x1 [] x0; return", "match context"),
-    ("bs_start_match3 f1 x0 1 x1; move x1 x0; call_ext_only 1 4", "match context"),
-    (
-        "bs_start_match3 f5 x0 1 x0; move [] x1; call_only 2 f11; label 5; return",
-        "match context as a term",
-    ),
-    // Tables.
-    ("select_val x0 f1 { @1 f5 #3 }; label 5; return", "odd length"),
-    ("select_val x0 f1 { x0 f5 }; label 5; return", "not a constant"),
-    ("get_map_elements f1 x0 { @1 x1 @1 x2 }; return", "same key"),
-    ("put_map_assoc f0 x0 x0 1 { x0 x0 @1 x0 }; return", "not a constant"),
-    ("bs_match_string f1 x0 8 0; return", "string table"),
-    ("bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 1 0 x1; return", "isn't initialised"),
-    // Values are read after the collection that room is made by.
-    (
-        "move x0 x1; bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 1 0 x1; return",
-        "isn't initialised",
-    ),
-    ("bs_init2 f0 8 0 1 0 x0; bs_put_integer f0 #8 0 0 x0; return", "unit out of range"),
-    ("bs_init2 f0 8 0 1 0 x0; bs_put_string 8 0; return", "string table"),
-    ("line 7; test_heap x0 1; return", "wrong kind"),
-    ("init_yregs { x0 }; return", "not a y register"),
-];
 
 #[test]
 fn refuses() {
@@ -169,21 +33,34 @@ fn refuses() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The same for what cannot be decoded.
-const MALFORMED: &[(&str, &str)] = &[
-    ("bs_put_integer f0 #8 1 0 x0; return", "appends to no bit string"),
-    ("bs_init2 f0 8 0 1 0 x0; return; bs_put_integer f0 #8 1 0 x0", "appends to no bit string"),
-    ("bs_init2 f5 8 0 1 0 x1; bs_put_float f0 #64 1 0 x0; label 5; return", "another label"),
-];
-
 #[test]
 fn refuses_malformed() {
-    for (body, reason) in MALFORMED {
+    let mut wrong = Vec::new();
+    for (body, reason) in MALFORMED.iter().chain(LAYOUT) {
         match check(body) {
-            Err(Error::Code { what, .. }) if what.contains(reason) => {}
-            Err(other) => panic!("{body}: refused, but: {other}"),
-            Ok(_) => panic!("{body}: accepted"),
+            Err(Error::Code { what, .. } | Error::Layout { what, .. }) if what.contains(reason) => {
+            }
+            Err(other) => wrong.push(format!("{body}: refused, but: {other}")),
+            Ok(_) => wrong.push(format!("{body}: accepted")),
         }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Exports and funs that name no function, or one with another name or arity.
+#[test]
+fn refuses_forged_tables() {
+    let exports = [(2, 1, 1), (2, 1, 5), (2, 1, 9), (2, 1, 10), (2, 1, 11), (2, 2, 2), (3, 1, 2)];
+    for export in exports {
+        let file = asm::with_tables("label 5; return", &[export], &asm::FUNS);
+        let refused = check_file(&file).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(refused.contains("an export has no function"), "{export:?}: {refused}");
+    }
+    for (arity, label) in [(1, 11), (3, 11), (2, 2), (2, 5), (2, 10), (2, 9)] {
+        let fun = [3, arity, label, 0, 1, 0];
+        let file = asm::with_tables("label 5; return", &asm::EXPORTS, &[fun]);
+        let refused = check_file(&file).err().map(|e| e.to_string()).unwrap_or_default();
+        assert!(refused.contains("a fun has no function"), "{fun:?}: {refused}");
     }
 }
 

@@ -2,17 +2,36 @@
 //!
 //! One instruction a line, operands as in `x0 y1 fr0 #5 (integer) 5 (number) @2 (atom) [] f3
 //! (label) q0 (literal) {...} (list)`. The functions are `f/1` (labels 1 and 2) and `g/2` (the
-//! last two labels), which just returns. Literal 0 is `{a}`.
+//! last two labels), which just returns. Literal 0 is `{a}`, the string table is empty.
 
 use kvik_beam::Opcode;
 
 /// Labels of `g/2`: its `func_info` and its entry.
 const G: (u32, u32) = (10, 11);
 /// Imports: 0 `erlang:error/1`, 1 `erlang:setelement/3`, 2 `erlang:self/0`, 3 `erlang:'+'/2`,
-/// 4 `m:h/1`, 5 `erlang:hd/1`.
-const ATOMS: [&str; 10] = ["m", "f", "g", "erlang", "error", "setelement", "self", "+", "h", "hd"];
-const IMPORTS: [(u32, u32, u32); 6] =
-    [(4, 5, 1), (4, 6, 3), (4, 7, 0), (4, 8, 2), (1, 9, 1), (4, 10, 1)];
+/// 4 `m:h/1`, 5 `erlang:hd/1`, 6 `erlang:length/1`.
+const ATOMS: [&str; 14] = [
+    "m",
+    "f",
+    "g",
+    "erlang",
+    "error",
+    "setelement",
+    "self",
+    "+",
+    "h",
+    "hd",
+    "integer",
+    "string",
+    "unsafe",
+    "length",
+];
+const IMPORTS: [(u32, u32, u32); 7] =
+    [(4, 5, 1), (4, 6, 3), (4, 7, 0), (4, 8, 2), (1, 9, 1), (4, 10, 1), (4, 14, 1)];
+/// Exports: name, arity, label.
+pub const EXPORTS: [(u32, u32, u32); 1] = [(2, 1, 2)];
+/// Funs: name, arity (with free variables), label, index, free variables, unique number.
+pub const FUNS: [[u32; 6]; 1] = [[3, 2, G.1, 0, 1, 0]];
 /// zlib of one literal, `{a}`, stored without compression.
 const LITERALS: &[u8] = &[
     0, 0, 0, 14, 0x78, 0x01, 0x01, 14, 0, 0xf1, 0xff, 0, 0, 0, 1, 0, 0, 0, 6, 131, 104, 1, 119, 1,
@@ -21,6 +40,11 @@ const LITERALS: &[u8] = &[
 
 /// A file whose `f/1` has this body.
 pub fn module(body: &str) -> Vec<u8> {
+    with_tables(body, &EXPORTS, &FUNS)
+}
+
+/// The same with other tables of exports and funs.
+pub fn with_tables(body: &str, exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) -> Vec<u8> {
     let mut code = Vec::new();
     let header = "label 1\nfunc_info @1 @2 1\nlabel 2\n";
     let rest = format!("label {}\nfunc_info @1 @3 2\nlabel {}\nreturn\nint_code_end", G.0, G.1);
@@ -37,13 +61,13 @@ pub fn module(body: &str) -> Vec<u8> {
         atoms.push(atom.len() as u8);
         atoms.extend(atom.bytes());
     }
-    let exports = table(&[(2, 1, 2)]);
     let mut file = b"BEAM".to_vec();
-    let fun: Vec<u8> = [1u32, 3, 2, G.1, 0, 1, 0].iter().flat_map(|w| w.to_be_bytes()).collect();
+    let mut fun = (funs.len() as u32).to_be_bytes().to_vec();
+    fun.extend(funs.iter().flatten().flat_map(|w| w.to_be_bytes()));
     chunk(&mut file, b"AtU8", &atoms);
     chunk(&mut file, b"Code", &head);
     chunk(&mut file, b"ImpT", &table(&IMPORTS));
-    chunk(&mut file, b"ExpT", &exports);
+    chunk(&mut file, b"ExpT", &table(exports));
     chunk(&mut file, b"FunT", &fun);
     chunk(&mut file, b"LitT", &literals());
     let mut out = b"FOR1".to_vec();
@@ -124,9 +148,13 @@ fn operand(word: &str, code: &mut Vec<u8>) {
 fn number(tag: u8, value: u32, code: &mut Vec<u8>) {
     if value < 16 {
         code.push((value as u8) << 4 | tag);
-    } else {
-        assert!(value < 2048);
+    } else if value < 2048 {
         code.push(((value >> 8) as u8) << 5 | 8 | tag);
         code.push(value as u8);
+    } else {
+        // Five bytes, of which the first has the sign.
+        code.push(3 << 5 | 0x18 | tag);
+        code.push(0);
+        code.extend(value.to_be_bytes());
     }
 }
