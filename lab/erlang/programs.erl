@@ -23,6 +23,7 @@ program(mandelbrot) -> {fun none/1, fun programs_math:mandelbrot/2};
 program(binary_trees) -> {fun none/1, fun programs_search:binary_trees/2};
 program(sudoku) -> {fun none/1, fun programs_search:sudoku/2};
 program(json) -> {fun programs_text:documents/1, fun programs_text:json/2};
+program(json_library) -> {fun programs_text:library_documents/1, fun programs_text:json_library/2};
 program(words) -> {fun programs_text:write_text/1, fun programs_text:words/2};
 program(compile_stdlib) -> {fun none/1, fun compiles:stdlib/2};
 program(compile_lists) -> {fun compiles:sources/1, fun compiles:lists/2};

@@ -1,6 +1,6 @@
 %% Text: JSON there and back, and the words of a large file.
 -module(programs_text).
--export([documents/1, json/2, write_text/1, words/2]).
+-export([documents/1, json/2, library_documents/1, json_library/2, write_text/1, words/2]).
 
 %% So many orders, as a shop might send them.
 documents(Count) ->
@@ -16,6 +16,18 @@ item(I, J) ->
 json(Count, Documents) ->
     Text = iolist_to_binary(lab_json:encode(Documents)),
     Documents = lab_json:decode(Text),
+    Count = length(Documents),
+    ok.
+
+%% The same with a library that many have: mochijson2, of Debian's erlang-mochiweb.
+library_documents(Count) ->
+    code:which(mochijson2) =/= non_existing orelse
+        programs:missing("mochijson2 (apt-get install erlang-mochiweb)"),
+    documents(Count).
+
+json_library(Count, Documents) ->
+    Text = iolist_to_binary(mochijson2:encode(Documents)),
+    Documents = mochijson2:decode(Text, [{format, map}]),
     Count = length(Documents),
     ok.
 

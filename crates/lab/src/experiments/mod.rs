@@ -360,6 +360,7 @@ fn program_label(name: &str) -> String {
     match name {
         "nbody" => "N-body".to_owned(),
         "json" => "JSON both ways".to_owned(),
+        "json_library" => "JSON by mochijson2".to_owned(),
         "words" => "counting words".to_owned(),
         "compile_stdlib" => "compile stdlib".to_owned(),
         "dialyzer" => "dialyzer on stdlib".to_owned(),
