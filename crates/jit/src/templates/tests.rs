@@ -85,7 +85,15 @@ impl<'m> Compiler<'m> {
         self.a.jcc(Cc::Ne, fail);
     }
     fn arity_is(&mut self, r: R, n: u64, fail: Label) {
-        self.a.alu_mi(Alu::Cmp, r, -(TAG_BOXED as i32), header(TUPLE, n as usize) as i32);
+        // A record may be named with more elements than any tuple has.
+        let wanted = header(TUPLE, n.min(u64::from(u32::MAX)) as usize);
+        match i32::try_from(wanted) {
+            Ok(wanted) => self.a.alu_mi(Alu::Cmp, r, -(TAG_BOXED as i32), wanted),
+            Err(_) => {
+                self.a.mov_ri(RAX, wanted);
+                self.a.alu_mr(Alu::Cmp, r, -(TAG_BOXED as i32), RAX);
+            }
+        }
         self.a.jcc(Cc::Ne, fail);
     }
     /// Boxed, and of one of these kinds.
