@@ -79,7 +79,6 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("gc_bif1 f1 1 4 x0 x0; return", "guard BIF"),
     ("bif2 f1 3 x0 x0 x0; return", "builds nothing"),
     ("on_load; return", "without arguments"),
-    ("is_tagged_tuple f1 x0 0 @1; return", "empty tuple"),
     // Handlers.
     ("allocate_zero 1 1; try y0 f5; call 1 f2; label 5; deallocate 1; return", "wrong place"),
     (

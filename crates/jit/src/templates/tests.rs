@@ -65,6 +65,8 @@ impl<'m> Compiler<'m> {
                 }
                 self.arity_is(r, *n, fail)
             }
+            // Nothing has a tag and no elements.
+            (Opcode::IsTaggedTuple, [Arg::U(0), _]) => self.a.jmp(fail),
             (Opcode::IsTaggedTuple, [Arg::U(n), tag]) => {
                 self.low_bits(r, 3, TAG_BOXED, fail);
                 self.arity_is(r, *n, fail);
