@@ -54,7 +54,7 @@ others() ->
     Events = heard(Q, "ports", R, 8),
     port_control(Q, $f, ""),
     {Q, _} = erlang:system_profile(undefined, []),
-    t:p(ports, {by_turns([A || {profile, _, A, 0, T} <- Events, is_integer(T)]), length(Events) >= 8}),
+    t:p(ports, {t:by_turns([A || {profile, _, A, 0, T} <- Events, is_integer(T)]), length(Events) >= 8}),
     t:p(itself, of_one(Q, "ports")),
     port_close(Q).
 
@@ -80,12 +80,9 @@ ends() ->
     P = spawn(?MODULE, loop, []),
     P ! {answer, self()},
     receive ok -> ok end,
-    until(fun() -> erlang:system_profile() =:= undefined end),
+    t:await(fun() -> erlang:system_profile() =:= undefined end),
     t:p(ended, erlang:system_profile()),
     exit(P, kill).
-
-by_turns([A, B | Rest]) -> A =/= B andalso by_turns([B | Rest]);
-by_turns(_) -> true.
 
 port(File) -> (dbg:trace_port(file, File))().
 
@@ -101,12 +98,6 @@ of_one(Who, File) ->
     [E || E <- frames(B), element(2, E) =:= Who].
 frames(<<0, N:32, B:N/binary, Rest/binary>>) -> [binary_to_term(B) | frames(Rest)];
 frames(_) -> [].
-
-until(F) ->
-    case F() of
-        true -> ok;
-        false -> timer:sleep(5), until(F)
-    end.
 
 loop() ->
     receive

@@ -136,10 +136,7 @@ itself() ->
     Me = self(),
     Events = off(C),
     io:format("profiler ~p~n", [[E || {profile, P, _, _, _} = E <- Events, P =:= C]]),
-    io:format("by turns ~p~n", [by_turns([A || {profile, P, A, _, _} <- Events, P =:= Me])]).
-
-by_turns([A, B | Rest]) -> A =/= B andalso by_turns([B | Rest]);
-by_turns(_) -> true.
+    io:format("by turns ~p~n", [t:by_turns([A || {profile, P, A, _, _} <- Events, P =:= Me])]).
 
 ports() ->
     C = on([runnable_ports]),
@@ -152,7 +149,7 @@ ports() ->
     settle(),
     Events = off(C),
     Of = [E || E <- Events, element(2, E) =:= Port],
-    io:format("port ~p ~p ~p~n", [length(Of) >= 12, by_turns([element(3, E) || E <- Of]),
+    io:format("port ~p ~p ~p~n", [length(Of) >= 12, t:by_turns([element(3, E) || E <- Of]),
                                   lists:usort([{A, W} || {profile, _, A, W, _} <- Of])]),
     io:format("others ~p~n", [[E || E <- Events, is_pid(element(2, E))]]).
 

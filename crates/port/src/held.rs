@@ -5,10 +5,9 @@
 //! its other end open, and nobody else writes to it. So nothing tells it from output that was written
 //! at once but the time, and that is short: the sender's scheduler writes it when the turn is over,
 //! before it runs anybody else, and before it opens a port, does anything with another or calls a
-//! library. It
-//! holds back for one port at a time, which keeps what programs hear in order. Whoever ends the port,
-//! and who ends the machine, writes it first; what fails is no failure, since the program had not
-//! ended when this was sent.
+//! library. It holds back for one port at a time, which keeps what programs hear in order. Whoever
+//! ends the port, and who ends the machine, writes it first; what fails is no failure, since the
+//! program had not ended when this was sent.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

@@ -1,5 +1,5 @@
-//! `erlang:system_profile`: one process, or the driver of a port, hears when others become runnable and cease to be, when
-//! ports are at work, and when schedulers sleep and wake.
+//! `erlang:system_profile`: one process, or the driver of a port, hears when others become runnable
+//! and cease to be, when ports are at work, and when schedulers sleep and wake.
 //!
 //! What is told of processes and ports is told under one lock, together with what happened: a
 //! process is told to be inactive before anybody can have woken it. A scheduler that goes to sleep

@@ -1,7 +1,7 @@
 %% What the programs in this folder share: printing, catching, hiding a value
 %% from the compiler.
 -module(t).
--export([p/1, p/2, c/1, pc/1, pc/2, id/1, st/1, each/2, plain/1, tmp/1, flush/0, await/1, until/1, now/1]).
+-export([p/1, p/2, c/1, pc/1, pc/2, id/1, st/1, each/2, plain/1, tmp/1, flush/0, await/1, until/1, now/1, by_turns/1]).
 
 %% One term on one line, pids and the like made plain.
 p(Term) ->
@@ -89,3 +89,7 @@ await(Fun, N) ->
 %% A shell's commands that wait until this machine says that a program may go on: for as long, too.
 until(What) -> lists:concat(["for i in $(seq 500); do [ -e ", What, " ] && break; sleep 0.02; done; "]).
 now(What) -> ok = file:write_file(What, "").
+
+%% No two that are the same stand beside each other.
+by_turns([A, B | Rest]) -> A =/= B andalso by_turns([B | Rest]);
+by_turns(_) -> true.
