@@ -68,6 +68,8 @@ pub struct Heap {
     pub(crate) gc_count: Cell<u16>,
     /// How often there was one of late: see `gc.rs`.
     pub(crate) often: Cell<u8>,
+    /// Calls that may pass before the next is to give back: see `shed.rs`.
+    pub(crate) rest: Cell<u8>,
     /// Words outside the heap at which a collection is due.
     pub(crate) vheap_limit: Cell<u32>,
 }
@@ -165,6 +167,7 @@ impl Heap {
             max_words: Cell::new(0),
             gc_count: Cell::new(0),
             often: Cell::new(0),
+            rest: Cell::new(0),
             vheap_limit: Cell::new(MIN_VHEAP),
         }
     }

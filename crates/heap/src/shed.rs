@@ -20,6 +20,9 @@ const PAUSE: u32 = 15;
 /// Bytes outside the heap that are worth it: a small part of what the nearest cache holds, where as
 /// many bytes of the file go, too.
 const WORTH: usize = 8 << 10;
+/// So many bytes are given back together: looking takes longer than reading from the nearest cache,
+/// and as much of that may go to other blocks.
+const TOGETHER: usize = 12 << 10;
 /// Words of stack and dictionary that are looked at.
 const MOST: usize = 256;
 
@@ -38,6 +41,10 @@ impl Heap {
         let mark = self.mark.get();
         if mark >= NOWHERE {
             return self.note(mark);
+        }
+        let rest = self.rest.get();
+        if rest > 0 {
+            return self.rest.set(rest - 1);
         }
         if self.vheap.get() >= WORTH {
             // SAFETY: as the caller says.
@@ -67,17 +74,19 @@ impl Heap {
         // SAFETY: the chain's objects are live; the youngest come first, and nothing points to those
         // that are given back.
         unsafe {
-            let (mut p, mut bytes) = (self.off_heap.get(), 0);
+            let (mut p, mut bytes, mut last) = (self.off_heap.get(), 0, TOGETHER);
             while young(p as u64) {
                 let next = *next_word(p) as *mut u64;
                 if header_subtag(*p) == REFC_BIN {
-                    bytes += *p.add(1) as usize;
+                    last = *p.add(1) as usize;
+                    bytes += last;
                 }
                 release_one(p);
                 p = next;
             }
             self.off_heap.set(p);
             self.vheap.set(self.vheap.get().saturating_sub(bytes));
+            self.rest.set((TOGETHER / last.max(TOGETHER / 16)).saturating_sub(1) as u8);
         }
         self.htop.set(from);
     }
@@ -134,6 +143,27 @@ mod tests {
         }
         assert_eq!(h.sizes().off_heap_bytes, 40_000);
         assert!(old.as_tuple().is_some_and(|t| t.elements()[0].as_bytes() == Some(&[7; 40_000])));
+    }
+
+    #[test]
+    fn small_blocks_go_together() {
+        let h = Heap::new(600);
+        let held = |size: usize| {
+            h.whole_binary(BinRef::from_bytes(&vec![7; size]));
+            call(&h, Term::NIL)
+        };
+        h.whole_binary(BinRef::from_bytes(&[7; WORTH]));
+        call(&h, Term::NIL);
+        let n = TOGETHER / 2_000;
+        let all: Vec<usize> = (0..2 * n + 1).map(|_| held(2_000)).collect();
+        // The old one stays.
+        assert_eq!(
+            all,
+            [1].into_iter().chain(2..=n).chain([1]).chain(2..=n).chain([1]).collect::<Vec<_>>()
+        );
+        // Large ones have to wait once.
+        let all: Vec<usize> = (0..n + 2).map(|_| held(40_000)).collect();
+        assert_eq!(all, (2..=n).chain([1; 3]).collect::<Vec<_>>());
     }
 
     #[test]
