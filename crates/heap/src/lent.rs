@@ -1,13 +1,18 @@
-//! The message a process looks at while it decides whether to take it, where that message was not
-//! copied: its memory becomes part of the heap only when the message is taken, or when the heap is
-//! collected meanwhile.
+//! Messages that lie beside the heap.
+//!
+//! The one a process looks at while it decides whether to take it, where that was not copied: its
+//! memory becomes part of the heap only when the message is taken, or when the heap is collected
+//! meanwhile. And a small one for which the heap had no room when it came.
 
 use std::ptr;
 
 use kvik_term::word::NIL;
 use kvik_term::Term;
 
-use crate::frag::OwnedTerm;
+use crate::binary::release_until;
+use crate::copy;
+use crate::frag::{Frag, OwnedTerm};
+use crate::literal::Sharing;
 use crate::roots::Root;
 use crate::Heap;
 
@@ -46,5 +51,64 @@ impl Heap {
                 self.link(f, (*f).used);
             }
         }
+    }
+    /// A small term for which there is no room in the block, in a fragment; the collection that makes
+    /// room is due from then on. `None`: there is room, or the term has more words.
+    #[cold]
+    pub fn copy_beside<'h>(&'h self, t: Term<'_>, most: usize) -> Option<Term<'h>> {
+        if self.room() >= most {
+            return None;
+        }
+        let f = Frag::new(most).as_ptr();
+        // SAFETY: the new fragment has room for as many words and is ours alone; what off-heap objects
+        // the copy has become ours with it, or are given back.
+        unsafe {
+            let words = Frag::words(f);
+            let (mut top, mut off_heap) = (words, ptr::null_mut());
+            let sharing = &Sharing::now();
+            match copy::copy_up_to(t, sharing, &mut top, words.add(most), &mut off_heap) {
+                Some(w) => {
+                    (*f).used = top.offset_from(words) as usize;
+                    self.take_chain(off_heap);
+                    self.link(f, (*f).used);
+                    self.gc_due.set(true);
+                    Some(Term::from_word(w))
+                }
+                None => {
+                    release_until(off_heap, ptr::null_mut());
+                    Frag::free(f);
+                    None
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_term::cmp::eq_exact;
+
+    #[test]
+    fn what_finds_no_room_lies_beside_until_the_next_collection() {
+        let (from, mut to) = (Heap::new(1000), Heap::new(300));
+        let t = from.tuple(&[Term::int(1), from.binary(&[7; 1000]), from.list(&[Term::int(2); 10])]);
+        let holders = || from.off_heap_binaries()[0].2;
+        assert!(to.copy_beside(t, 64).is_none() && holders() == 1, "there is room");
+        while to.room() >= 20 {
+            to.tuple(&[Term::NIL; 9]);
+        }
+        assert!(to.copy_small(t, 64).is_none() && !to.gc_due());
+        assert!(to.copy_beside(t, 20).is_none(), "too large");
+        assert_eq!((holders(), to.sizes().fragments), (1, 0));
+        let copy = to.copy_beside(t, 64).expect("it fits").word();
+        assert!(to.gc_due() && holders() == 2 && to.sizes().fragments > 20);
+        // SAFETY: a term of that heap.
+        to.set_root(Root::Message, unsafe { Term::from_word(copy) });
+        to.collect_parked(false);
+        assert_eq!((to.sizes().fragments, holders()), (0, 2));
+        assert!(to.message().is_some_and(|copy| eq_exact(copy, t)));
+        drop(to);
+        assert_eq!(holders(), 1);
     }
 }

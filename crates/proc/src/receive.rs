@@ -119,11 +119,13 @@ impl Proc {
     /// Takes a message from a sender who has ended this process's wait, and may touch it so: a small
     /// one goes straight to the heap.
     #[inline]
-    pub(crate) fn accept(&self, t: Term<'_>) {
+    pub(crate) fn accept<'h>(&'h self, t: Term<'_>) {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(None, t);
         }
-        if !self.put_on_heap(|h| h.copy_small(t, LINE)) {
+        // A mailbox would be made for one that finds no room, and stay.
+        let copy = |h: &'h Heap| h.copy_small(t, LINE).or_else(|| h.copy_beside(t, SMALL_MESSAGE));
+        if !self.put_on_heap(copy) {
             self.mailbox.borrow_mut().push(OwnedTerm::message(t));
         }
     }

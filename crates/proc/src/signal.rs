@@ -192,7 +192,8 @@ fn end_wait(task: &Task) -> Option<Ticket> {
         None => sched::from_seat(task)?,
         parked => return parked,
     };
-    if ticket.private().has_signals() {
+    // Who sits down has handled all that had come until then.
+    if task.has_items() {
         woken(ticket);
         return None;
     }

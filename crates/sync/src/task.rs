@@ -144,6 +144,11 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
     pub fn is_closed(&self) -> bool {
         self.inbox.is_closed()
     }
+    /// Has something come in that the task has not taken?
+    #[inline]
+    pub fn has_items(&self) -> bool {
+        !self.inbox.is_empty()
+    }
     /// # Safety
     /// The caller ended this task's wait.
     unsafe fn recover(&self) -> Ticket<S, P, T, R> {
@@ -326,12 +331,12 @@ impl<S, P, T, const R: usize> Seat<S, P, T, R> {
     /// That task's, if it sits there.
     #[inline]
     pub fn take_if(&self, task: &Task<S, P, T, R>) -> Option<Ticket<S, P, T, R>> {
-        let t = self.0.take()?;
-        if std::ptr::eq(Arc::as_ptr(&t.task), task) {
-            return Some(t);
+        // SAFETY: a seat belongs to one thread, and nothing else looks into it meanwhile.
+        let sits = unsafe { &*self.0.as_ptr() }.as_ref();
+        match sits.is_some_and(|t| std::ptr::eq(Arc::as_ptr(&t.task), task)) {
+            true => self.0.take(),
+            false => None,
         }
-        self.0.set(Some(t));
-        None
     }
 }
 
