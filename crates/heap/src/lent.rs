@@ -92,7 +92,8 @@ mod tests {
     #[test]
     fn what_finds_no_room_lies_beside_until_the_next_collection() {
         let (from, mut to) = (Heap::new(1000), Heap::new(300));
-        let t = from.tuple(&[Term::int(1), from.binary(&[7; 1000]), from.list(&[Term::int(2); 10])]);
+        let t =
+            from.tuple(&[Term::int(1), from.binary(&[7; 1000]), from.list(&[Term::int(2); 10])]);
         let holders = || from.off_heap_binaries()[0].2;
         assert!(to.copy_beside(t, 64).is_none() && holders() == 1, "there is room");
         while to.room() >= 20 {

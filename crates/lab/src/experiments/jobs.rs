@@ -233,12 +233,13 @@ fn start(experiment: &'static str, what: &[&str], read: Reader) -> Job {
     Job { args, read, limit_seconds: 180, ..eval(experiment, "") }
 }
 
-/// So many processes take long to start and to end, whatever they do.
-const MANY: u64 = 1_000_000;
-/// Megabytes that as many take of whoever needs most for them, and a million messages in a mailbox.
-const TAKEN_BY_MANY: u64 = 2800;
+/// Megabytes that a million processes take of whoever needs most for them, and as many messages in a
+/// mailbox.
+const TAKEN_BY_MILLION: u64 = 2800;
 const TAKEN_BY_MILLION_MESSAGES: u64 = 100;
-/// What lies in files of 100 MB that are written anew, and what a thousand small programs take.
+/// What lies in a file of 100 MB that is written anew.
+const BESIDE_FILE: u64 = 256;
+/// The same in several, or what a thousand small programs take.
 const BESIDE_FILES: u64 = 512;
 /// Rounds of what is the same each time.
 const FEW: usize = 3;
@@ -251,12 +252,9 @@ fn ring(n: u64, messages: u64) -> Job {
     crowded(plain, n)
 }
 
-/// What has so many processes.
+/// What has so many processes, for which there is memory at hand.
 fn crowded(job: Job, n: u64) -> Job {
-    match n >= MANY {
-        true => Job { expected_mb: TAKEN_BY_MANY, ..job },
-        false => job,
-    }
+    Job { expected_mb: job.expected_mb.max(TAKEN_BY_MILLION * n / 1_000_000), ..job }
 }
 
 /// What takes two schedulers. One pair makes half as many round trips as two: no count to check.
@@ -306,7 +304,7 @@ fn files(sizes: &[&str]) -> Job {
     let matrix = [&[dir.as_str()], sizes].concat();
     let job = start("files", &[&["file_matrix", "start"], &matrix[..]].concat(), read_files);
     let task = Task::InC(words(&[&["files"], &matrix[..]].concat()));
-    Job { task, limit_seconds: 400, beside_mb: BESIDE_FILES, ..job }
+    Job { task, limit_seconds: 400, beside_mb: BESIDE_FILE, ..job }
 }
 
 /// The same with the flags that were once said to make files fast.
@@ -346,8 +344,8 @@ fn whole_files(sizes: &Sizes) -> [Job; 3] {
     let readfile = start("readfile", &["readfile", "start", kb, mb, large], read_rates);
     let lines = start("lines", &["lines", "start", COUNT], read_rates);
     [
-        Job { beside_mb: BESIDE_FILES, ..readfile },
-        Job { count: sizes.text_lines, beside_mb: BESIDE_FILES, ..lines },
+        Job { beside_mb: BESIDE_FILE, ..readfile },
+        Job { count: sizes.text_lines, beside_mb: BESIDE_FILE, ..lines },
         Job { whole: true, ..compiles },
     ]
 }

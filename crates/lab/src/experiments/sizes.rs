@@ -75,7 +75,7 @@ pub const WHOLE: Sizes = Sizes {
     pingpong: 2_000_000,
     ring: &[1, 10, 100, 1_000, 10_000, 1_000_000],
     ring_messages: 1_000_000,
-    waiting: 1_000_000,
+    waiting: 250_000,
     calls: 500_000,
     senders: 250_000,
     pairs: 3_000_000,
@@ -106,6 +106,8 @@ pub const WHOLE: Sizes = Sizes {
 
 /// Of experiments that are named, all there is.
 pub const NAMED: Sizes = Sizes {
+    pingpong: 10_000_000,
+    waiting: 1_000_000,
     lines: 25_000,
     lines_of_one: 40_000,
     ports: Some(Ports { megabytes: 256, opened: 600, rounds: 50 }),
