@@ -17,7 +17,7 @@ use std::cell::Cell;
 use kvik_sys::place::{cpu_nanos_of, Processors};
 
 /// Exchanges in a row, one write and then an answer, before its work is looked at.
-const ROW: u32 = 16;
+pub(crate) const ROW: u32 = 16;
 /// Exchanges from one look to the next.
 const LOOK: u32 = 64;
 /// Processor time of the program for an exchange: less than a wake-up across processors takes.
@@ -65,6 +65,10 @@ impl Program {
     /// It has said nothing since it was written to last: it has something to do.
     pub fn is_silent(&self) -> bool {
         self.asked
+    }
+    /// It was written to last, and has long answered each write before the next.
+    pub fn owes_one(&self) -> bool {
+        self.asked && self.used.is_some()
     }
     /// It is to be written to: it will be woken here until what this answers is dropped.
     pub fn wakes(&mut self, pid: i32) -> Option<Here> {
@@ -158,6 +162,9 @@ mod tests {
         let all = Processors::of(pid).unwrap();
         let mut p = Program::default();
         waited(1);
+        exchange(&mut p, pid, ROW - 1);
+        assert!(!p.owes_one());
+        let mut p = Program::default();
         // With one processor there is nothing to choose.
         let some = u32::from(all.count() > 1);
         assert_eq!(exchange(&mut p, pid, ROW + LOOK - 1), 0);
@@ -176,7 +183,9 @@ mod tests {
         drop(here);
         assert_eq!(Processors::of(pid), Ok(all));
         // A second write before the answer: it begins anew when it has answered both.
+        assert!(p.owes_one());
         assert!(p.wakes(pid).is_none());
+        assert!(!p.owes_one());
         assert_eq!(exchange(&mut p, pid, 4 * LOOK), 0);
         p.answers();
         assert_eq!(exchange(&mut p, pid, ROW + LOOK - 1), 0);

@@ -25,8 +25,9 @@ use crate::starter::{self, Job, Start, SHELL};
 
 /// Reads of one turn; then others have theirs.
 const READS: usize = 4;
-/// Writes from another scheduler, one after the other, before the input goes to that one's poll set.
-const AWAY: u32 = 8;
+/// Writes from another scheduler, one after the other, before the input goes to that one's poll set:
+/// by then it is known who answers each of them, and what each set is owed.
+const AWAY: u32 = 2 * beside::ROW;
 /// What may be written to a pipe that blocks, once it is writable.
 const SAFE_WRITE: usize = 4096;
 /// `port_control` of descriptors: this and 100 asks for a terminal's size.
@@ -48,6 +49,8 @@ struct Pipes {
     home: usize,
     away: u32,
     beside: beside::Program,
+    /// It answers each write, and has not answered the last.
+    owed: Option<poll::Owed>,
     decoder: Input,
     packet: u8,
     queue: OutQueue,
@@ -206,6 +209,7 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         home: 0,
         away: 0,
         beside: beside::Program::default(),
+        owed: None,
         decoder: Input::new(o.line, o.packet),
         packet: o.packet,
         queue: OutQueue::default(),
@@ -217,6 +221,12 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         status: None,
         ended: false,
     }
+}
+
+/// Is there less under way where a port may go than where it is? By what either is owed, this port's
+/// answer being among it or not.
+fn lighter(there: usize, here: usize, counted: bool) -> bool {
+    there < here + usize::from(!counted)
 }
 
 impl Pipes {
@@ -246,6 +256,8 @@ impl Pipes {
     fn write_waking(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
         let pid = self.child.as_ref().map(|c| c.pid);
         let _here = pid.and_then(|pid| self.beside.wakes(pid));
+        let owes = self.beside.owes_one();
+        self.owed = owes.then(|| self.owed.take().unwrap_or_else(|| poll::Owed::to(self.home)));
         self.try_write(slices)
     }
     /// Is so much to be held back to the end of the turn? Where the program has something to do, and
@@ -316,6 +328,7 @@ impl Pipes {
                 Err(e) => return Err(Exit::Posix(e)),
             };
             self.beside.answers();
+            self.owed = None;
             if matches!(self.decoder, Input::Line(..)) {
                 core.count_input(n);
             }
@@ -358,7 +371,8 @@ impl Pipes {
     }
 
     /// Who writes from another scheduler each time would be woken there by the one, run here, and
-    /// write from here: the answer is then waited for where he writes.
+    /// write from here: the answer is then waited for where he writes. Not so where that set is owed
+    /// as many answers as this one: chains that all went one way would leave a processor idle.
     fn follow(&mut self, core: &Core) {
         let Some(here) = current().filter(|i| *i != self.home) else {
             return self.away = 0;
@@ -368,12 +382,16 @@ impl Pipes {
             return;
         }
         self.away = 0;
+        if !lighter(poll::owed(here), poll::owed(self.home), self.owed.is_some()) {
+            return;
+        }
         let Some(input) = &self.input else { return };
         let i = Interest { read: true, write: false, edge: true };
         poll::remove(self.home, input.as_raw_fd());
         // What is there by now is told by the new one.
         if poll::add(here, input.as_raw_fd(), Source::Input, core.id, i).is_ok() {
             self.home = here;
+            self.owed = self.owed.take().map(|_| poll::Owed::to(here));
         } else {
             let _ = poll::add(self.home, input.as_raw_fd(), Source::Input, core.id, i);
         }
@@ -406,6 +424,7 @@ impl Pipes {
         };
         poll::remove(core.home, child.pidfd.as_raw_fd());
         self.child = None;
+        self.owed = None;
         self.status = Some(status);
         if self.exit_status && (self.ended || self.input.is_none()) {
             return self.report_end(core);
@@ -517,6 +536,7 @@ impl Driver for Pipes {
     }
 
     fn stop(&mut self, core: &mut Core) {
+        self.owed = None;
         if let Some(f) = self.input.take() {
             poll::remove(self.home, f.as_raw_fd());
         }
@@ -530,5 +550,28 @@ impl Driver for Pipes {
 
     fn os_pid(&self) -> Option<i32> {
         self.begun.as_ref()?.pid()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_spread() {
+        // Alone, whether it is known to answer or not.
+        assert!(lighter(0, 1, true) && lighter(0, 0, false));
+        // As much there as here, or more.
+        assert!(!lighter(4, 4, true) && !lighter(5, 3, true) && !lighter(1, 0, false));
+        assert!(lighter(3, 5, true));
+    }
+    #[test]
+    fn what_is_owed_is_counted() {
+        let last = poll::count() - 1;
+        let before = poll::owed(last);
+        let one = poll::Owed::to(last);
+        assert_eq!(poll::owed(last), before + 1);
+        drop(one);
+        assert_eq!(poll::owed(last), before);
     }
 }

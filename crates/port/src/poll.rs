@@ -53,6 +53,8 @@ struct Set {
     ready_count: AtomicUsize,
     timers: Mutex<BinaryHeap<Reverse<Timer>>>,
     held: Slot,
+    /// Programs that are to be heard of here, answer each write, and have not answered the last.
+    owed: AtomicUsize,
     /// When the first timer fires, in nanoseconds of the monotonic clock; `i64::MAX` for never.
     first_timer: AtomicI64,
 }
@@ -77,6 +79,7 @@ pub fn init(schedulers: usize) -> Result<()> {
                 ready_count: AtomicUsize::new(0),
                 timers: Mutex::default(),
                 held: Slot::default(),
+                owed: AtomicUsize::new(0),
                 first_timer: AtomicI64::new(i64::MAX),
             })
         })
@@ -104,6 +107,29 @@ fn set(i: usize) -> Option<&'static Set> {
 /// What the scheduler of a set holds back.
 pub(crate) fn held(scheduler: usize) -> Option<&'static Slot> {
     sets().get(scheduler).map(|s| &s.held)
+}
+
+/// One program more of this set owes an answer, until this is dropped.
+pub(crate) struct Owed(Option<&'static Set>);
+impl Owed {
+    pub fn to(home: usize) -> Owed {
+        let s = set(home);
+        if let Some(s) = s {
+            s.owed.fetch_add(1, Ordering::Relaxed);
+        }
+        Owed(s)
+    }
+}
+impl Drop for Owed {
+    fn drop(&mut self) {
+        if let Some(s) = self.0 {
+            s.owed.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+/// How many answers a set is owed now.
+pub(crate) fn owed(home: usize) -> usize {
+    set(home).map_or(0, |s| s.owed.load(Ordering::Relaxed))
 }
 
 /// What a poll set holds: how many descriptors, how many of them wait to be served, and how many
