@@ -74,7 +74,7 @@ grandchild() ->
     t:p({not_yet, receive {P2, M3} -> M3 after 100 -> none end}),
     t:p({eof, receive {P2, M4} -> M4 after 3000 -> none end}),
     catch port_close(P2),
-    P3 = sh("(cat >/dev/null; sleep 2) & exit 0", [exit_status]),
+    P3 = sh("exec 3<&0; (cat <&3 >/dev/null; sleep 2) & exit 0", [exit_status]),
     t:p({reader_stays, t:c(fun() -> port_command(P3, "x") end)}),
     port_close(P3),
     flush().
