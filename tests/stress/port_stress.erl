@@ -66,6 +66,11 @@ run(killed) ->
 %% ---- more descriptors than there may be (ulimit -n 200) ----
 
 run(descriptors) ->
+    %% Programs that have not begun yet leave others some.
+    Closed = [P || _ <- lists:seq(1, 300), P <- [opened()], port_close(P)],
+    Some = [begin {ok, F} = file:open("/dev/null", [read, raw]), F end || _ <- lists:seq(1, 10)],
+    [ok = file:close(F) || F <- Some],
+    [receive {'EXIT', P, normal} -> ok end || P <- Closed],
     Counts = [begin
                   {Ps, emfile} = open_all([]),
                   emfile = opened(),

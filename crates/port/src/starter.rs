@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
-use std::os::fd::{OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use kvik_sys::spawn::{spawn, Child, Program};
@@ -15,8 +15,8 @@ use kvik_sys::{fd, file, Errno, Result};
 use crate::driver::Ready;
 use crate::{poll, table};
 
-/// The most programs that wait to be started. Each holds two descriptors.
-const MOST: usize = 256;
+/// The most programs that wait to be started.
+const MOST: usize = 512;
 pub(crate) const SHELL: &CStr = c"/bin/sh";
 
 /// A program to start, and its ends of the pipes.
@@ -30,6 +30,15 @@ pub(crate) struct Job {
     pub close_from: RawFd,
     /// Closed once the program has them.
     pub ends: [OwnedFd; 2],
+}
+
+impl Job {
+    /// Those that wait hold descriptors, of which an eighth is left for everything else. A new one
+    /// is the least that is free, so its number tells how many there are.
+    fn leaves_room(&self) -> bool {
+        let highest = self.ends.iter().map(|fd| fd.as_raw_fd() as u64).max();
+        highest.is_some_and(|fd| fd < fd::limit() / 8 * 7)
+    }
 }
 
 /// What became of a job.
@@ -93,10 +102,11 @@ fn queue() -> MutexGuard<'static, Queue> {
 /// Starts a program for a port, now or soon.
 pub(crate) fn start(job: Job, port: u32, home: usize) -> Arc<Start> {
     let start = Arc::<Start>::default();
+    let leaves_room = job.leaves_room();
     let mut q = queue();
     let able = q.has_thread || begin_thread().is_ok();
     q.has_thread = able;
-    if !able || q.open >= MOST {
+    if !able || !leaves_room || q.open >= MOST {
         drop(q);
         start.set(run(job));
         return start;

@@ -227,6 +227,16 @@ pub fn adopt(fd: RawFd) -> Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// How many descriptors the program may have now (`ulimit -n`). 0 where nobody knows.
+pub fn limit() -> u64 {
+    let mut l = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is ours to write.
+    match unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut l) } {
+        0 => l.rlim_cur,
+        _ => 0,
+    }
+}
+
 /// Closes, telling of an error that the close brings to light.
 pub fn close(fd: OwnedFd) -> Result<()> {
     use std::os::fd::IntoRawFd;

@@ -10,7 +10,7 @@ pub(super) fn check_io<'h>(p: &'h Proc) -> BifResult<'h> {
         Ok(a) => Ok(Term::from(a)),
         Err(_) => Err(p.system_limit()),
     };
-    let most = h.integer(most_descriptors());
+    let most = h.unsigned(kvik_sys::fd::limit());
     let mut sets = Vec::new();
     for s in kvik_port::poll::sizes() {
         let int = |n: usize| h.integer(n as i64);
@@ -36,12 +36,4 @@ pub(super) fn check_io<'h>(p: &'h Proc) -> BifResult<'h> {
         sets.push(h.list(&items));
     }
     Ok(h.list(&sets))
-}
-
-/// How many files this program may have open.
-fn most_descriptors() -> i64 {
-    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let line = limits.lines().find_map(|l| l.strip_prefix("Max open files"));
-    let now = line.and_then(|l| l.split_whitespace().next()?.parse().ok());
-    now.unwrap_or(0)
 }
