@@ -163,10 +163,10 @@ fn origin(data: &Value) -> String {
         .map(|p| format!("{}: {}", word(&p["label"]), word(&p["version"])))
         .collect();
     format!(
-        "Medians of {} rounds{} on {} ({} cores, Linux {}), {}, by `kvik bench` in full, with the middle \
-         95% of resampled medians; above 1 kvik is better, and ≈ marks what is within the spread of \
-         the rounds. A number in brackets is how many rows of the report a line is the geometric \
-         mean of. {}.",
+        "Medians of {} rounds{} on {} ({} cores, Linux {}), {}, by `kvik bench` in full, with the \
+         middle 95% of resampled medians; above 1 kvik is better, and ≈ marks what is within the \
+         spread of the rounds. A number in brackets is how many rows of the report a line is the \
+         geometric mean of. {}.",
         data["rounds"],
         fewer(data),
         word(&machine["model"]),
