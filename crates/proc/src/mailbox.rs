@@ -220,7 +220,7 @@ impl Mailbox {
     }
     /// Gives each message a slot.
     #[inline]
-    fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         if self.fresh_len > 0 {
             self.settle_all();
         }
