@@ -1,41 +1,51 @@
-//! Has a program that answers at once woken on the processor that its scheduler runs on.
+//! Has a program that answers at once run on the processor that its scheduler runs on.
 //!
 //! Who writes to a sleeping program is about to sleep himself, and so will the program be when it has
 //! answered. The kernel does not know that: it wakes the program on a processor that is idle, where
 //! there is one, and that one wakes the first; each wake-up goes across, and takes several times what
 //! both do for a line. Here they take turns on one processor, without interrupts and with warm caches.
 //!
-//! For the length of the write that wakes it the program may run here only; it is queued here then,
-//! and may run anywhere again before it runs at all. It stays where it is until the kernel has a
-//! reason to move it. Only one is moved that is worth it: it has long answered each write before the
+//! Only one is kept here (`kept.rs`) that is worth it: it has long answered each write before the
 //! next, with little work; and this scheduler does nothing but wait for few such programs. One that
 //! still owes an answer to an earlier write is at work, and better so at the same time as we are; of
-//! one that leaves a write without an answer we think so for good.
+//! one that leaves a write without an answer we think so for good. And only one that cannot tell
+//! (`plain.rs`): it starts nothing that would have to stay where it is, and never asks where that is.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use kvik_sys::place::{cpu_nanos_of, Processors};
+
+use crate::kept::Kept;
+use crate::{plain, poll};
 
 /// Exchanges in a row, one write and then an answer, before its work is looked at.
 pub(crate) const ROW: u32 = 16;
 /// Exchanges from one look to the next.
 const LOOK: u32 = 64;
-/// Processor time of the program for an exchange: less than a wake-up across processors takes.
-const LIGHT_NS: i64 = 20_000;
+/// Processor time of the program for an exchange: less than the two wake-ups across processors take.
+/// Half of it may be that of waking us.
+const LIGHT_NS: i64 = 40_000;
 /// Events of one wait. Where there are more, enough is under way to keep all processors awake.
 const FEW: usize = 8;
 
 thread_local! {
-    /// This thread has waited for events, of which few came, and has done little since.
-    static WAITS: Cell<bool> = const { Cell::new(false) };
+    /// The scheduler that this thread is, if it has waited for events, of which few came, and has
+    /// done little since.
+    static WAITS: Cell<Option<usize>> = const { Cell::new(None) };
 }
 /// The thread waited, and so many events came.
-pub(crate) fn waited(events: usize) {
-    WAITS.set(events <= FEW);
+pub(crate) fn waited(scheduler: usize, events: usize) {
+    if events <= FEW {
+        WAITS.set(Some(scheduler));
+    } else {
+        goes_on(scheduler);
+    }
 }
 /// It has other things to do, and only looked for events.
-pub(crate) fn goes_on() {
-    WAITS.set(false);
+pub(crate) fn goes_on(scheduler: usize) {
+    WAITS.set(None);
+    poll::keeps(scheduler).into_iter().for_each(|k| k.let_go());
 }
 
 /// What is known of a program.
@@ -51,8 +61,11 @@ pub(crate) struct Program {
     used: Option<i64>,
     /// It is worth it, and may run on these.
     light: Option<Processors>,
-    /// It is to be left alone for good: somebody says where it runs, or we may not.
+    /// Whether it starts no others, once that was looked at.
+    plain: Option<bool>,
+    /// Somebody else says where it runs, or we may not: it is left alone for good.
     alone: bool,
+    kept: Option<Arc<Kept>>,
 }
 
 impl Program {
@@ -70,144 +83,189 @@ impl Program {
     pub fn owes_one(&self) -> bool {
         self.asked && self.used.is_some()
     }
-    /// It is to be written to: it will be woken here until what this answers is dropped.
-    pub fn wakes(&mut self, pid: i32) -> Option<Here> {
+    /// It is to be written to: has it wake here, if that is better.
+    pub fn wakes(&mut self, pid: i32) {
         if std::mem::replace(&mut self.asked, true) {
             self.owes = self.owes.saturating_add(1);
-            (self.row, self.used, self.light) = (0, None, None);
-            return None;
+            self.goes_where_it_likes();
+            return;
         }
         if self.owes > 0 {
-            return None;
+            return;
         }
         self.row += 1;
         if self.row >= if self.used.is_some() { LOOK } else { ROW } {
             self.look(pid);
         }
-        if !WAITS.get() {
-            return None;
+        if let (Some(all), Some(scheduler)) = (self.light, WAITS.get()) {
+            self.keep(pid, all, scheduler);
         }
-        let all = self.light?;
-        let here = Here::keep(pid, all);
-        if here.is_none() {
+    }
+    fn keep(&mut self, pid: i32, all: Processors, scheduler: usize) {
+        if self.kept.as_ref().is_some_and(|k| k.stays(scheduler)) {
+            return;
+        }
+        self.kept = Kept::new(pid, all, scheduler);
+        if self.kept.is_none() {
             (self.light, self.alone) = (None, true);
         }
-        here
+    }
+    /// It begins anew, and may run where it might before. So it does when it ends or its port.
+    pub fn goes_where_it_likes(&mut self) {
+        (self.row, self.used, self.light) = (0, None, None);
+        self.kept.take().into_iter().for_each(|k| k.let_go());
     }
     #[cold]
     fn look(&mut self, pid: i32) {
         let exchanges = i64::from(self.row);
         self.row = 0;
-        let Some(now) = cpu_nanos_of(pid).ok().filter(|_| !self.alone) else { return };
-        let spent = self.used.replace(now).map(|before| now - before);
+        self.alone |= self.kept.as_ref().is_some_and(|k| !k.is_ours());
+        let now = cpu_nanos_of(pid).ok().filter(|_| !self.alone);
+        let spent = now.and_then(|now| self.used.replace(now).map(|before| now - before));
         let is_light = spent.is_some_and(|ns| ns < LIGHT_NS * exchanges);
-        let many = || Processors::of(pid).ok().filter(|p| p.count() > 1);
-        self.light = if is_light { self.light.or_else(many) } else { None };
-    }
-}
-
-/// A program that may run here only, until this is dropped.
-pub(crate) struct Here {
-    pid: i32,
-    all: Processors,
-}
-impl Here {
-    /// None where it may not run here anyway, or on others than are known.
-    fn keep(pid: i32, all: Processors) -> Option<Here> {
-        let here = Processors::here().filter(|here| all.has(here))?;
-        if Processors::of(pid) != Ok(all) {
-            return None;
+        if !is_light {
+            self.light = None;
+            self.kept.take().into_iter().for_each(|k| k.let_go());
+        } else if self.light.is_none() {
+            self.alone |= !*self.plain.get_or_insert_with(|| plain::is_plain(pid));
+            let many = || Processors::of(pid).ok().filter(|p| p.count() > 1);
+            self.light = if self.alone { None } else { many() };
         }
-        here.keep(pid).ok()?;
-        Some(Here { pid, all })
     }
 }
-impl Drop for Here {
+impl Drop for Program {
     fn drop(&mut self) {
-        // The program may have ended, by which nothing is lost.
-        let _ = self.all.keep(self.pid);
+        self.goes_where_it_likes();
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Child, Command};
+    use std::process::{Child, Command, Stdio};
 
     use super::*;
+    use crate::kept::ONE_TEST;
 
-    /// A program that does nothing, and has come to that. One that has just been started still works:
-    /// it finds its libraries.
-    fn stopped() -> Child {
-        let program = Command::new("/bin/sh").args(["-c", "kill -STOP $$"]).spawn().unwrap();
+    /// A program that waits for a line, and has come to that: one that has just been started still
+    /// works, as it finds its libraries.
+    fn program(path: &str, args: &[&str]) -> Child {
+        let program = Command::new(path).args(args).stdin(Stdio::piped()).spawn().unwrap();
         let stat = format!("/proc/{}/stat", program.id());
-        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+        while !std::fs::read_to_string(&stat).unwrap().contains(") S ") {
             std::thread::yield_now();
         }
         program
     }
-    /// Exchanges with a program that does nothing.
-    fn exchange(p: &mut Program, pid: i32, times: u32) -> u32 {
-        (0..times)
-            .filter(|_| {
-                p.answers();
-                p.wakes(pid).is_some()
-            })
-            .count() as u32
+    fn end(mut program: Child) {
+        drop(program.stdin.take());
+        program.wait().unwrap();
+    }
+    fn exchange(p: &mut Program, pid: i32, times: u32) {
+        for _ in 0..times {
+            p.answers();
+            p.wakes(pid);
+        }
+    }
+    /// It may run where we may, whose child it is.
+    fn is_free(pid: i32) -> bool {
+        Processors::of(pid) == Processors::of(0)
+    }
+    /// Where there is one processor only, there is nothing to see.
+    fn is_kept(pid: i32) -> bool {
+        Processors::of(pid).unwrap().count() == 1
     }
 
     #[test]
     fn only_who_answers_each_time_with_little_work() {
-        let mut stopped = stopped();
-        let pid = stopped.id() as i32;
-        let all = Processors::of(pid).unwrap();
+        let _one = ONE_TEST.lock();
+        let cat = program("/bin/cat", &[]);
+        let pid = cat.id() as i32;
         let mut p = Program::default();
-        waited(1);
+        waited(0, 1);
         exchange(&mut p, pid, ROW - 1);
         assert!(!p.owes_one());
-        let mut p = Program::default();
-        // With one processor there is nothing to choose.
-        let some = u32::from(all.count() > 1);
-        assert_eq!(exchange(&mut p, pid, ROW + LOOK - 1), 0);
-        assert_eq!(exchange(&mut p, pid, 2 * LOOK), some * 2 * LOOK);
-        goes_on();
-        assert_eq!(exchange(&mut p, pid, LOOK), 0);
-        waited(FEW + 1);
-        assert_eq!(exchange(&mut p, pid, LOOK), 0);
-        waited(FEW);
-        assert_eq!(exchange(&mut p, pid, LOOK), some * LOOK);
-        // It may run where it might before, and runs here only meanwhile.
-        assert_eq!(Processors::of(pid), Ok(all));
-        p.answers();
-        let here = p.wakes(pid);
-        assert_eq!(Processors::of(pid).unwrap().count(), 1.max(all.count() * (1 - some)));
-        drop(here);
-        assert_eq!(Processors::of(pid), Ok(all));
+        exchange(&mut p, pid, LOOK);
+        assert!(p.owes_one() && is_free(pid));
+        exchange(&mut p, pid, 1);
+        assert!(is_kept(pid));
+        // As long as it is so, and no longer.
+        exchange(&mut p, pid, 3 * LOOK);
+        assert!(is_kept(pid));
+        goes_on(0);
+        assert!(is_free(pid));
+        exchange(&mut p, pid, LOOK);
+        assert!(is_free(pid));
+        waited(0, FEW);
+        exchange(&mut p, pid, 1);
+        assert!(is_kept(pid));
+        waited(0, FEW + 1);
+        assert!(is_free(pid));
+        waited(0, 0);
+        exchange(&mut p, pid, 1);
+        assert!(is_kept(pid));
         // A second write before the answer: it begins anew when it has answered both.
-        assert!(p.owes_one());
-        assert!(p.wakes(pid).is_none());
-        assert!(!p.owes_one());
-        assert_eq!(exchange(&mut p, pid, 4 * LOOK), 0);
+        p.wakes(pid);
+        assert!(!p.owes_one() && is_free(pid));
+        exchange(&mut p, pid, 4 * LOOK);
+        assert!(is_free(pid));
         p.answers();
-        assert_eq!(exchange(&mut p, pid, ROW + LOOK - 1), 0);
-        assert_eq!(exchange(&mut p, pid, 1), some);
-        // Somebody else says where it runs.
+        exchange(&mut p, pid, ROW + LOOK);
+        assert!(is_kept(pid));
+        // Its port ends.
+        drop(p);
+        assert!(is_free(pid));
+        end(cat);
+    }
+
+    #[test]
+    fn who_is_kept_by_others_stays_there() {
+        let _one = ONE_TEST.lock();
+        let cat = program("/bin/cat", &[]);
+        let pid = cat.id() as i32;
+        let all = Processors::of(pid).unwrap();
+        let mut p = Program::default();
+        waited(0, 1);
+        exchange(&mut p, pid, ROW + LOOK);
+        // Somebody says that it may run anywhere, which is not what we said.
+        all.keep(pid).unwrap();
+        exchange(&mut p, pid, LOOK);
+        if all.count() > 1 {
+            assert!(p.alone && !is_kept(pid));
+        }
+        // And that it may run on one processor only, before we say so.
         Processors::here().unwrap().keep(pid).unwrap();
-        assert_eq!(exchange(&mut p, pid, 4 * LOOK), 0);
+        let mut p = Program::default();
+        exchange(&mut p, pid, 4 * LOOK);
+        drop(p);
         assert_eq!(Processors::of(pid).unwrap().count(), 1);
-        stopped.kill().unwrap();
-        stopped.wait().unwrap();
+        end(cat);
+    }
+
+    #[test]
+    fn who_could_tell_is_left_alone() {
+        let _one = ONE_TEST.lock();
+        let sh = program("/bin/sh", &["-c", "read line"]);
+        let pid = sh.id() as i32;
+        let mut p = Program::default();
+        waited(0, 1);
+        exchange(&mut p, pid, ROW + 4 * LOOK);
+        assert!(p.owes_one() && is_free(pid));
+        end(sh);
     }
 
     #[test]
     fn who_works_is_left_alone() {
+        let _one = ONE_TEST.lock();
         let me = std::process::id() as i32;
         let mut p = Program::default();
-        waited(1);
+        p.plain = Some(true);
+        waited(0, 1);
+        exchange(&mut p, me, ROW);
         for _ in 0..3 {
-            assert_eq!(exchange(&mut p, me, ROW), 0);
             let from = cpu_nanos_of(me).unwrap();
             while cpu_nanos_of(me).unwrap() - from < LIGHT_NS * i64::from(2 * LOOK) {}
-            assert_eq!(exchange(&mut p, me, LOOK), 0);
+            exchange(&mut p, me, LOOK);
+            assert!(p.owes_one() && p.light.is_none());
         }
     }
 }

@@ -6,7 +6,7 @@ use kvik_sys::signal::{self, Action, SIGINT, SIGQUIT, SIGTSTP};
 use kvik_sys::{fd, tty as terminal, Errno, Result};
 
 use crate::pause::{self, Alone};
-use crate::{held, signals, tty};
+use crate::{signals, tty};
 
 /// What the keys do that send signals.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -53,7 +53,7 @@ pub fn init(mode: Mode) -> Result<()> {
 pub fn requested() {
     let Some(menu) = MENU.get() else { return };
     if !pause::ask(*menu) {
-        held::write_all();
+        crate::settle();
         tty::restore();
         std::process::exit(0);
     }

@@ -51,7 +51,7 @@ pub(crate) fn write_but(port: u32) {
     slot.filter(|s| s.0.load(Relaxed) != port + 1).into_iter().for_each(write_of);
 }
 /// Writes what all hold back: the machine ends.
-pub fn write_all() {
+pub(crate) fn write_all() {
     for s in (0..poll::count()).filter_map(poll::held) {
         if let Some(port) = s.0.load(Relaxed).checked_sub(1).and_then(table::get) {
             port.write_held();

@@ -18,12 +18,14 @@ pub mod inet;
 pub mod info;
 pub mod input;
 pub mod iodata;
+mod kept;
 mod lock;
 pub mod options;
 pub mod packet;
 pub mod packet_term;
 pub mod pause;
 pub mod pipes;
+mod plain;
 pub mod poll;
 pub mod port;
 pub mod processes;
@@ -50,6 +52,12 @@ pub fn install(schedulers: usize) -> kvik_sys::Result<()> {
     ram_file::install();
     tty::install();
     signals::init()
+}
+
+/// The machine ends: programs hear what was held back, and may run where they might before.
+pub fn settle() {
+    held::write_all();
+    kept::let_go_all();
 }
 
 use std::sync::{OnceLock, RwLock};

@@ -254,8 +254,9 @@ impl Pipes {
 
     /// The same where its program may sleep.
     fn write_waking(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
-        let pid = self.child.as_ref().map(|c| c.pid);
-        let _here = pid.and_then(|pid| self.beside.wakes(pid));
+        if let Some(child) = &self.child {
+            self.beside.wakes(child.pid);
+        }
         let owes = self.beside.owes_one();
         self.owed = owes.then(|| self.owed.take().unwrap_or_else(|| poll::Owed::to(self.home)));
         self.try_write(slices)
@@ -419,6 +420,8 @@ impl Pipes {
 
     fn child_ended(&mut self, core: &mut Core) -> Flow {
         let Some(child) = &self.child else { return Ok(()) };
+        // Not when it is reaped, and another may have its number.
+        self.beside.goes_where_it_likes();
         let Some(status) = reap(child.pid) else {
             return Ok(());
         };
@@ -537,6 +540,7 @@ impl Driver for Pipes {
 
     fn stop(&mut self, core: &mut Core) {
         self.owed = None;
+        self.beside.goes_where_it_likes();
         if let Some(f) = self.input.take() {
             poll::remove(self.home, f.as_raw_fd());
         }

@@ -16,6 +16,7 @@ use kvik_sys::{signal, Errno, Result};
 
 use crate::driver::Ready;
 use crate::held::{self, Slot};
+use crate::kept::Keeps;
 use crate::{beside, pause, signals, table};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
@@ -53,6 +54,7 @@ struct Set {
     ready_count: AtomicUsize,
     timers: Mutex<BinaryHeap<Reverse<Timer>>>,
     held: Slot,
+    keeps: Keeps,
     /// Programs that are to be heard of here, answer each write, and have not answered the last.
     owed: AtomicUsize,
     /// When the first timer fires, in nanoseconds of the monotonic clock; `i64::MAX` for never.
@@ -79,6 +81,7 @@ pub fn init(schedulers: usize) -> Result<()> {
                 ready_count: AtomicUsize::new(0),
                 timers: Mutex::default(),
                 held: Slot::default(),
+                keeps: Keeps::default(),
                 owed: AtomicUsize::new(0),
                 first_timer: AtomicI64::new(i64::MAX),
             })
@@ -107,6 +110,11 @@ fn set(i: usize) -> Option<&'static Set> {
 /// What the scheduler of a set holds back.
 pub(crate) fn held(scheduler: usize) -> Option<&'static Slot> {
     sets().get(scheduler).map(|s| &s.held)
+}
+
+/// The programs that the scheduler of a set keeps where it runs.
+pub(crate) fn keeps(scheduler: usize) -> Option<&'static Keeps> {
+    set(scheduler).map(|s| &s.keeps)
 }
 
 /// One program more of this set owes an answer, until this is dropped.
@@ -283,10 +291,10 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
     let pending = s.ready_count.load(Ordering::Acquire) > 0;
     let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
     let served = ROOM.with_borrow_mut(|(events, buffer)| {
-        let mut n = s.poller.wait(events, timeout).unwrap_or(0);
+        let mut n = s.keeps.wait(&s.poller, events, timeout).unwrap_or(0);
         match timeout {
-            Some(t) if t.is_zero() => beside::goes_on(),
-            _ => beside::waited(n),
+            Some(t) if t.is_zero() => beside::goes_on(scheduler),
+            _ => beside::waited(scheduler, n),
         }
         woken();
         for e in events.iter() {

@@ -8,7 +8,7 @@ use kvik_sys::signal::{self, Action, NAMES, SIGCONT, SIGINT};
 use kvik_term::{am, Atom};
 
 use crate::host::host;
-use crate::{breaks, held, tty};
+use crate::{breaks, tty};
 
 /// `os:set_signal/2`. `None`: no such signal. As in OTP, nobody is told of one that cannot be set
 /// (SIGSTOP).
@@ -50,7 +50,7 @@ fn tell(n: i32) {
     let Some(pid) = server.and_then(|t| t.as_local_pid()) else {
         // Nobody has ever been there to stop the system in an orderly way.
         if *name == "sigterm" && !SERVED.load(Ordering::Relaxed) {
-            held::write_all();
+            crate::settle();
             let _ = signal::set(n, Action::Default);
             let _ = signal::send(std::process::id() as i32, n);
         }

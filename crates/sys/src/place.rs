@@ -15,9 +15,7 @@ impl Processors {
     pub fn here() -> Option<Processors> {
         // SAFETY: no memory is involved.
         let n = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
-        let mut words = [0; 16];
-        *words.get_mut(n / 64)? = 1 << (n % 64);
-        Some(Processors(words))
+        (n < 64 * 16).then(|| one(n))
     }
     /// Those that a process (its first thread) may run on.
     pub fn of(pid: i32) -> Result<Processors> {
@@ -39,9 +37,20 @@ impl Processors {
     pub fn count(&self) -> u32 {
         self.0.iter().map(|w| w.count_ones()).sum()
     }
+    /// One by one.
+    pub fn each(self) -> impl Iterator<Item = Processors> {
+        (0..self.0.len() * 64).map(one).filter(move |p| self.has(p))
+    }
     pub fn has(&self, other: &Processors) -> bool {
         self.0.iter().zip(&other.0).all(|(a, b)| b & !a == 0)
     }
+}
+
+/// The one with this number.
+fn one(n: usize) -> Processors {
+    let mut words = [0; 16];
+    words[n / 64] = 1 << (n % 64);
+    Processors(words)
 }
 
 /// Nanoseconds of processor time that a process (all its threads) has used.

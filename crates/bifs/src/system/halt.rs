@@ -22,7 +22,7 @@ pub(super) fn at_once(p: &Proc, h: Halt) {
     crate::dump::only_one(matches!(h, Halt::Slogan(_)));
     let _ = std::io::stdout().flush();
     kvik_port::starter::settle();
-    kvik_port::held::write_all();
+    kvik_port::settle();
     match &h {
         Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::port::flush_all(),
         _ => kvik_port::tty::restore(),

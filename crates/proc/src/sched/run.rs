@@ -29,8 +29,10 @@ const TIMERS: usize = 500;
 const ENDED: usize = 512;
 const LET_GO: usize = 256;
 
-/// A full collection between turns.
+/// A full collection between turns. It settles the mailbox too: a row of messages that waits is gone
+/// through here, and not by the first receive after it.
 fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
+    t.private().settle_messages();
     let heard = t.private().gc_begins(true, 0);
     let stats =
         collecting(t.private().heap.sizes().block, || t.private_mut().heap.collect_parked(true));
