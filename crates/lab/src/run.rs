@@ -3,12 +3,13 @@
 use crate::load::Load;
 use kvik_sys::signal;
 use kvik_sys::usage::{reap, Usage};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const KILL: i32 = 9;
@@ -66,16 +67,15 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outc
         .process_group(0)
         .spawn()
         .map_err(|e| e.to_string())?;
-    let stdout = child.stdout.take().map(drain);
-    let stderr = child.stderr.take().map(drain);
+    let stdout = child.stdout.take().map(Drain::of);
+    let stderr = child.stderr.take().map(Drain::of);
     let ended = until_end(&child, begin, limit);
     let wall = begin.elapsed();
     let orphans = end_group(&child);
-    let text = |pipe: Option<Receiver<String>>| {
-        pipe.and_then(|p| p.recv_timeout(Duration::from_millis(500)).ok()).unwrap_or_default()
+    let output = stdout.map(Drain::text).unwrap_or_default();
+    let failed = |why: String| {
+        format!("{why}: {}", tail(&output, &stderr.map(Drain::text).unwrap_or_default()))
     };
-    let output = text(stdout);
-    let failed = |why: String| format!("{why}: {}", tail(&output, &text(stderr)));
     let usage = match ended {
         Ok((status, usage)) if status.success() => usage,
         Ok((status, _)) => return Err(failed(status.to_string())),
@@ -87,16 +87,42 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outc
     Ok(Outcome { output, wall_seconds, usage, outside_cores: others / wall_seconds.max(0.001) })
 }
 
-/// Reads a pipe to its end on a thread, so that the caller can watch the clock.
-fn drain<R: Read + Send + 'static>(mut pipe: R) -> Receiver<String> {
-    let (send, receive) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        // A pipe that breaks ends the text; the exit status tells what happened.
-        let _ = pipe.read_to_end(&mut bytes);
-        let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
-    });
-    receive
+/// A pipe that a thread reads, so that the caller can watch the clock.
+struct Drain {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    end: Receiver<()>,
+}
+
+impl Drain {
+    fn of<R: Read + Send + 'static>(mut pipe: R) -> Self {
+        let (send, end) = channel();
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let all = bytes.clone();
+        std::thread::spawn(move || {
+            let mut some = vec![0; 64 << 10];
+            // A pipe that breaks ends the text; the exit status tells what happened.
+            loop {
+                match pipe.read(&mut some) {
+                    Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                    Ok(0) | Err(_) => break,
+                    Ok(n) => {
+                        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                        all.extend_from_slice(&some[..n]);
+                    }
+                }
+            }
+            let _ = send.send(());
+        });
+        Self { bytes, end }
+    }
+
+    /// What was written by one that has ended. The pipe's end may not come, where somebody else still
+    /// has it: a program that left its group, or a copy of this one on its way to become another.
+    fn text(self) -> String {
+        let _ = self.end.recv_timeout(Duration::from_secs(1));
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
 }
 
 /// How the child ended, and what it has used.
@@ -187,6 +213,13 @@ mod tests {
         ballast.resize(0);
         let outcome = sh(":", 5000).unwrap();
         assert!(outcome.usage.peak_kb < LARGE / 2, "{:?}", outcome.usage);
+    }
+
+    #[test]
+    fn what_was_written_is_there_though_the_pipe_stays_open() {
+        // It leaves the group, and so is not ended with it.
+        let outcome = sh("setsid sleep 3 & echo hi", 5000).unwrap();
+        assert_eq!(outcome.output, "hi\n");
     }
 
     #[test]
