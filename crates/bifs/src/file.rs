@@ -12,6 +12,7 @@ mod owners;
 mod pace;
 mod place;
 mod read;
+mod view;
 mod write;
 
 use std::borrow::Cow;
@@ -29,6 +30,7 @@ use crate::blocking::{answer, hand_off};
 pub use owners::install;
 use pace::Pace;
 use place::Place;
+use view::View;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_file", "read", 2, library::read_2, sheds),
@@ -71,15 +73,28 @@ struct Open {
     pace: Pace,
     keeps_place: bool,
     place: Place,
+    view: View,
+}
+
+/// What a file is opened for, as far as it decides how reads and writes are made.
+#[derive(Default)]
+struct Use {
+    /// Each write waits for the disk.
+    sync: bool,
+    /// See `place`.
+    keeps_place: bool,
+    /// See `view`.
+    views: bool,
 }
 
 impl File {
-    /// `keeps_place`: see `place`.
-    fn new(fd: OwnedFd, kind: Kind, sync: bool, keeps_place: bool, owner: u32) -> Arc<File> {
+    fn new(fd: OwnedFd, kind: Kind, used: Use, owner: u32) -> Arc<File> {
         let regular = kind == Kind::Regular;
         let waits = !regular && kind != Kind::Directory;
-        let (pace, place) = (Pace::new(regular), Place::new(keeps_place));
-        let open = Open { fd, regular, waits, sync, pace, keeps_place, place };
+        let Use { sync, keeps_place, views } = used;
+        let (pace, place, view) =
+            (Pace::new(regular), Place::new(keeps_place), View::new(keeps_place && views));
+        let open = Open { fd, regular, waits, sync, pace, keeps_place, place, view };
         let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
         owners::opened(&file);
         file
@@ -242,7 +257,8 @@ fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys:
     }
     // Not of those in `/proc`, which have no size and places of their own kind.
     let keeps_place = kind == Kind::Regular && size > 0 && !mode.append;
-    Ok(File::new(fd, kind, mode.sync, keeps_place, owner))
+    let used = Use { sync: mode.sync, keeps_place, views: !mode.write };
+    Ok(File::new(fd, kind, used, owner))
 }
 
 /// May opening this wait, as for a FIFO's other end? Asking by a call of its own costs half of what
@@ -278,7 +294,7 @@ fn file_desc_to_ref_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let r = fd::adopt(n).map(|fd| {
         let kind = sys::fstat(n).map_or(Kind::Other, |i| i.kind);
         owners::may_own(p);
-        p.heap.magic_ref(File::new(fd, kind, false, false, p.pid()))
+        p.heap.magic_ref(File::new(fd, kind, Use::default(), p.pid()))
     });
     ok_value(p, r)
 }
@@ -332,8 +348,12 @@ fn advise_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(am::no_reuse) => Ok(Advice::NoReuse),
         _ => Err(Errno::INVAL),
     };
-    let r = with_fd(p, a[0], |fd| {
-        sys::advise(fd, offset?, length?, advice?);
+    let r = with_file(p, a[0], |open| {
+        let (offset, length, advice) = (offset?, length?, advice?);
+        if advice == Advice::DontNeed {
+            open.view.end();
+        }
+        sys::advise(open.fd.as_raw_fd(), offset, length, advice);
         Ok(())
     })?;
     ok_or_error(p, r)

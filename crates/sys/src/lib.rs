@@ -11,6 +11,7 @@ mod huge;
 mod kept;
 pub mod local_time;
 pub mod locale;
+pub mod mapped;
 pub mod math;
 pub mod path;
 pub mod pcre;

@@ -66,10 +66,19 @@ impl Open {
         offset: Option<i64>,
     ) -> Result<&'a mut [u8]> {
         let fd = self.fd.as_raw_fd();
-        if !self.pace.asks() {
-            return self.pace.timed(|| fd::read_full(fd, room, offset));
+        if self.pace.asks() {
+            return self.read_cached(room, offset);
         }
-        self.read_cached(room, offset)
+        self.pace.timed(|| {
+            let room = match offset {
+                Some(at) => match self.view.read(fd, room, at) {
+                    Ok(part) => return Ok(part),
+                    Err(room) => room,
+                },
+                None => room,
+            };
+            fd::read_full(fd, room, offset)
+        })
     }
     /// The same of what is in memory.
     #[cold]
