@@ -18,6 +18,7 @@ mod write;
 use std::borrow::Cow;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_heap::Heap;
@@ -74,6 +75,9 @@ struct Open {
     keeps_place: bool,
     place: Place,
     view: View,
+    /// Reads of up to so many bytes get memory for all of them; larger ones for no more than the file
+    /// has.
+    trusted: AtomicUsize,
 }
 
 /// What a file is opened for, as far as it decides how reads and writes are made.
@@ -94,7 +98,8 @@ impl File {
         let Use { sync, keeps_place, views } = used;
         let (pace, place, view) =
             (Pace::new(regular), Place::new(keeps_place), View::new(keeps_place && views));
-        let open = Open { fd, regular, waits, sync, pace, keeps_place, place, view };
+        let trusted = AtomicUsize::new(read::TRUSTED_SIZE);
+        let open = Open { fd, regular, waits, sync, pace, keeps_place, place, view, trusted };
         let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
         owners::opened(&file);
         file

@@ -218,11 +218,19 @@ impl BinRef {
     }
     /// A binary that `fill` puts together from pieces; of those, the first `len` bytes.
     pub fn gather<R>(len: usize, fill: impl FnOnce(&mut Gather) -> R) -> (BinRef, R) {
-        let b = BinRef::allocate(len, 0);
-        let mut g = Gather { at: b.data(), left: len };
+        BinRef::allocate(len, 0).gathered(len, fill)
+    }
+    /// The same in memory for at least so many bytes, of which nothing is in use.
+    pub(crate) fn gathered<R>(
+        self,
+        len: usize,
+        fill: impl FnOnce(&mut Gather) -> R,
+    ) -> (BinRef, R) {
+        debug_assert!(len <= self.capacity() && self.bytes().is_empty());
+        let mut g = Gather { at: self.data(), left: len };
         let r = fill(&mut g);
-        b.header().used.store(len - g.left, Ordering::Relaxed);
-        (b, r)
+        self.header().used.store(len - g.left, Ordering::Relaxed);
+        (self, r)
     }
     /// A binary of at most `cap` bytes. `fill` gets memory that was not written yet and answers the
     /// part it has written, which is the binary if it begins where the memory begins (else the
@@ -232,18 +240,32 @@ impl BinRef {
         cap: usize,
         fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], E>,
     ) -> Option<Result<BinRef, E>> {
-        let b = BinRef::try_allocate(cap)?;
+        Some(BinRef::try_allocate(cap)?.filled(0, cap, fill))
+    }
+    /// This one, of which nothing is in use, with what `fill` writes to `cap` bytes that begin `aside`
+    /// bytes behind the first: so many there have to be.
+    #[inline]
+    pub(crate) fn filled<E>(
+        self,
+        aside: usize,
+        cap: usize,
+        fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], E>,
+    ) -> Result<BinRef, E> {
+        debug_assert!(aside + cap <= self.capacity() && self.bytes().is_empty());
         // SAFETY: fresh memory of that many bytes, nobody else has it.
-        let room = unsafe { std::slice::from_raw_parts_mut(b.data().cast(), cap) };
-        Some(match fill(room) {
-            Ok(part) => {
-                // A reference to bytes at that place can only be to bytes that were written.
-                let n = if ptr::eq(part.as_ptr(), b.data()) { part.len().min(cap) } else { 0 };
-                b.header().used.store(n, Ordering::Relaxed);
-                Ok(b)
-            }
-            Err(e) => Err(e),
-        })
+        let (start, room) = unsafe {
+            let start = self.data().add(aside);
+            (start, std::slice::from_raw_parts_mut(start.cast(), cap))
+        };
+        let part = fill(room)?;
+        // A reference to bytes at that place can only be to bytes that were written.
+        let n = if ptr::eq(part.as_ptr(), start) { part.len().min(cap) } else { 0 };
+        if aside > 0 {
+            // SAFETY: they were written, to this memory.
+            unsafe { ptr::copy(start, self.data(), n) };
+        }
+        self.header().used.store(n, Ordering::Relaxed);
+        Ok(self)
     }
     /// The same, with the bytes of `front` before what `fill` writes (at most `cap` bytes).
     pub fn fill_behind<'b, E>(

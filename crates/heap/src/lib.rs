@@ -7,6 +7,7 @@
 
 pub mod alloc;
 pub mod arith;
+mod aside;
 pub mod assembly;
 pub mod binary;
 pub mod bits;

@@ -15,12 +15,18 @@ const ELSEWHERE: i64 = -1;
 /// A file of any kind may be put as far as this.
 const SURE: i64 = i32::MAX as i64;
 
-pub struct Place(AtomicI64);
+pub struct Place {
+    at: AtomicI64,
+    /// Where it stands by what was read and written here, where the system has the place: only to be
+    /// guessed by.
+    likely: AtomicI64,
+}
 
 impl Place {
     /// Of a file just opened.
     pub fn new(kept: bool) -> Place {
-        Place(AtomicI64::new(if kept { 0 } else { ELSEWHERE }))
+        let at = AtomicI64::new(if kept { 0 } else { ELSEWHERE });
+        Place { at, likely: AtomicI64::new(0) }
     }
 }
 
@@ -28,13 +34,23 @@ impl Open {
     /// Where it stands, if that is kept here.
     #[inline]
     pub(super) fn here(&self) -> Option<i64> {
-        let at = self.place.0.load(Ordering::Relaxed);
+        let at = self.place.at.load(Ordering::Relaxed);
         (at != ELSEWHERE).then_some(at)
     }
-    /// So many bytes were read or written there.
+    /// So many bytes were read or written there, or where the system has it stand.
     #[inline]
-    pub(super) fn moved(&self, from: i64, n: usize) {
-        self.place.0.store(from.saturating_add(n as i64), Ordering::Relaxed);
+    pub(super) fn moved(&self, from: Option<i64>, n: usize) {
+        let (place, from) = match from {
+            Some(at) => (&self.place.at, at),
+            None => (&self.place.likely, self.place.likely.load(Ordering::Relaxed)),
+        };
+        place.store(from.saturating_add(n as i64), Ordering::Relaxed);
+    }
+    /// Where a call at `offset`, or where the file stands, most likely begins.
+    #[inline]
+    pub(super) fn likely(&self, offset: Option<i64>) -> usize {
+        let at = offset.or_else(|| self.here());
+        at.unwrap_or_else(|| self.place.likely.load(Ordering::Relaxed)) as usize
     }
     /// The system is to know it.
     #[inline]
@@ -42,7 +58,8 @@ impl Open {
         self.here().map_or(Ok(()), |at| self.tell(at))
     }
     fn tell(&self, at: i64) -> Result<()> {
-        self.place.0.store(ELSEWHERE, Ordering::Relaxed);
+        self.place.at.store(ELSEWHERE, Ordering::Relaxed);
+        self.place.likely.store(at, Ordering::Relaxed);
         sys::seek(self.fd.as_raw_fd(), Whence::Start, at).map(drop)
     }
     /// Puts it somewhere else.
@@ -54,12 +71,14 @@ impl Open {
         };
         match to {
             Some(to) if self.keeps_place && (0..=SURE).contains(&to) => {
-                self.place.0.store(to, Ordering::Relaxed);
+                self.place.at.store(to, Ordering::Relaxed);
                 Ok(to as u64)
             }
             _ => {
                 self.tell_place()?;
-                sys::seek(self.fd.as_raw_fd(), whence, offset)
+                let to = sys::seek(self.fd.as_raw_fd(), whence, offset)?;
+                self.place.likely.store(to as i64, Ordering::Relaxed);
+                Ok(to)
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::Ordering;
 
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
@@ -14,7 +15,7 @@ use super::{elsewhere, error_on, ok_on, path_of, posix_error, size_arg, with_fil
 use crate::blocking::hand_off;
 
 /// Reads up to this size get their memory before anybody knows how much there is to read.
-const TRUSTED_SIZE: usize = 256 * 1024;
+pub(super) const TRUSTED_SIZE: usize = 256 * 1024;
 
 impl Open {
     /// Is a read of so many bytes for another thread?
@@ -27,10 +28,18 @@ impl Open {
     /// has is cut, so that `read(F, 1 bsl 40)` costs no more than the file.
     #[inline]
     pub(super) fn bounded(&self, size: usize, offset: Option<i64>) -> usize {
-        if size <= TRUSTED_SIZE {
+        if size <= self.trusted.load(Ordering::Relaxed) {
             return size;
         }
         self.bounded_by_file(size, offset)
+    }
+    /// A read on a scheduler brought so much: the next gets memory for as much without a look at the
+    /// file.
+    #[inline]
+    fn brought(&self, n: usize) {
+        if n > self.trusted.load(Ordering::Relaxed) {
+            self.trusted.store(n, Ordering::Relaxed);
+        }
     }
     fn bounded_by_file(&self, size: usize, offset: Option<i64>) -> usize {
         let fd = self.fd.as_raw_fd();
@@ -52,8 +61,8 @@ impl Open {
         room: &'a mut [MaybeUninit<u8>],
         offset: Option<i64>,
     ) -> Result<&'a mut [u8]> {
-        let Some(at) = offset.or_else(|| self.here()) else { return self.read_at(room, None) };
-        let part = self.read_at(room, Some(at))?;
+        let at = offset.or_else(|| self.here());
+        let part = self.read_at(room, at)?;
         if offset.is_none() {
             self.moved(at, part.len());
         }
@@ -102,19 +111,22 @@ impl Open {
     }
 }
 
-/// Reads into a new binary by `read`, which fills as much as there is.
+/// Reads what there is into a new binary, on a scheduler.
 #[inline(always)]
 fn read_binary<'h>(
     p: &'h Proc,
+    open: &Open,
     size: usize,
-    read: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8]>,
+    offset: Option<i64>,
 ) -> Result<Option<Term<'h>>> {
     if size <= 64 {
         let mut room = [const { MaybeUninit::uninit() }; 64];
-        let part = read(&mut room[..size])?;
+        let part = open.read_now(&mut room[..size], offset)?;
         return Ok((!part.is_empty()).then(|| p.heap.binary(part)));
     }
-    let b = BinRef::fill(size, read).ok_or(Errno::NOMEM)??;
+    let b = BinRef::fill_from(open.likely(offset), size, |room| open.read_now(room, offset));
+    let b = b.ok_or(Errno::NOMEM)??;
+    open.brought(b.bytes().len());
     p.heap.bump_reductions(4 + b.bytes().len() as i64 / 1024);
     Ok(read_term(&p.heap, size, b))
 }
@@ -179,7 +191,7 @@ pub(super) fn read_at<'h>(
         if open.read_waits(size, offset) {
             return Err(Errno::AGAIN);
         }
-        read_binary(p, open.bounded(size, offset), |room| open.read_now(room, offset))
+        read_binary(p, open, open.bounded(size, offset), offset)
     })?;
     match (now, offset, size) {
         (Err(Errno::AGAIN), Ok(offset), Ok(size)) => {

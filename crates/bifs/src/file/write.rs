@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::IoSlice;
 use std::os::fd::AsRawFd;
 
+use kvik_heap::BinRef;
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_sys::{fd, Result};
 use kvik_term::{am, Term};
@@ -41,10 +42,21 @@ impl Open {
     }
     /// Writes binaries at `offset`, or where the file stands: how many bytes that was.
     fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
+        let aside = match &*s {
+            [one] => BinRef::copy_for(one, self.likely(offset)),
+            _ => None,
+        };
+        match aside {
+            Some((b, from)) => self.write_at(offset, &mut [IoSlice::new(&b.bytes()[from..])]),
+            None => self.write_at(offset, s),
+        }
+    }
+    #[inline]
+    fn write_at(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
         let at = offset.or_else(|| self.here());
         let mut done = 0;
         let r = self.pace.timed(|| fd::write_full(self.fd.as_raw_fd(), s, at, &mut done));
-        if let Some(at) = at.filter(|_| offset.is_none()) {
+        if offset.is_none() {
             self.moved(at, done);
         }
         r.map(|()| done)

@@ -1,0 +1,114 @@
+//! Where the kernel copies from and to. It does so by one instruction, which on AMD's processors takes
+//! three to six times as long where the destination lies 1 to 31 bytes behind the source, modulo a
+//! page. What is in the page cache lies where it does in the file; so it is our side that has to give
+//! way, and copies once more to do so, which takes a third of a copy (files.md).
+
+use std::mem::MaybeUninit;
+
+use crate::BinRef;
+
+/// Copies of fewer bytes go where they are.
+const LONG: usize = 4096;
+const PAGE: usize = 4096;
+/// Who is too close is put aside by so many bytes.
+const STEP: usize = 64;
+
+/// Is a copy from `from` to `to` slow? Of both the place in a page is what counts.
+#[inline]
+fn is_slow(from: usize, to: usize) -> bool {
+    (1..32).contains(&(to.wrapping_sub(from) % PAGE))
+}
+
+impl BinRef {
+    /// [`BinRef::fill`] by a copy of the kernel's, from so many bytes behind the beginning of a page.
+    #[inline]
+    pub fn fill_from<E>(
+        from: usize,
+        cap: usize,
+        fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], E>,
+    ) -> Option<Result<BinRef, E>> {
+        let b = BinRef::try_allocate(cap)?;
+        if cap >= LONG && is_slow(from, b.data() as usize) {
+            drop(b);
+            return BinRef::fill_aside(from, cap, fill);
+        }
+        Some(b.filled(0, cap, fill))
+    }
+    #[cold]
+    fn fill_aside<E>(
+        from: usize,
+        cap: usize,
+        fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<u8>]) -> Result<&'a mut [u8], E>,
+    ) -> Option<Result<BinRef, E>> {
+        let b = BinRef::try_allocate(cap.checked_add(STEP)?)?;
+        let aside = if is_slow(from, b.data() as usize) { STEP } else { 0 };
+        Some(b.filled(aside, cap, fill))
+    }
+
+    /// A binary that ends with a copy of `bytes`, and where in it that begins; if it pays to have the
+    /// kernel copy them from there to `to`.
+    #[inline]
+    pub fn copy_for(bytes: &[u8], to: usize) -> Option<(BinRef, usize)> {
+        let slow = bytes.len() >= LONG && is_slow(bytes.as_ptr() as usize, to);
+        slow.then(|| BinRef::copy_aside(bytes, to)).flatten()
+    }
+    #[cold]
+    fn copy_aside(bytes: &[u8], to: usize) -> Option<(BinRef, usize)> {
+        let b = BinRef::try_allocate(bytes.len().checked_add(2 * STEP)?)?;
+        // Our own copy is made by the same instruction.
+        let slow = |aside| {
+            let place = b.data() as usize + aside;
+            is_slow(bytes.as_ptr() as usize, place) || is_slow(place, to)
+        };
+        let aside = [0, STEP, 2 * STEP].into_iter().find(|n| !slow(*n))?;
+        let copied = b.gathered(aside + bytes.len(), |g| {
+            g.push(&[0; 2 * STEP][..aside]);
+            g.push(bytes);
+        });
+        Some((copied.0, aside))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr;
+
+    #[test]
+    fn copies_are_the_same_wherever_they_come_from() {
+        let bytes: Vec<u8> = (0..9000).map(|i| (i % 251) as u8).collect();
+        for (from, len) in (0..70).flat_map(|from| [0, 1, 4096, 8000].map(|len| (from, len))) {
+            let b = BinRef::fill_from(from, 8192, |room| {
+                assert!(room.len() == 8192 && !is_slow(from, room.as_ptr() as usize));
+                // SAFETY: `len` bytes are written, and only those are answered.
+                unsafe {
+                    let to = room.as_mut_ptr().cast::<u8>();
+                    ptr::copy_nonoverlapping(bytes[from..].as_ptr(), to, len);
+                    Ok::<_, ()>(std::slice::from_raw_parts_mut(to, len))
+                }
+            });
+            let b = b.unwrap().unwrap();
+            assert!(b.bytes() == &bytes[from..from + len] && b.capacity() >= 8192);
+        }
+        let failed = BinRef::fill_from(7, 5000, |_| Err(9));
+        assert_eq!(failed.map(|r| r.err()), Some(Some(9)));
+    }
+
+    #[test]
+    fn what_is_written_is_put_aside_only_where_that_pays() {
+        let bytes: Vec<u8> = (0..70_000).map(|i| (i % 251) as u8).collect();
+        let from = bytes.as_ptr() as usize;
+        for (shift, len) in (0..100).flat_map(|n| [4096, 69_000].map(|len| (n, len))) {
+            let piece = &bytes[shift..shift + len];
+            for to in 0..100 {
+                let Some((b, at)) = BinRef::copy_for(piece, from + to) else {
+                    assert!(!is_slow(from + shift, from + to));
+                    continue;
+                };
+                assert!(is_slow(from + shift, from + to) && &b.bytes()[at..] == piece);
+                assert!(!is_slow(b.bytes()[at..].as_ptr() as usize, from + to));
+            }
+        }
+        assert!(BinRef::copy_for(&bytes[..4095], from + 1).is_none());
+    }
+}
