@@ -6,7 +6,8 @@
 //! both do for a line. Here they take turns on one processor, without interrupts and with warm caches.
 //!
 //! Only one is kept here (`kept.rs`) that is worth it: it has long answered each write before the
-//! next, with little work; and this scheduler does nothing but wait for few such programs. One that
+//! next, with little work; its answers are heard here; and this scheduler does nothing but wait for
+//! few such programs, on a processor where no other one does (`apart.rs`). One that
 //! still owes an answer to an earlier write is at work, and better so at the same time as we are; of
 //! one that leaves a write without an answer we think so for good. And only one that cannot tell
 //! (`plain.rs`): it starts nothing that would have to stay where it is, and never asks where that is.
@@ -19,9 +20,10 @@ use kvik_sys::place::{cpu_nanos_of, Processors};
 use crate::kept::Kept;
 use crate::{plain, poll};
 
-/// Exchanges in a row, one write and then an answer, before its work is looked at.
-pub(crate) const ROW: u32 = 16;
-/// Exchanges from one look to the next.
+/// Exchanges in a row, one write and then an answer, before its work is looked at, and again until it
+/// is seen to be little.
+pub(crate) const ROW: u32 = 8;
+/// Exchanges from one look to the next after that.
 const LOOK: u32 = 64;
 /// Processor time of the program for an exchange: less than the two wake-ups across processors take.
 /// Half of it may be that of waking us.
@@ -51,7 +53,7 @@ pub(crate) fn goes_on(scheduler: usize) {
 /// What is known of a program.
 #[derive(Default)]
 pub(crate) struct Program {
-    /// Exchanges without one that was no exchange, up to [`ROW`] and then [`LOOK`].
+    /// Exchanges without one that was no exchange, up to the next look.
     row: u32,
     /// It has not answered the last write.
     asked: bool,
@@ -83,8 +85,8 @@ impl Program {
     pub fn owes_one(&self) -> bool {
         self.asked && self.used.is_some()
     }
-    /// It is to be written to: has it wake here, if that is better.
-    pub fn wakes(&mut self, pid: i32) {
+    /// It is to be written to: has it wake here, if that is better and its answer is heard here.
+    pub fn wakes(&mut self, pid: i32, home: usize) {
         if std::mem::replace(&mut self.asked, true) {
             self.owes = self.owes.saturating_add(1);
             self.goes_where_it_likes();
@@ -94,17 +96,26 @@ impl Program {
             return;
         }
         self.row += 1;
-        if self.row >= if self.used.is_some() { LOOK } else { ROW } {
+        if self.row >= self.until_look() {
             self.look(pid);
         }
-        if let (Some(all), Some(scheduler)) = (self.light, WAITS.get()) {
+        if let (Some(all), Some(scheduler)) = (self.light, WAITS.get().filter(|s| *s == home)) {
             self.keep(pid, all, scheduler);
+        }
+    }
+    /// Soon at first, so that it is kept soon.
+    fn until_look(&self) -> u32 {
+        if self.used.is_some() && self.plain.is_some() {
+            LOOK
+        } else {
+            ROW
         }
     }
     fn keep(&mut self, pid: i32, all: Processors, scheduler: usize) {
         if self.kept.as_ref().is_some_and(|k| k.stays(scheduler)) {
             return;
         }
+        self.kept.take().into_iter().for_each(|k| k.let_go());
         self.kept = Kept::new(pid, all, scheduler);
         if self.kept.is_none() {
             (self.light, self.alone) = (None, true);
@@ -163,7 +174,7 @@ mod tests {
     fn exchange(p: &mut Program, pid: i32, times: u32) {
         for _ in 0..times {
             p.answers();
-            p.wakes(pid);
+            p.wakes(pid, 0);
         }
     }
     /// It may run where we may, whose child it is.
@@ -184,8 +195,12 @@ mod tests {
         waited(0, 1);
         exchange(&mut p, pid, ROW - 1);
         assert!(!p.owes_one());
-        exchange(&mut p, pid, LOOK);
+        exchange(&mut p, pid, ROW);
         assert!(p.owes_one() && is_free(pid));
+        // It is written to from elsewhere than where it is heard.
+        p.answers();
+        p.wakes(pid, 1);
+        assert!(is_free(pid));
         exchange(&mut p, pid, 1);
         assert!(is_kept(pid));
         // As long as it is so, and no longer.
@@ -204,7 +219,7 @@ mod tests {
         exchange(&mut p, pid, 1);
         assert!(is_kept(pid));
         // A second write before the answer: it begins anew when it has answered both.
-        p.wakes(pid);
+        p.wakes(pid, 0);
         assert!(!p.owes_one() && is_free(pid));
         exchange(&mut p, pid, 4 * LOOK);
         assert!(is_free(pid));

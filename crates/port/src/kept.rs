@@ -13,7 +13,7 @@ use kvik_sys::place::Processors;
 use kvik_sys::poll::{Events, Poller};
 use kvik_sys::Result;
 
-use crate::poll;
+use crate::{apart, poll};
 
 /// How long a scheduler that keeps programs waits for one of them to be heard of.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -32,7 +32,7 @@ impl Kept {
     /// None where it may not be moved, or may run on others than are known.
     pub fn new(pid: i32, all: Processors, scheduler: usize) -> Option<Arc<Kept>> {
         let list = poll::keeps(scheduler)?;
-        let here = here(&all)?;
+        let here = apart::settle(scheduler, &all)?;
         if Processors::of(pid) != Ok(all) {
             return None;
         }
@@ -41,14 +41,14 @@ impl Kept {
         list.add(kept.clone());
         Some(kept)
     }
-    /// It is to be woken by its scheduler, which may have been moved: then so is the program.
-    /// Answers whether it is still kept.
+    /// It is to be woken by a scheduler, which may have been moved: then so is the program. Answers
+    /// whether it is still kept, and by this one.
     pub fn stays(&self, scheduler: usize) -> bool {
         let mut at = lock(&self.at);
-        let Some(was) = *at else { return false };
-        if scheduler == self.scheduler {
-            let here = here(&self.all).filter(|here| *here != was);
-            *at = here.filter(|here| here.keep(self.pid).is_ok()).or(*at);
+        let Some(was) = at.filter(|_| scheduler == self.scheduler) else { return false };
+        if here(&self.all).is_some_and(|here| here != was) {
+            let to = apart::settle(scheduler, &self.all).filter(|to| *to != was);
+            *at = to.filter(|to| to.keep(self.pid).is_ok()).or(*at);
         }
         true
     }
@@ -93,11 +93,15 @@ impl Drop for Here {
 /// Those that one scheduler keeps.
 #[derive(Default)]
 pub(crate) struct Keeps {
+    scheduler: usize,
     any: AtomicBool,
     list: Mutex<Vec<Arc<Kept>>>,
 }
 
 impl Keeps {
+    pub fn of(scheduler: usize) -> Keeps {
+        Keeps { scheduler, ..Keeps::default() }
+    }
     fn add(&self, kept: Arc<Kept>) {
         lock(&self.list).push(kept);
         self.any.store(true, Relaxed);
@@ -105,6 +109,7 @@ impl Keeps {
     pub fn let_go(&self) {
         if self.any.swap(false, Relaxed) {
             let all = std::mem::take(&mut *lock(&self.list));
+            apart::leave(self.scheduler);
             all.iter().for_each(|k| k.let_go());
         }
     }

@@ -6,6 +6,7 @@
 //! it to serve what is ready: who has it does that (`lock.rs`).
 #![forbid(unsafe_code)]
 
+mod apart;
 mod beside;
 pub mod breaks;
 pub mod channel;

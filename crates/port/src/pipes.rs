@@ -255,7 +255,7 @@ impl Pipes {
     /// The same where its program may sleep.
     fn write_waking(&mut self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
         if let Some(child) = &self.child {
-            self.beside.wakes(child.pid);
+            self.beside.wakes(child.pid, self.home);
         }
         let owes = self.beside.owes_one();
         self.owed = owes.then(|| self.owed.take().unwrap_or_else(|| poll::Owed::to(self.home)));

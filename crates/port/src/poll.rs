@@ -74,14 +74,14 @@ pub fn init(schedulers: usize) -> Result<()> {
         return Ok(());
     }
     let sets = (0..schedulers.max(1))
-        .map(|_| {
+        .map(|i| {
             Ok(Set {
                 poller: Poller::new()?,
                 ready: Mutex::default(),
                 ready_count: AtomicUsize::new(0),
                 timers: Mutex::default(),
                 held: Slot::default(),
-                keeps: Keeps::default(),
+                keeps: Keeps::of(i),
                 owed: AtomicUsize::new(0),
                 first_timer: AtomicI64::new(i64::MAX),
             })
