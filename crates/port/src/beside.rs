@@ -23,6 +23,8 @@ use crate::{plain, poll};
 /// Exchanges in a row, one write and then an answer, before its work is looked at, and again until it
 /// is seen to be little.
 pub(crate) const ROW: u32 = 8;
+/// Exchanges before it has been put where it stays as long as all processors are in use.
+const SETTLED: u32 = 2;
 /// Exchanges from one look to the next after that.
 const LOOK: u32 = 64;
 /// Processor time of the program for an exchange: less than the two wake-ups across processors take.
@@ -35,17 +37,20 @@ thread_local! {
     /// The scheduler that this thread is, if it has waited for events, of which few came, and has
     /// done little since.
     static WAITS: Cell<Option<usize>> = const { Cell::new(None) };
+    /// More came when it looked last.
+    static MANY: Cell<bool> = const { Cell::new(false) };
 }
-/// The thread waited, and so many events came.
-pub(crate) fn waited(scheduler: usize, events: usize) {
-    if events <= FEW {
+/// So many events came to the thread, which waited for them or only looked.
+pub(crate) fn heard(scheduler: usize, events: usize, waited: bool) {
+    MANY.set(events > FEW);
+    if waited && events <= FEW {
         WAITS.set(Some(scheduler));
     } else {
         goes_on(scheduler);
     }
 }
-/// It has other things to do, and only looked for events.
-pub(crate) fn goes_on(scheduler: usize) {
+/// It has other things to do.
+fn goes_on(scheduler: usize) {
     WAITS.set(None);
     poll::keeps(scheduler).into_iter().for_each(|k| k.let_go());
 }
@@ -61,13 +66,17 @@ pub(crate) struct Program {
     owes: u32,
     /// The processor time it had used at the last look.
     used: Option<i64>,
-    /// It is worth it, and may run on these.
-    light: Option<Processors>,
+    /// It was seen to do little.
+    light: bool,
     /// Whether it starts no others, once that was looked at.
     plain: Option<bool>,
     /// Somebody else says where it runs, or we may not: it is left alone for good.
     alone: bool,
     kept: Option<Arc<Kept>>,
+    /// It has come to where it stays, as far as it is known; and may have been moved since that was
+    /// looked at.
+    settled: bool,
+    moved: bool,
 }
 
 impl Program {
@@ -85,6 +94,10 @@ impl Program {
     pub fn owes_one(&self) -> bool {
         self.asked && self.used.is_some()
     }
+    /// Is it to be seen where it runs? As it answers, where more is under way than that it is kept.
+    pub fn may_be_elsewhere(&mut self) -> bool {
+        self.moved && MANY.get() && std::mem::take(&mut self.moved)
+    }
     /// It is to be written to: has it wake here, if that is better and its answer is heard here.
     pub fn wakes(&mut self, pid: i32, home: usize) {
         if std::mem::replace(&mut self.asked, true) {
@@ -96,34 +109,39 @@ impl Program {
             return;
         }
         self.row += 1;
+        if self.row == SETTLED && !self.settled {
+            (self.settled, self.moved) = (true, true);
+        }
         if self.row >= self.until_look() {
             self.look(pid);
         }
-        if let (Some(all), Some(scheduler)) = (self.light, WAITS.get().filter(|s| *s == home)) {
-            self.keep(pid, all, scheduler);
+        if let (true, Some(scheduler)) = (self.light, WAITS.get().filter(|s| *s == home)) {
+            self.keep(pid, scheduler);
         }
     }
     /// Soon at first, so that it is kept soon.
     fn until_look(&self) -> u32 {
-        if self.used.is_some() && self.plain.is_some() {
+        if self.light || self.alone {
             LOOK
         } else {
             ROW
         }
     }
-    fn keep(&mut self, pid: i32, all: Processors, scheduler: usize) {
+    fn keep(&mut self, pid: i32, scheduler: usize) {
         if self.kept.as_ref().is_some_and(|k| k.stays(scheduler)) {
             return;
         }
         self.kept.take().into_iter().for_each(|k| k.let_go());
-        self.kept = Kept::new(pid, all, scheduler);
+        let is_plain = *self.plain.get_or_insert_with(|| plain::is_plain(pid));
+        let all = Processors::of(pid).ok().filter(|all| is_plain && all.count() > 1);
+        self.kept = all.and_then(|all| Kept::new(pid, all, scheduler));
         if self.kept.is_none() {
-            (self.light, self.alone) = (None, true);
+            (self.light, self.alone) = (false, true);
         }
     }
     /// It begins anew, and may run where it might before. So it does when it ends or its port.
     pub fn goes_where_it_likes(&mut self) {
-        (self.row, self.used, self.light) = (0, None, None);
+        (self.row, self.used, self.light) = (0, None, false);
         self.kept.take().into_iter().for_each(|k| k.let_go());
     }
     #[cold]
@@ -133,14 +151,10 @@ impl Program {
         self.alone |= self.kept.as_ref().is_some_and(|k| !k.is_ours());
         let now = cpu_nanos_of(pid).ok().filter(|_| !self.alone);
         let spent = now.and_then(|now| self.used.replace(now).map(|before| now - before));
-        let is_light = spent.is_some_and(|ns| ns < LIGHT_NS * exchanges);
-        if !is_light {
-            self.light = None;
+        self.light = spent.is_some_and(|ns| ns < LIGHT_NS * exchanges);
+        self.moved = self.light;
+        if !self.light {
             self.kept.take().into_iter().for_each(|k| k.let_go());
-        } else if self.light.is_none() {
-            self.alone |= !*self.plain.get_or_insert_with(|| plain::is_plain(pid));
-            let many = || Processors::of(pid).ok().filter(|p| p.count() > 1);
-            self.light = if self.alone { None } else { many() };
         }
     }
 }
@@ -192,7 +206,7 @@ mod tests {
         let cat = program("/bin/cat", &[]);
         let pid = cat.id() as i32;
         let mut p = Program::default();
-        waited(0, 1);
+        heard(0, 1, true);
         exchange(&mut p, pid, ROW - 1);
         assert!(!p.owes_one());
         exchange(&mut p, pid, ROW);
@@ -206,16 +220,16 @@ mod tests {
         // As long as it is so, and no longer.
         exchange(&mut p, pid, 3 * LOOK);
         assert!(is_kept(pid));
-        goes_on(0);
+        heard(0, 0, false);
         assert!(is_free(pid));
         exchange(&mut p, pid, LOOK);
         assert!(is_free(pid));
-        waited(0, FEW);
+        heard(0, FEW, true);
         exchange(&mut p, pid, 1);
         assert!(is_kept(pid));
-        waited(0, FEW + 1);
+        heard(0, FEW + 1, true);
         assert!(is_free(pid));
-        waited(0, 0);
+        heard(0, 0, true);
         exchange(&mut p, pid, 1);
         assert!(is_kept(pid));
         // A second write before the answer: it begins anew when it has answered both.
@@ -239,7 +253,7 @@ mod tests {
         let pid = cat.id() as i32;
         let all = Processors::of(pid).unwrap();
         let mut p = Program::default();
-        waited(0, 1);
+        heard(0, 1, true);
         exchange(&mut p, pid, ROW + LOOK);
         // Somebody says that it may run anywhere, which is not what we said.
         all.keep(pid).unwrap();
@@ -262,7 +276,7 @@ mod tests {
         let sh = program("/bin/sh", &["-c", "read line"]);
         let pid = sh.id() as i32;
         let mut p = Program::default();
-        waited(0, 1);
+        heard(0, 1, true);
         exchange(&mut p, pid, ROW + 4 * LOOK);
         assert!(p.owes_one() && is_free(pid));
         end(sh);
@@ -274,13 +288,13 @@ mod tests {
         let me = std::process::id() as i32;
         let mut p = Program::default();
         p.plain = Some(true);
-        waited(0, 1);
+        heard(0, 1, true);
         exchange(&mut p, me, ROW);
         for _ in 0..3 {
             let from = cpu_nanos_of(me).unwrap();
-            while cpu_nanos_of(me).unwrap() - from < LIGHT_NS * i64::from(2 * LOOK) {}
-            exchange(&mut p, me, LOOK);
-            assert!(p.owes_one() && p.light.is_none());
+            while cpu_nanos_of(me).unwrap() - from < LIGHT_NS * i64::from(2 * ROW) {}
+            exchange(&mut p, me, ROW);
+            assert!(p.owes_one() && !p.light);
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The `spawn` and `fd` drivers: a descriptor to read, one to write, and perhaps a program at
 //! their other ends.
 
+mod home;
+
 use std::ffi::{CStr, CString};
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
-use kvik_proc::sched::current;
 use kvik_sys::poll::Interest;
 use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{fd, file, tty, Errno};
@@ -25,9 +26,6 @@ use crate::starter::{self, Job, Start, SHELL};
 
 /// Reads of one turn; then others have theirs.
 const READS: usize = 4;
-/// Writes from another scheduler, one after the other, before the input goes to that one's poll set:
-/// by then it is known who answers each of them, and what each set is owed.
-const AWAY: u32 = 2 * beside::ROW;
 /// What may be written to a pipe that blocks, once it is writable.
 const SAFE_WRITE: usize = 4096;
 /// `port_control` of descriptors: this and 100 asks for a terminal's size.
@@ -223,12 +221,6 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
     }
 }
 
-/// Is there less under way where a port may go than where it is? By what either is owed, this port's
-/// answer being among it or not.
-fn lighter(there: usize, here: usize, counted: bool) -> bool {
-    there < here + usize::from(!counted)
-}
-
 impl Pipes {
     /// Writes what may be written now. Answers how many bytes that was.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> Result<usize, Exit> {
@@ -330,6 +322,9 @@ impl Pipes {
             };
             self.beside.answers();
             self.owed = None;
+            if self.beside.may_be_elsewhere() {
+                self.go_to_program(core);
+            }
             if matches!(self.decoder, Input::Line(..)) {
                 core.count_input(n);
             }
@@ -369,33 +364,6 @@ impl Pipes {
         // What is left of a line comes after the status, as in OTP.
         self.decoder.end(|p| core.deliver(p));
         core.end_of_input()
-    }
-
-    /// Who writes from another scheduler each time would be woken there by the one, run here, and
-    /// write from here: the answer is then waited for where he writes. Not so where that set is owed
-    /// as many answers as this one: chains that all went one way would leave a processor idle.
-    fn follow(&mut self, core: &Core) {
-        let Some(here) = current().filter(|i| *i != self.home) else {
-            return self.away = 0;
-        };
-        self.away += 1;
-        if self.away < AWAY || !self.edge || self.ended || !self.listens {
-            return;
-        }
-        self.away = 0;
-        if !lighter(poll::owed(here), poll::owed(self.home), self.owed.is_some()) {
-            return;
-        }
-        let Some(input) = &self.input else { return };
-        let i = Interest { read: true, write: false, edge: true };
-        poll::remove(self.home, input.as_raw_fd());
-        // What is there by now is told by the new one.
-        if poll::add(here, input.as_raw_fd(), Source::Input, core.id, i).is_ok() {
-            self.home = here;
-            self.owed = self.owed.take().map(|_| poll::Owed::to(here));
-        } else {
-            let _ = poll::add(self.home, input.as_raw_fd(), Source::Input, core.id, i);
-        }
     }
 
     /// Where it has begun by now.
@@ -561,14 +529,6 @@ impl Driver for Pipes {
 mod tests {
     use super::*;
 
-    #[test]
-    fn chains_spread() {
-        // Alone, whether it is known to answer or not.
-        assert!(lighter(0, 1, true) && lighter(0, 0, false));
-        // As much there as here, or more.
-        assert!(!lighter(4, 4, true) && !lighter(5, 3, true) && !lighter(1, 0, false));
-        assert!(lighter(3, 5, true));
-    }
     #[test]
     fn what_is_owed_is_counted() {
         let last = poll::count() - 1;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use kvik_proc::sched::meter::{during, State};
 use kvik_sys::clock::monotonic_nanos;
+use kvik_sys::place;
 use kvik_sys::poll::{Events, Interest, Poller};
 use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{signal, Errno, Result};
@@ -55,6 +56,8 @@ struct Set {
     timers: Mutex<BinaryHeap<Reverse<Timer>>>,
     held: Slot,
     keeps: Keeps,
+    /// The processor its scheduler ran on when it was served last.
+    cpu: AtomicUsize,
     /// Programs that are to be heard of here, answer each write, and have not answered the last.
     owed: AtomicUsize,
     /// When the first timer fires, in nanoseconds of the monotonic clock; `i64::MAX` for never.
@@ -82,6 +85,7 @@ pub fn init(schedulers: usize) -> Result<()> {
                 timers: Mutex::default(),
                 held: Slot::default(),
                 keeps: Keeps::of(i),
+                cpu: AtomicUsize::new(usize::MAX),
                 owed: AtomicUsize::new(0),
                 first_timer: AtomicI64::new(i64::MAX),
             })
@@ -115,6 +119,15 @@ pub(crate) fn held(scheduler: usize) -> Option<&'static Slot> {
 /// The programs that the scheduler of a set keeps where it runs.
 pub(crate) fn keeps(scheduler: usize) -> Option<&'static Keeps> {
     set(scheduler).map(|s| &s.keeps)
+}
+
+/// The set whose scheduler runs on a processor: `home`, if that does, or else the first.
+pub(crate) fn on(cpu: usize, home: usize) -> Option<usize> {
+    let is_there = |s: &Set| s.cpu.load(Ordering::Relaxed) == cpu;
+    if set(home).is_some_and(is_there) {
+        return Some(home);
+    }
+    sets().iter().position(is_there)
 }
 
 /// One program more of this set owes an answer, until this is dropped.
@@ -292,10 +305,8 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
     let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
     let served = ROOM.with_borrow_mut(|(events, buffer)| {
         let mut n = s.keeps.wait(&s.poller, events, timeout).unwrap_or(0);
-        match timeout {
-            Some(t) if t.is_zero() => beside::goes_on(scheduler),
-            _ => beside::waited(scheduler, n),
-        }
+        beside::heard(scheduler, n, timeout.is_none_or(|t| !t.is_zero()));
+        s.cpu.store(place::cpu().unwrap_or(usize::MAX), Ordering::Relaxed);
         woken();
         for e in events.iter() {
             during(State::Port, || serve(scheduler, e.token, e.read, e.write, e.hangup, buffer));

@@ -1,5 +1,6 @@
 //! Where the kernel runs a program: on which processors it may, and how much time it has used.
 
+use std::fs;
 use std::mem::MaybeUninit;
 
 use crate::errno::{check, Errno, Result};
@@ -13,9 +14,7 @@ impl Processors {
 
     /// The one that this thread runs on. None where it has no number, or too high a one.
     pub fn here() -> Option<Processors> {
-        // SAFETY: no memory is involved.
-        let n = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
-        (n < 64 * 16).then(|| one(n))
+        cpu().filter(|n| *n < 64 * 16).map(one)
     }
     /// Those that a process (its first thread) may run on.
     pub fn of(pid: i32) -> Result<Processors> {
@@ -53,6 +52,20 @@ fn one(n: usize) -> Processors {
     Processors(words)
 }
 
+/// The number of the processor that this thread runs on.
+pub fn cpu() -> Option<usize> {
+    // SAFETY: no memory is involved.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+/// The number of that on which a process (its first thread) runs, or ran last.
+pub fn cpu_of(pid: i32) -> Option<usize> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // Behind its name, which may have blanks and parentheses.
+    let end = stat.iter().rposition(|c| *c == b')')?;
+    let field = stat[end + 1..].trim_ascii_start().split(|c| *c == b' ').nth(36)?;
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
 /// Nanoseconds of processor time that a process (all its threads) has used.
 pub fn cpu_nanos_of(pid: i32) -> Result<i64> {
     let mut clock = 0;
@@ -80,6 +93,9 @@ mod tests {
         assert!(!here.has(&all) || all.count() == 1);
         here.keep(0).unwrap();
         assert!(Processors::of(0).unwrap() == here && Processors::here() == Some(here));
+        // SAFETY: no memory is involved.
+        let me = unsafe { libc::gettid() };
+        assert!(cpu().is_some() && cpu_of(me) == cpu() && cpu_of(i32::MAX).is_none());
         all.keep(0).unwrap();
         assert!(Processors::of(0).unwrap() == all);
         assert!(Processors::of(i32::MAX).is_err());
