@@ -108,8 +108,8 @@ pub const WHOLE: Sizes = Sizes {
 pub const NAMED: Sizes = Sizes {
     pingpong: 10_000_000,
     waiting: 1_000_000,
-    lines: 25_000,
-    lines_of_one: 40_000,
+    lines: 100_000,
+    lines_of_one: 100_000,
     ports: Some(Ports { megabytes: 256, opened: 600, rounds: 50 }),
     files: &["100"],
     read_files: ["50000", "1000", "8"],
