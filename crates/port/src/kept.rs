@@ -5,7 +5,7 @@
 //! [`PATIENCE`]; when it says nothing to a write, uses more time, or ends; and when its port or the
 //! machine ends. If somebody else has said meanwhile where it may run, that stays.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ use crate::{apart, poll};
 
 /// How long a scheduler that keeps programs waits for one of them to be heard of.
 const PATIENCE: Duration = Duration::from_millis(10);
+/// Times in a row that one event came alone, after which there is one conversation only.
+const ALONE: u32 = 16;
 
 /// A program that may run where its scheduler does only.
 pub(crate) struct Kept {
@@ -95,6 +97,8 @@ impl Drop for Here {
 pub(crate) struct Keeps {
     scheduler: usize,
     any: AtomicBool,
+    /// Times in a row that events came one by one; only the scheduler asks.
+    alone: AtomicU32,
     list: Mutex<Vec<Arc<Kept>>>,
 }
 
@@ -118,19 +122,30 @@ impl Keeps {
     ///
     /// Most have answered by now, as they ran when they were written to. One that is yet to run does
     /// so here when the scheduler sleeps, and is not to wake it elsewhere, for there it would follow.
+    /// Where several talk at once, the others are at work and there is no processor to go to: then to
+    /// say so is only dear.
     pub fn wait(&self, from: &Poller, to: &mut Events, timeout: Option<Duration>) -> Result<usize> {
         if !self.any.load(Relaxed) {
             return from.wait(to, timeout);
         }
-        let told = from.wait(to, Some(Duration::ZERO));
+        let told = self.count(from.wait(to, Some(Duration::ZERO)));
         if told != Ok(0) || timeout.is_some_and(|t| t.is_zero()) {
             return told;
         }
-        let here = Here::stay();
-        let told = from.wait(to, Some(timeout.map_or(PATIENCE, |t| t.min(PATIENCE))));
+        let is_alone = self.alone.load(Relaxed) >= ALONE;
+        let here = if is_alone { Here::stay() } else { None };
+        let told = self.count(from.wait(to, Some(timeout.map_or(PATIENCE, |t| t.min(PATIENCE)))));
         drop(here);
         if told == Ok(0) {
             self.let_go();
+        }
+        told
+    }
+    fn count(&self, told: Result<usize>) -> Result<usize> {
+        match told {
+            Ok(0) | Err(_) => {}
+            Ok(1) => self.alone.store(self.alone.load(Relaxed).saturating_add(1), Relaxed),
+            Ok(_) => self.alone.store(0, Relaxed),
         }
         told
     }
