@@ -30,7 +30,7 @@ use kvik_term::{am, Atom, Term};
 use crate::blocking::{answer, hand_off};
 pub use owners::install;
 use pace::Pace;
-use place::Place;
+use place::{Kept, Place};
 use view::View;
 
 pub const BIFS: &[BifEntry] = &[
@@ -72,7 +72,6 @@ struct Open {
     /// Each write waits for the disk.
     sync: bool,
     pace: Pace,
-    keeps_place: bool,
     place: Place,
     view: View,
     /// Reads of up to so many bytes get memory for all of them; larger ones for no more than the file
@@ -86,7 +85,7 @@ struct Use {
     /// Each write waits for the disk.
     sync: bool,
     /// See `place`.
-    keeps_place: bool,
+    place: Kept,
     /// See `view`.
     views: bool,
 }
@@ -95,11 +94,11 @@ impl File {
     fn new(fd: OwnedFd, kind: Kind, used: Use, owner: u32) -> Arc<File> {
         let regular = kind == Kind::Regular;
         let waits = !regular && kind != Kind::Directory;
-        let Use { sync, keeps_place, views } = used;
-        let (pace, place, view) =
-            (Pace::new(regular), Place::new(keeps_place), View::new(keeps_place && views));
+        let Use { sync, place, views } = used;
+        let views = views && place == Kept::Always;
+        let (pace, place, view) = (Pace::new(regular), Place::new(place), View::new(views));
         let trusted = AtomicUsize::new(read::TRUSTED_SIZE);
-        let open = Open { fd, regular, waits, sync, pace, keeps_place, place, view, trusted };
+        let open = Open { fd, regular, waits, sync, pace, place, view, trusted };
         let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
         owners::opened(&file);
         file
@@ -260,9 +259,13 @@ fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys:
     if kind == Kind::Directory && !mode.directory && !skip_type_check {
         return Err(Errno::ISDIR);
     }
-    // Not of those in `/proc`, which have no size and places of their own kind.
-    let keeps_place = kind == Kind::Regular && size > 0 && !mode.append;
-    let used = Use { sync: mode.sync, keeps_place, views: !mode.write };
+    let place = match kind {
+        Kind::Regular if mode.append => Kept::Never,
+        Kind::Regular if size > 0 => Kept::Always,
+        Kind::Regular => Kept::Later,
+        _ => Kept::Never,
+    };
+    let used = Use { sync: mode.sync, place, views: !mode.write };
     Ok(File::new(fd, kind, used, owner))
 }
 
@@ -365,7 +368,8 @@ fn advise_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn get_handle_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    Ok(match with_fd(p, a[0], Ok)? {
+    let fd = with_file(p, a[0], |open| open.give_up_place().map(|()| open.fd.as_raw_fd()))?;
+    Ok(match fd {
         Ok(fd) => p.heap.binary(&fd.to_ne_bytes()),
         Err(e) => posix_error(p, e),
     })

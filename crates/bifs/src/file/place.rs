@@ -1,11 +1,12 @@
 //! Where a file stands. Of an ordinary file that is kept here, and the system is asked for bytes at
 //! that place: to have it keep the place costs a call for each `position`, and with each read a lock
-//! where a program has threads. It is told when something goes by what it knows.
+//! where a program has threads. It is told when something goes by what it knows. A file that was empty
+//! when it was opened is asked again when it was written to for a while (see [`Kept`]).
 
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
-use kvik_sys::file::{self as sys, Whence};
+use kvik_sys::file::{self as sys, Kind, Whence};
 use kvik_sys::Result;
 
 use super::Open;
@@ -15,7 +16,24 @@ const ELSEWHERE: i64 = -1;
 /// A file of any kind may be put as far as this.
 const SURE: i64 = i32::MAX as i64;
 
+/// Writes of a file that was empty before it is asked whether it has bytes now.
+const EARLY: u32 = 32;
+
+/// Whether the place is kept here. Not of what has no size, as the files in `/proc`, which have places
+/// of their own kind; nor where each write goes to the end; nor when somebody was given the descriptor.
+#[derive(Copy, Clone, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kept {
+    #[default]
+    Never,
+    Always,
+    /// When it was written to for a while, and has bytes then.
+    Later,
+}
+
 pub struct Place {
+    /// A [`Kept`]; behind [`Kept::Later`] there are so many writes more to be made before it is asked.
+    kept: AtomicU32,
     at: AtomicI64,
     /// Where it stands by what was read and written here, where the system has the place: only to be
     /// guessed by.
@@ -24,9 +42,13 @@ pub struct Place {
 
 impl Place {
     /// Of a file just opened.
-    pub fn new(kept: bool) -> Place {
-        let at = AtomicI64::new(if kept { 0 } else { ELSEWHERE });
-        Place { at, likely: AtomicI64::new(0) }
+    pub fn new(kept: Kept) -> Place {
+        let at = AtomicI64::new(if kept == Kept::Always { 0 } else { ELSEWHERE });
+        let later = if kept == Kept::Later { EARLY } else { 0 };
+        Place { kept: AtomicU32::new(kept as u32 + later), at, likely: AtomicI64::new(0) }
+    }
+    fn is_kept(&self) -> bool {
+        self.kept.load(Ordering::Relaxed) == Kept::Always as u32
     }
 }
 
@@ -62,6 +84,32 @@ impl Open {
         self.place.likely.store(at, Ordering::Relaxed);
         sys::seek(self.fd.as_raw_fd(), Whence::Start, at).map(drop)
     }
+    /// The system has it from now on: others know the descriptor.
+    pub(super) fn give_up_place(&self) -> Result<()> {
+        self.place.kept.store(Kept::Never as u32, Ordering::Relaxed);
+        self.tell_place()
+    }
+    /// It was written where the system has it stand.
+    #[inline]
+    pub(super) fn wrote_there(&self) {
+        let left = self.place.kept.load(Ordering::Relaxed);
+        if left > Kept::Later as u32 {
+            self.place.kept.store(left - 1, Ordering::Relaxed);
+        } else if left == Kept::Later as u32 {
+            self.keep_place();
+        }
+    }
+    #[cold]
+    fn keep_place(&self) {
+        self.place.kept.store(Kept::Never as u32, Ordering::Relaxed);
+        let fd = self.fd.as_raw_fd();
+        if sys::fstat(fd).is_ok_and(|i| i.kind == Kind::Regular && i.size > 0) {
+            if let Ok(at) = sys::seek(fd, Whence::Current, 0) {
+                self.place.kept.store(Kept::Always as u32, Ordering::Relaxed);
+                self.place.at.store(at as i64, Ordering::Relaxed);
+            }
+        }
+    }
     /// Puts it somewhere else.
     pub(super) fn seek(&self, whence: Whence, offset: i64) -> Result<u64> {
         let to = match whence {
@@ -70,7 +118,7 @@ impl Open {
             Whence::End => None,
         };
         match to {
-            Some(to) if self.keeps_place && (0..=SURE).contains(&to) => {
+            Some(to) if self.place.is_kept() && (0..=SURE).contains(&to) => {
                 self.place.at.store(to, Ordering::Relaxed);
                 Ok(to as u64)
             }

@@ -58,6 +58,9 @@ impl Open {
         let r = self.pace.timed(|| fd::write_full(self.fd.as_raw_fd(), s, at, &mut done));
         if offset.is_none() {
             self.moved(at, done);
+            if at.is_none() {
+                self.wrote_there();
+            }
         }
         r.map(|()| done)
     }
