@@ -259,11 +259,10 @@ fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys:
     if kind == Kind::Directory && !mode.directory && !skip_type_check {
         return Err(Errno::ISDIR);
     }
-    let place = match kind {
-        Kind::Regular if mode.append => Kept::Never,
-        Kind::Regular if size > 0 => Kept::Always,
-        Kind::Regular => Kept::Later,
-        _ => Kept::Never,
+    let place = match size {
+        _ if kind != Kind::Regular || mode.append => Kept::Never,
+        0 => Kept::Later,
+        _ => Kept::Always,
     };
     let used = Use { sync: mode.sync, place, views: !mode.write };
     Ok(File::new(fd, kind, used, owner))

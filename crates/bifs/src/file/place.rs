@@ -4,9 +4,9 @@
 //! when it was opened is asked again when it was written to for a while (see [`Kept`]).
 
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
-use kvik_sys::file::{self as sys, Kind, Whence};
+use kvik_sys::file::{self as sys, Whence};
 use kvik_sys::Result;
 
 use super::Open;
@@ -22,7 +22,6 @@ const EARLY: u32 = 32;
 /// Whether the place is kept here. Not of what has no size, as the files in `/proc`, which have places
 /// of their own kind; nor where each write goes to the end; nor when somebody was given the descriptor.
 #[derive(Copy, Clone, Default, PartialEq, Eq)]
-#[repr(u32)]
 pub enum Kept {
     #[default]
     Never,
@@ -32,8 +31,10 @@ pub enum Kept {
 }
 
 pub struct Place {
-    /// A [`Kept`]; behind [`Kept::Later`] there are so many writes more to be made before it is asked.
-    kept: AtomicU32,
+    /// It may be kept here.
+    kept: AtomicBool,
+    /// So many writes more until it is asked whether it may; 0: it is not asked.
+    early: AtomicU32,
     at: AtomicI64,
     /// Where it stands by what was read and written here, where the system has the place: only to be
     /// guessed by.
@@ -43,12 +44,13 @@ pub struct Place {
 impl Place {
     /// Of a file just opened.
     pub fn new(kept: Kept) -> Place {
-        let at = AtomicI64::new(if kept == Kept::Always { 0 } else { ELSEWHERE });
-        let later = if kept == Kept::Later { EARLY } else { 0 };
-        Place { kept: AtomicU32::new(kept as u32 + later), at, likely: AtomicI64::new(0) }
-    }
-    fn is_kept(&self) -> bool {
-        self.kept.load(Ordering::Relaxed) == Kept::Always as u32
+        let always = kept == Kept::Always;
+        Place {
+            kept: AtomicBool::new(always),
+            early: AtomicU32::new(if kept == Kept::Later { EARLY } else { 0 }),
+            at: AtomicI64::new(if always { 0 } else { ELSEWHERE }),
+            likely: AtomicI64::new(0),
+        }
     }
 }
 
@@ -86,26 +88,27 @@ impl Open {
     }
     /// The system has it from now on: others know the descriptor.
     pub(super) fn give_up_place(&self) -> Result<()> {
-        self.place.kept.store(Kept::Never as u32, Ordering::Relaxed);
+        self.place.kept.store(false, Ordering::Relaxed);
+        self.place.early.store(0, Ordering::Relaxed);
         self.tell_place()
     }
     /// It was written where the system has it stand.
     #[inline]
     pub(super) fn wrote_there(&self) {
-        let left = self.place.kept.load(Ordering::Relaxed);
-        if left > Kept::Later as u32 {
-            self.place.kept.store(left - 1, Ordering::Relaxed);
-        } else if left == Kept::Later as u32 {
-            self.keep_place();
+        let left = self.place.early.load(Ordering::Relaxed);
+        if left > 0 {
+            self.place.early.store(left - 1, Ordering::Relaxed);
+            if left == 1 {
+                self.keep_place();
+            }
         }
     }
     #[cold]
     fn keep_place(&self) {
-        self.place.kept.store(Kept::Never as u32, Ordering::Relaxed);
         let fd = self.fd.as_raw_fd();
-        if sys::fstat(fd).is_ok_and(|i| i.kind == Kind::Regular && i.size > 0) {
+        if sys::fstat(fd).is_ok_and(|i| i.size > 0) {
             if let Ok(at) = sys::seek(fd, Whence::Current, 0) {
-                self.place.kept.store(Kept::Always as u32, Ordering::Relaxed);
+                self.place.kept.store(true, Ordering::Relaxed);
                 self.place.at.store(at as i64, Ordering::Relaxed);
             }
         }
@@ -118,7 +121,7 @@ impl Open {
             Whence::End => None,
         };
         match to {
-            Some(to) if self.place.is_kept() && (0..=SURE).contains(&to) => {
+            Some(to) if self.place.kept.load(Ordering::Relaxed) && (0..=SURE).contains(&to) => {
                 self.place.at.store(to, Ordering::Relaxed);
                 Ok(to as u64)
             }
