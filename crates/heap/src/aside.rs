@@ -45,15 +45,14 @@ impl BinRef {
         Some(b.filled(aside, cap, fill))
     }
 
-    /// A binary that ends with a copy of `bytes`, and where in it that begins; if it pays to have the
-    /// kernel copy them from there to `to`.
+    /// Does it pay to have the kernel copy other bytes like these to `to`? See [`BinRef::copy_for`].
     #[inline]
-    pub fn copy_for(bytes: &[u8], to: usize) -> Option<(BinRef, usize)> {
-        let slow = bytes.len() >= LONG && is_slow(bytes.as_ptr() as usize, to);
-        slow.then(|| BinRef::copy_aside(bytes, to)).flatten()
+    pub fn copies_slowly(bytes: &[u8], to: usize) -> bool {
+        bytes.len() >= LONG && is_slow(bytes.as_ptr() as usize, to)
     }
-    #[cold]
-    fn copy_aside(bytes: &[u8], to: usize) -> Option<(BinRef, usize)> {
+    /// A binary that ends with a copy of `bytes`, from where the kernel copies them to `to` no more
+    /// slowly than it must, and where in it that begins. `None`: there is no memory for it.
+    pub fn copy_for(bytes: &[u8], to: usize) -> Option<(BinRef, usize)> {
         let b = BinRef::try_allocate(bytes.len().checked_add(2 * STEP)?)?;
         // Our own copy is made by the same instruction.
         let slow = |aside| {
@@ -101,14 +100,13 @@ mod tests {
         for (shift, len) in (0..100).flat_map(|n| [4096, 69_000].map(|len| (n, len))) {
             let piece = &bytes[shift..shift + len];
             for to in 0..100 {
-                let Some((b, at)) = BinRef::copy_for(piece, from + to) else {
-                    assert!(!is_slow(from + shift, from + to));
-                    continue;
-                };
-                assert!(is_slow(from + shift, from + to) && &b.bytes()[at..] == piece);
+                let slow = is_slow(from + shift, from + to);
+                assert_eq!(BinRef::copies_slowly(piece, from + to), slow);
+                let (b, at) = BinRef::copy_for(piece, from + to).unwrap();
+                assert!(&b.bytes()[at..] == piece);
                 assert!(!is_slow(b.bytes()[at..].as_ptr() as usize, from + to));
             }
         }
-        assert!(BinRef::copy_for(&bytes[..4095], from + 1).is_none());
+        assert!(!BinRef::copies_slowly(&bytes[..4095], from + 1));
     }
 }

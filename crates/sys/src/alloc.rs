@@ -199,7 +199,7 @@ unsafe impl GlobalAlloc for Allocator {
             match l {
                 l if is_of_slab(l) => slab::free(p),
                 l if is_huge(l) => huge::free(p, l.size()),
-                l if class(&l).is_some_and(|c| kept::keep(p, c)) => {}
+                l if class(&l).is_some_and(|c| kept::keep(p, c, |p| mi::mi_free(p.cast()))) => {}
                 _ => mi::mi_free(p.cast()),
             }
         }

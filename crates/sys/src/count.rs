@@ -105,10 +105,24 @@ pub(crate) fn socket(r: i32) -> Result<i32> {
 }
 #[inline]
 fn moved(what: What, bytes: What, r: isize) -> Result<usize> {
+    let n = r.max(0) as u64;
+    match <&[AtomicU64; WORDS]>::try_from(HERE.get()) {
+        Ok(words) if crate::METERED => {
+            let bump = |what, n| {
+                let w = &words[what as usize];
+                w.store(w.load(Relaxed).wrapping_add(n), Relaxed);
+            };
+            bump(what, 1);
+            bump(bytes, n);
+        }
+        _ => moved_elsewhere(what, bytes, n),
+    }
+    errno::check_size(r)
+}
+#[cold]
+fn moved_elsewhere(what: What, bytes: What, n: u64) {
     call(what);
-    let n = errno::check_size(r)?;
-    add(bytes, n as u64);
-    Ok(n)
+    add(bytes, n);
 }
 #[inline]
 pub(crate) fn read(r: isize) -> Result<usize> {

@@ -147,8 +147,44 @@ fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
     })
 }
 
-/// Writes all the slices: at `offset`, or where the file stands, which moves. How many bytes that was
-/// is added to `done`, also where there was an error then.
+/// Writes all the bytes, of which there are some: at `offset`, or where the file stands, which moves.
+/// How many it wrote is added to `done`, also where there was an error then.
+#[inline(always)]
+pub fn write_all(fd: RawFd, bytes: &[u8], offset: Option<i64>, done: &mut usize) -> Result<()> {
+    let (at, n) = (bytes.as_ptr(), bytes.len());
+    let r = match offset {
+        // SAFETY: the bytes are readable.
+        None => unsafe { syscall(libc::SYS_write, fd, at, n) },
+        // SAFETY: the same.
+        Some(o) => unsafe { syscall(libc::SYS_pwrite64, fd, at, n, o) },
+    };
+    match count::write(r as isize) {
+        Ok(written) if written == n => {
+            *done += n;
+            Ok(())
+        }
+        r => write_rest(fd, bytes, offset, done, r),
+    }
+}
+/// A call was interrupted, or has written less than all.
+#[cold]
+fn write_rest(
+    fd: RawFd,
+    bytes: &[u8],
+    offset: Option<i64>,
+    done: &mut usize,
+    r: Result<usize>,
+) -> Result<()> {
+    let n = match r {
+        Err(Errno::INTR) => 0,
+        r => r?,
+    };
+    *done += n;
+    let offset = offset.map(|o| behind(o, n)).transpose()?;
+    write_full(fd, &mut [IoSlice::new(&bytes[n..])], offset, done)
+}
+
+/// The same of slices. Of none there is no call.
 pub fn write_full(
     fd: RawFd,
     mut slices: &mut [IoSlice<'_>],
@@ -156,11 +192,13 @@ pub fn write_full(
     done: &mut usize,
 ) -> Result<()> {
     IoSlice::advance_slices(&mut slices, 0);
+    let mut written = 0;
     while !slices.is_empty() {
         let n = match offset {
             None => writev(fd, slices)?,
-            Some(o) => pwritev(fd, slices, behind(o, *done)?)?,
+            Some(o) => pwritev(fd, slices, behind(o, written)?)?,
         };
+        written += n;
         *done += n;
         IoSlice::advance_slices(&mut slices, n);
     }

@@ -41,6 +41,10 @@ impl Class {
         let octave = (power - ABOVE.ilog2()) as usize;
         Some(Class { index: octave * STEPS + step % STEPS, size: (step + 1) << unit })
     }
+    fn at(index: usize) -> Class {
+        let unit = index / STEPS + (ABOVE / STEPS).ilog2() as usize;
+        Class { index, size: (STEPS + index % STEPS + 1) << unit }
+    }
 }
 
 /// Free blocks of one size: each begins with the address of the next.
@@ -53,6 +57,8 @@ struct Kept {
     lists: [List; CLASSES],
     /// Bytes of large blocks.
     large: Cell<usize>,
+    /// The list of large blocks that has to make room next.
+    hand: Cell<usize>,
 }
 
 thread_local! {
@@ -65,7 +71,8 @@ pub fn attach() {
     if MINE.get().is_null() {
         let lists =
             [const { List { first: Cell::new(ptr::null_mut()), n: Cell::new(0) } }; CLASSES];
-        MINE.set(Box::leak(Box::new(Kept { lists, large: Cell::new(0) })));
+        let (large, hand) = (Cell::new(0), Cell::new(0));
+        MINE.set(Box::leak(Box::new(Kept { lists, large, hand })));
     }
 }
 #[inline]
@@ -79,33 +86,61 @@ fn mine(c: Class) -> Option<(&'static Kept, &'static List)> {
 #[inline]
 pub fn take(c: Class) -> Option<*mut u8> {
     let (kept, list) = mine(c)?;
-    let p = list.first.get();
-    if p.is_null() {
-        return None;
-    }
-    // SAFETY: `keep` wrote the next one's address there.
-    list.first.set(unsafe { p.cast::<*mut u8>().read() });
-    list.n.set(list.n.get() - 1);
-    if c.size > SMALL {
-        kept.large.set(kept.large.get() - c.size);
-    }
-    Some(p)
+    kept.pop(list, c)
 }
 
-/// Keeps a block; false where there are enough.
+impl Kept {
+    #[inline]
+    fn pop(&self, list: &List, c: Class) -> Option<*mut u8> {
+        let p = list.first.get();
+        if p.is_null() {
+            return None;
+        }
+        // SAFETY: `keep` wrote the next one's address there.
+        list.first.set(unsafe { p.cast::<*mut u8>().read() });
+        list.n.set(list.n.get() - 1);
+        if c.size > SMALL {
+            self.large.set(self.large.get() - c.size);
+        }
+        Some(p)
+    }
+    /// Frees blocks of other sizes, in turns, until there is room for one of this: it was in use just
+    /// now, and they were not for longer. False where it would take the place of its like.
+    #[cold]
+    fn makes_room(&self, c: Class, free: impl Fn(*mut u8)) -> bool {
+        let mut left = CLASSES;
+        while self.large.get() + c.size > MOST_LARGE {
+            let other = Class::at(self.hand.get() % CLASSES);
+            let block = match other.size > SMALL && other != c {
+                true => self.pop(&self.lists[other.index], other),
+                false => None,
+            };
+            match block {
+                Some(p) => free(p),
+                None if left == 0 => return false,
+                None => {
+                    left -= 1;
+                    self.hand.set(other.index + 1);
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Keeps a block; false where there are enough. Of the large ones others may go by `free` for it.
 ///
 /// # Safety
 /// It has that many bytes, aligned to a word, and nobody uses it any more.
 #[inline]
-pub unsafe fn keep(p: *mut u8, c: Class) -> bool {
+pub unsafe fn keep(p: *mut u8, c: Class, free: impl Fn(*mut u8)) -> bool {
     let Some((kept, list)) = mine(c) else { return false };
     let n = list.n.get();
     if c.size > SMALL {
-        let large = kept.large.get() + c.size;
-        if large > MOST_LARGE {
+        if kept.large.get() + c.size > MOST_LARGE && !kept.makes_room(c, free) {
             return false;
         }
-        kept.large.set(large);
+        kept.large.set(kept.large.get() + c.size);
     } else if n * c.size >= MOST {
         return false;
     }
@@ -147,6 +182,7 @@ mod tests {
         }
         let mut sizes: Vec<_> = (1025..=UP_TO).map(|n| (of(n).index, of(n).size)).collect();
         sizes.dedup();
+        assert!(sizes.iter().all(|(index, size)| of(*size) == Class::at(*index)));
         assert_eq!(sizes.len(), CLASSES);
         assert!(sizes.windows(2).all(|w| w[0].0 + 1 == w[1].0 && w[0].1 < w[1].1));
     }
@@ -157,7 +193,8 @@ mod tests {
         let mut blocks = vec![[0u64; SMALL / 8]; 6];
         let mut all = blocks.iter_mut().map(|b| b.as_mut_ptr().cast::<u8>());
         // SAFETY: the blocks are large enough, and used for nothing else.
-        let mut keep = |n: usize| all.by_ref().take(n).filter(|p| unsafe { keep(*p, c) }).count();
+        let mut keep =
+            |n: usize| all.by_ref().take(n).filter(|p| unsafe { keep(*p, c, |_| {}) }).count();
         assert!(keep(1) == 0 && take(c).is_none());
         attach();
         assert_eq!(keep(5), MOST / SMALL);
@@ -173,14 +210,21 @@ mod tests {
         let mut blocks = vec![0u64; 3 * UP_TO / 8];
         for (i, block) in blocks.chunks_mut(UP_TO / 8).enumerate() {
             // SAFETY: the blocks are large enough, and used for nothing else.
-            let kept = unsafe { keep(block.as_mut_ptr().cast(), c) };
+            let kept = unsafe { keep(block.as_mut_ptr().cast(), c, |_| unreachable!()) };
             assert_eq!(kept, i < MOST_LARGE / UP_TO);
         }
         let last = blocks[UP_TO / 8..].as_mut_ptr().cast();
         assert_eq!(take(c), Some(last));
+        // One of another size takes the place of none as long as there is room.
         let other = Class::of(UP_TO / 2).unwrap();
         // SAFETY: as above.
-        assert!(unsafe { keep(last, other) && !keep(last, c) });
+        assert!(unsafe { keep(last, other, |_| unreachable!()) });
+        // It makes room for one of a third.
+        let third = Class::of(UP_TO / 4 * 3).unwrap();
+        let (gone, block) = (Cell::new(ptr::null_mut()), blocks[UP_TO / 4..].as_mut_ptr().cast());
+        // SAFETY: as above.
+        assert!(unsafe { keep(block, third, |p| gone.set(p)) });
+        assert!(!gone.get().is_null() && take(third) == Some(block));
         let_go(|_| {});
     }
 }

@@ -6,6 +6,7 @@
 
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
+use kvik_sync::Held;
 use kvik_sys::file::Whence;
 use kvik_sys::{Errno, Result};
 use kvik_term::{am, Term};
@@ -210,24 +211,29 @@ fn line<'h>(h: &'h Heap, q: &mut Queue, n: usize) -> Term<'h> {
 }
 
 /// The file stands behind what was read ahead: it goes back to where its user is.
-fn put_back(p: &Proc, h: &Handle<'_>) -> std::result::Result<(), Raised> {
-    if let Some(mut q) = buffer(p, h.buffer)?.lock_filled() {
-        let back = -(q.len() as i64);
-        q.clear();
-        // Where it can't be put the bytes are lost, as in OTP.
-        let _ = with_file(p, h.file, |open| open.seek(Whence::Current, back))?;
-    }
+#[cold]
+fn put_back(p: &Proc, file: Term<'_>, mut q: Held<'_, Queue>) -> std::result::Result<(), Raised> {
+    let back = -(q.len() as i64);
+    q.clear();
+    // Where it can't be put the bytes are lost, as in OTP.
+    let _ = with_file(p, file, |open| open.seek(Whence::Current, back))?;
     Ok(())
 }
 
 pub fn write_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let h = handle(p, a[0])?;
-    put_back(p, &h)?;
-    if a[1].as_bits().is_some_and(|b| b.is_binary() && b.byte_size() > 0) {
-        return write_one(p, h.file, a[1]);
+    if let Some(q) = buffer(p, h.buffer)?.lock_filled() {
+        put_back(p, h.file, q)?;
     }
-    match iolist::vector(p, a[1])? {
-        Ok(list) => write_list(p, h.file, list),
+    match a[1].as_bits().filter(|b| b.is_binary()).and_then(|b| b.as_bytes()) {
+        Some(bytes) if !bytes.is_empty() => write_one(p, h.file, a[1], bytes),
+        _ => write_data(p, h.file, a[1]),
+    }
+}
+#[inline(never)]
+fn write_data<'h>(p: &'h Proc, file: Term<'h>, data: Term<'h>) -> BifResult<'h> {
+    match iolist::vector(p, data)? {
+        Ok(list) => write_list(p, file, list),
         Err(iolist::BadList) => Ok(bad(p)),
     }
 }

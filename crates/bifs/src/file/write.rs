@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::IoSlice;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 
 use kvik_heap::BinRef;
 use kvik_proc::{BifResult, Proc, Raised};
@@ -37,25 +37,40 @@ fn slices<'h>(p: &'h Proc, list: Term<'h>) -> std::result::Result<Slices<'h>, Ra
 
 impl Open {
     /// Is a write of so many bytes for another thread?
+    #[inline]
     fn write_waits(&self, size: usize) -> bool {
         self.waits || self.sync || size > LARGE || self.pace.writes_slow()
     }
     /// Writes binaries at `offset`, or where the file stands: how many bytes that was.
     fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
-        let aside = match &*s {
-            [one] => BinRef::copy_for(one, self.likely(offset)),
-            _ => None,
-        };
-        match aside {
-            Some((b, from)) => self.write_at(offset, &mut [IoSlice::new(&b.bytes()[from..])]),
-            None => self.write_at(offset, s),
+        match s {
+            [one] if !one.is_empty() => self.write_bytes(offset, one),
+            s => self.write_by(offset, |fd, at, done| fd::write_full(fd, s, at, done)),
         }
     }
-    #[inline]
-    fn write_at(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
+    /// The same of one.
+    #[inline(always)]
+    fn write_bytes(&self, offset: Option<i64>, bytes: &[u8]) -> Result<usize> {
+        if BinRef::copies_slowly(bytes, self.likely(offset)) {
+            return self.write_copy(offset, bytes);
+        }
+        self.write_by(offset, |fd, at, done| fd::write_all(fd, bytes, at, done))
+    }
+    #[cold]
+    fn write_copy(&self, offset: Option<i64>, bytes: &[u8]) -> Result<usize> {
+        let aside = BinRef::copy_for(bytes, self.likely(offset));
+        let bytes = aside.as_ref().map_or(bytes, |(b, from)| &b.bytes()[*from..]);
+        self.write_by(offset, |fd, at, done| fd::write_all(fd, bytes, at, done))
+    }
+    #[inline(always)]
+    fn write_by(
+        &self,
+        offset: Option<i64>,
+        call: impl FnOnce(RawFd, Option<i64>, &mut usize) -> Result<()>,
+    ) -> Result<usize> {
         let at = offset.or_else(|| self.here());
         let mut done = 0;
-        let r = self.pace.timed(|| fd::write_full(self.fd.as_raw_fd(), s, at, &mut done));
+        let r = self.pace.timed(|| call(self.fd.as_raw_fd(), at, &mut done));
         if offset.is_none() {
             self.moved(at, done);
             if at.is_none() {
@@ -103,23 +118,26 @@ fn write_later(p: &Proc, file: Term<'_>, offset: Option<i64>, queue: Queue) -> R
     elsewhere(p, file, work, done_on)
 }
 
-/// Writes a binary where the file stands.
-pub fn write_one<'h>(p: &'h Proc, file: Term<'h>, t: Term<'h>) -> BifResult<'h> {
-    let bytes = t.as_bits().ok_or_else(|| p.badarg())?.to_bytes();
+/// Writes a binary, whose bytes those are, where the file stands. All that small writes need lies
+/// together here: the way into the kernel and back leaves little of it near the processor.
+#[inline(always)]
+pub fn write_one<'h>(p: &'h Proc, file: Term<'h>, t: Term<'h>, bytes: &[u8]) -> BifResult<'h> {
     p.heap.bump_reductions(4 + bytes.len() as i64 / 1024);
     let now = with_file(p, file, |open| match open.write_waits(bytes.len()) {
-        true => Ok(None),
-        false => open.write(None, &mut [IoSlice::new(&bytes)]).map(Some),
+        true => Ok(false),
+        false => open.write_bytes(None, bytes).map(|_| true),
     })?;
     match now {
-        Ok(Some(_)) => Ok(am::ok.into()),
+        Ok(true) => Ok(am::ok.into()),
+        Ok(false) => Err(write_one_later(p, file, t, bytes)),
         Err(e) => Ok(posix_error(p, e)),
-        Ok(None) => {
-            let mut queue = Queue::default();
-            queue.push(p, t, &bytes, false);
-            Err(write_later(p, file, None, queue))
-        }
     }
+}
+#[cold]
+fn write_one_later(p: &Proc, file: Term<'_>, t: Term<'_>, bytes: &[u8]) -> Raised {
+    let mut queue = Queue::default();
+    queue.push(p, t, bytes, false);
+    write_later(p, file, None, queue)
 }
 
 /// Writes a list of binaries where the file stands.
