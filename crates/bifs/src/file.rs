@@ -10,6 +10,7 @@
 mod library;
 mod owners;
 mod pace;
+mod pieces;
 mod place;
 mod read;
 mod view;
@@ -30,6 +31,7 @@ use kvik_term::{am, Atom, Term};
 use crate::blocking::{answer, hand_off};
 pub use owners::install;
 use pace::Pace;
+use pieces::InPieces;
 use place::{Kept, Place};
 use view::View;
 
@@ -74,6 +76,7 @@ struct Open {
     pace: Pace,
     place: Place,
     view: View,
+    in_pieces: InPieces,
     /// Reads of up to so many bytes get memory for all of them; larger ones for no more than the file
     /// has.
     trusted: AtomicUsize,
@@ -88,17 +91,20 @@ struct Use {
     place: Kept,
     /// See `view`.
     views: bool,
+    /// See `pieces`.
+    pieces: bool,
 }
 
 impl File {
     fn new(fd: OwnedFd, kind: Kind, used: Use, owner: u32) -> Arc<File> {
         let regular = kind == Kind::Regular;
         let waits = !regular && kind != Kind::Directory;
-        let Use { sync, place, views } = used;
+        let Use { sync, place, views, pieces } = used;
         let views = views && place == Kept::Always;
         let (pace, place, view) = (Pace::new(regular), Place::new(place), View::new(views));
+        let in_pieces = InPieces::new(regular && pieces);
         let trusted = AtomicUsize::new(read::TRUSTED_SIZE);
-        let open = Open { fd, regular, waits, sync, pace, place, view, trusted };
+        let open = Open { fd, regular, waits, sync, pace, place, view, in_pieces, trusted };
         let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
         owners::opened(&file);
         file
@@ -264,7 +270,8 @@ fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys:
         0 => Kept::Later,
         _ => Kept::Always,
     };
-    let used = Use { sync: mode.sync, place, views: !mode.write };
+    let pieces = !mode.append && !mode.sync;
+    let used = Use { sync: mode.sync, place, views: !mode.write, pieces };
     Ok(File::new(fd, kind, used, owner))
 }
 

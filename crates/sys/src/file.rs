@@ -127,6 +127,18 @@ pub fn fstat(fd: RawFd) -> Result<Info> {
         Ok(info(s.assume_init()))
     }
 }
+/// What [`system`] says of ext2, ext3 and ext4.
+pub const EXT: u32 = 0xef53;
+
+/// Which kind of file system it is on, by `f_type` of `statfs(2)`.
+pub fn system(fd: RawFd) -> Option<u32> {
+    let mut s = MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the call fills the structure where it succeeds.
+    unsafe {
+        file(libc::fstatfs(fd, s.as_mut_ptr())).ok()?;
+        Some(s.assume_init().f_type as u32)
+    }
+}
 /// May this process read (write) the file?
 pub fn access(path: &CStr, write: bool) -> bool {
     let mode = if write { libc::W_OK } else { libc::R_OK };

@@ -17,6 +17,8 @@ use std::sync::OnceLock;
 
 use libc::{c_int, c_void, siginfo_t};
 
+use crate::file;
+
 /// Bytes of one file, and of all.
 const MOST: u64 = 256 << 20;
 const MOST_IN_ALL: usize = 1 << 30;
@@ -27,7 +29,7 @@ const MOST_FILES: usize = 1000;
 /// Not of them: xfs, which clears the rest of a page before it takes the pages behind away; what is on
 /// another machine, where a read may ask whether the cache is right and a mapping does not; overlays,
 /// of which nobody tells what they lie on.
-const FILE_SYSTEMS: [u32; 3] = [0xef53, 0x9123_683e, 0x0102_1994]; // ext2 to ext4, btrfs, tmpfs
+const FILE_SYSTEMS: [u32; 3] = [file::EXT, 0x9123_683e, 0x0102_1994]; // btrfs, tmpfs
 
 static FILES: AtomicUsize = AtomicUsize::new(0);
 static BYTES: AtomicUsize = AtomicUsize::new(0);
@@ -153,12 +155,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
 
 /// Is it on one of the file systems?
 fn suits(fd: RawFd) -> bool {
-    let mut s = MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the call fills the structure where it says so.
-    unsafe {
-        libc::fstatfs(fd, s.as_mut_ptr()) == 0
-            && FILE_SYSTEMS.contains(&(s.assume_init().f_type as u32))
-    }
+    file::system(fd).is_some_and(|system| FILE_SYSTEMS.contains(&system))
 }
 
 /// Sees to it that a page that is not there is no end of the program.
