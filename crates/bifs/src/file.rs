@@ -91,18 +91,16 @@ struct Use {
     place: Kept,
     /// See `view`.
     views: bool,
-    /// See `pieces`.
-    pieces: bool,
 }
 
 impl File {
     fn new(fd: OwnedFd, kind: Kind, used: Use, owner: u32) -> Arc<File> {
         let regular = kind == Kind::Regular;
         let waits = !regular && kind != Kind::Directory;
-        let Use { sync, place, views, pieces } = used;
+        let Use { sync, place, views } = used;
         let views = views && place == Kept::Always;
+        let in_pieces = InPieces::new(place, sync);
         let (pace, place, view) = (Pace::new(regular), Place::new(place), View::new(views));
-        let in_pieces = InPieces::new(regular && pieces);
         let trusted = AtomicUsize::new(read::TRUSTED_SIZE);
         let open = Open { fd, regular, waits, sync, pace, place, view, in_pieces, trusted };
         let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
@@ -270,8 +268,7 @@ fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys:
         0 => Kept::Later,
         _ => Kept::Always,
     };
-    let pieces = !mode.append && !mode.sync;
-    let used = Use { sync: mode.sync, place, views: !mode.write, pieces };
+    let used = Use { sync: mode.sync, place, views: !mode.write };
     Ok(File::new(fd, kind, used, owner))
 }
 

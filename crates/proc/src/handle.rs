@@ -449,6 +449,7 @@ impl Proc {
     pub fn ask_for_gc(&self, full: bool) {
         self.heap.ask_for_gc();
         if full {
+            self.settle_messages();
             self.set_flag(flag::FULL_GC, true);
         }
     }

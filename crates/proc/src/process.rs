@@ -373,7 +373,7 @@ impl Proc {
     }
     /// Gives the messages that came last their slots, which the next receive that skips some would
     /// have to.
-    pub fn settle_messages(&self) {
+    pub(crate) fn settle_messages(&self) {
         if let Some(mut m) = self.mailbox.get() {
             m.settle();
         }

@@ -119,9 +119,19 @@ pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
 }
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
+    retry(|| write_some(fd, bytes, None))
+}
+
+/// One write: at `offset`, or where the file stands.
+#[inline(always)]
+fn write_some(fd: RawFd, bytes: &[u8], offset: Option<i64>) -> Result<usize> {
     let (at, n) = (bytes.as_ptr(), bytes.len());
-    // SAFETY: the bytes are readable.
-    retry(|| count::write(unsafe { syscall(libc::SYS_write, fd, at, n) as isize }))
+    count::write(match offset {
+        // SAFETY: the bytes are readable.
+        None => unsafe { syscall(libc::SYS_write, fd, at, n) as isize },
+        // SAFETY: the same.
+        Some(o) => unsafe { syscall(libc::SYS_pwrite64, fd, at, n, o) as isize },
+    })
 }
 
 /// One `writev`; may write less than all.
@@ -138,10 +148,7 @@ pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
 fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
     let n = slices.len().min(IOV_MAX) as i32;
     retry(|| match slices {
-        // SAFETY: the bytes are readable.
-        [one] => count::write(unsafe {
-            syscall(libc::SYS_pwrite64, fd, one.as_ptr(), one.len(), at) as isize
-        }),
+        [one] => write_some(fd, one, Some(at)),
         // SAFETY: an IoSlice is an iovec; its bytes are readable.
         _ => count::write(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), n, at) }),
     })
@@ -151,15 +158,8 @@ fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
 /// How many it wrote is added to `done`, also where there was an error then.
 #[inline(always)]
 pub fn write_all(fd: RawFd, bytes: &[u8], offset: Option<i64>, done: &mut usize) -> Result<()> {
-    let (at, n) = (bytes.as_ptr(), bytes.len());
-    let r = match offset {
-        // SAFETY: the bytes are readable.
-        None => unsafe { syscall(libc::SYS_write, fd, at, n) },
-        // SAFETY: the same.
-        Some(o) => unsafe { syscall(libc::SYS_pwrite64, fd, at, n, o) },
-    };
-    match count::write(r as isize) {
-        Ok(written) if written == n => {
+    match write_some(fd, bytes, offset) {
+        Ok(n) if n == bytes.len() => {
             *done += n;
             Ok(())
         }

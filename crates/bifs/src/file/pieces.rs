@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use kvik_sys::fd::Pieces;
 use kvik_sys::file as sys;
 
+use super::place::Kept;
 use super::Open;
 
 /// No run is longer. With half of that small writes take two thirds of the time yet, but large reads a
@@ -22,10 +23,11 @@ pub(super) const PIECE: usize = 256 << 10;
 pub struct InPieces(OnceLock<bool>);
 
 impl InPieces {
-    /// `may`: it is an ordinary file, and a call stands for nothing: not for one trip to the disk, nor
-    /// for what others never see in part, as behind its end.
-    pub fn new(may: bool) -> InPieces {
-        InPieces(if may { OnceLock::new() } else { OnceLock::from(false) })
+    /// Of a file just opened. Not of one without a place, nor where a call stands for more than its
+    /// bytes: for one trip to the disk, or, at the end, for what others never see in part.
+    pub fn new(place: Kept, sync: bool) -> InPieces {
+        let never = sync || place == Kept::Never;
+        InPieces(if never { OnceLock::from(false) } else { OnceLock::new() })
     }
 }
 

@@ -195,9 +195,6 @@ fn garbage_collect_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(am::minor) => false,
         _ => return Err(p.badarg()),
     };
-    if full {
-        p.settle_messages();
-    }
     p.ask_for_gc(full);
     Ok(true.into())
 }
