@@ -139,8 +139,14 @@ impl<'m> Compiler<'m> {
                 Arg::Int(n @ 0..=58) => {
                     self.or_function(g, |c, slow| c.shift_left(a, n as u8, slow))
                 }
+                Arg::X(..) | Arg::Y(..) => {
+                    self.or_function(g, |c, slow| c.shift_by(a, b, true, slow))
+                }
                 _ => return Ok(false),
             },
+            am::bsr if matches!(b, Arg::X(..) | Arg::Y(..)) => {
+                self.or_function(g, |c, slow| c.shift_by(a, b, false, slow))
+            }
             _ => return Ok(false),
         }?;
         Ok(true)
@@ -351,6 +357,31 @@ impl<'m> Compiler<'m> {
         self.a.mov_rr(RCX, RAX);
         self.a.sar(RCX, n);
         self.a.alu_rr(Alu::Cmp, RCX, RDX);
+        self.a.jcc(Cc::Ne, slow);
+        Ok(())
+    }
+    /// By what a register holds, where that is 0 to 63, all that the processor can shift by. More, and
+    /// less than 0, which is more when it is taken without its sign, are for the function.
+    fn shift_by(&mut self, a: Arg, b: Arg, left: bool, slow: Label) -> Done {
+        self.load(a, RDX)?;
+        self.load(b, RCX)?;
+        self.a.mov32_rr(RAX, RDX);
+        self.a.alu32_rr(Alu::Or, RAX, RCX);
+        self.a.test8_ri(RAX, 15);
+        self.a.jcc(Cc::Ne, slow);
+        self.a.alu_ri(Alu::Cmp, RCX, 63 << 4);
+        self.a.jcc(Cc::A, slow);
+        self.a.shr(RCX, 4);
+        self.a.mov_rr(RAX, RDX);
+        if !left {
+            self.a.sar_cl(RAX);
+            self.a.alu_ri(Alu::And, RAX, !15);
+            return Ok(());
+        }
+        self.a.shl_cl(RAX);
+        self.a.mov_rr(RSI, RAX);
+        self.a.sar_cl(RSI);
+        self.a.alu_rr(Alu::Cmp, RSI, RDX);
         self.a.jcc(Cc::Ne, slow);
         Ok(())
     }
