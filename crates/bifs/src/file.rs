@@ -10,7 +10,6 @@
 mod library;
 mod owners;
 mod pace;
-mod pieces;
 mod place;
 mod read;
 mod view;
@@ -31,7 +30,6 @@ use kvik_term::{am, Atom, Term};
 use crate::blocking::{answer, hand_off};
 pub use owners::install;
 use pace::Pace;
-use pieces::InPieces;
 use place::{Kept, Place};
 use view::View;
 
@@ -76,7 +74,6 @@ struct Open {
     pace: Pace,
     place: Place,
     view: View,
-    in_pieces: InPieces,
     /// Reads of up to so many bytes get memory for all of them; larger ones for no more than the file
     /// has.
     trusted: AtomicUsize,
@@ -99,10 +96,9 @@ impl File {
         let waits = !regular && kind != Kind::Directory;
         let Use { sync, place, views } = used;
         let views = views && place == Kept::Always;
-        let in_pieces = InPieces::new(place, sync);
         let (pace, place, view) = (Pace::new(regular), Place::new(place), View::new(views));
         let trusted = AtomicUsize::new(read::TRUSTED_SIZE);
-        let open = Open { fd, regular, waits, sync, pace, place, view, in_pieces, trusted };
+        let open = Open { fd, regular, waits, sync, pace, place, view, trusted };
         let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
         owners::opened(&file);
         file

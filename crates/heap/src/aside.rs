@@ -4,6 +4,7 @@
 //! way, and copies once more to do so, which takes a third of a copy (files.md).
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::BinRef;
 
@@ -17,6 +18,35 @@ const STEP: usize = 64;
 #[inline]
 fn is_slow(from: usize, to: usize) -> bool {
     (1..32).contains(&(to.wrapping_sub(from) % PAGE))
+}
+
+/// Does the processor copy more than 16 KB faster to where a cache line begins? AMD's do: 64 KB out of
+/// the page cache takes a fifth longer everywhere else. Always the same answer.
+#[inline]
+pub(crate) fn goes_by_lines() -> bool {
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    #[cold]
+    fn ask() -> bool {
+        let yes = is_amd();
+        KNOWN.store(if yes { YES } else { NO }, Ordering::Relaxed);
+        yes
+    }
+    match KNOWN.load(Ordering::Relaxed) {
+        YES => true,
+        NO => false,
+        _ => ask(),
+    }
+}
+#[cfg(target_arch = "x86_64")]
+fn is_amd() -> bool {
+    let id = std::arch::x86_64::__cpuid(0);
+    [id.ebx, id.edx, id.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes)
+}
+#[cfg(not(target_arch = "x86_64"))]
+fn is_amd() -> bool {
+    false
 }
 
 impl BinRef {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use kvik_term::word::*;
 
+use crate::aside::goes_by_lines;
 use crate::meter::BINARIES;
 
 /// The header of an off-heap binary; its bytes follow it, 16-aligned.
@@ -130,10 +131,17 @@ struct Block {
 /// sixth less, by Intel's instruction for copying. From 2 KB on it takes a tenth more where the file is
 /// in the processor's last cache (files.md).
 const LINED: std::ops::Range<usize> = 512..2048;
+/// And those of so many bytes and more on some processors: see [`goes_by_lines`].
+const LONG: usize = 16 << 10;
+
+#[inline]
+fn is_lined(cap: usize) -> bool {
+    LINED.contains(&cap) || cap >= LONG && goes_by_lines()
+}
 
 /// `None`: so much there never is.
 fn block(cap: usize) -> Option<Block> {
-    let lead = if LINED.contains(&cap) { LINE - HEAD } else { 0 };
+    let lead = if is_lined(cap) { LINE - HEAD } else { 0 };
     let layout = Layout::from_size_align((lead + HEAD).checked_add(cap)?, 16).ok()?;
     Some(Block { layout, lead })
 }
@@ -525,9 +533,9 @@ mod tests {
 
     #[test]
     fn bytes_stay_where_a_binary_grows() {
-        let bytes: Vec<u8> = (0..5000).map(|i| i as u8).collect();
+        let bytes: Vec<u8> = (0..40_000).map(|i| i as u8).collect();
         let mut b = BinRef::with_capacity(0);
-        for n in [1, 400, 511, 512, 600, 2047, 2048, 2100, 5000] {
+        for n in [1, 400, 511, 512, 600, 2047, 2048, 2100, 5000, LONG - 1, LONG, 40_000] {
             let had = b.bytes().len();
             b = b.resize(n).ok().filter(|b| b.bytes().len() == n).unwrap();
             // SAFETY: nobody else has it, and it has so many bytes.

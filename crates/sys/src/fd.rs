@@ -181,71 +181,28 @@ fn write_rest(
     };
     *done += n;
     let offset = offset.map(|o| behind(o, n)).transpose()?;
-    write_pieces(fd, &mut [IoSlice::new(&bytes[n..])], offset, Pieces::WHOLE, done)
+    write_full(fd, &mut [IoSlice::new(&bytes[n..])], offset, done)
 }
 
-/// In which pieces a file is written: a call ends at the latest where a multiple of `size` bytes does
-/// in the file, whose place is taken to be `from` at first.
-#[derive(Copy, Clone)]
-pub struct Pieces {
-    pub from: usize,
-    pub size: usize,
-}
-
-impl Pieces {
-    /// By as few calls as may be.
-    pub const WHOLE: Pieces = Pieces { from: 0, size: usize::MAX };
-
-    /// What the next call may write after so many bytes.
-    fn room(self, done: usize) -> usize {
-        self.size - self.from.wrapping_add(done) % self.size
-    }
-}
-
-/// The same of slices, piece by piece. Of none there is no call.
-pub fn write_pieces(
+/// The same of slices. Of none there is no call.
+pub fn write_full(
     fd: RawFd,
     mut slices: &mut [IoSlice<'_>],
     offset: Option<i64>,
-    pieces: Pieces,
     done: &mut usize,
 ) -> Result<()> {
     IoSlice::advance_slices(&mut slices, 0);
     let mut written = 0;
     while !slices.is_empty() {
-        let room = pieces.room(written);
-        let first = &slices[0];
-        let n = match first.len() <= room {
-            true => write_slices(fd, fitting(slices, room), offset, written)?,
-            false => write_slices(fd, &[IoSlice::new(&first[..room])], offset, written)?,
+        let n = match offset {
+            None => writev(fd, slices)?,
+            Some(o) => pwritev(fd, slices, behind(o, written)?)?,
         };
         written += n;
         *done += n;
         IoSlice::advance_slices(&mut slices, n);
     }
     Ok(())
-}
-/// The first slices, as far as they have no more than so many bytes in all.
-fn fitting<'a, 'b>(slices: &'a [IoSlice<'b>], room: usize) -> &'a [IoSlice<'b>] {
-    let mut left = room;
-    let fits = |s: &&IoSlice<'_>| {
-        let rest = left.checked_sub(s.len());
-        left = rest.unwrap_or(left);
-        rest.is_some()
-    };
-    &slices[..slices.iter().take_while(fits).count()]
-}
-/// One call, for what comes after so many bytes.
-fn write_slices(
-    fd: RawFd,
-    slices: &[IoSlice<'_>],
-    offset: Option<i64>,
-    written: usize,
-) -> Result<usize> {
-    match offset {
-        None => writev(fd, slices),
-        Some(o) => pwritev(fd, slices, behind(o, written)?),
-    }
 }
 
 /// A pipe, both ends closed on exec: read end, write end.
@@ -357,46 +314,5 @@ pub fn bytes_ready(fd: &OwnedFd) -> usize {
     match count::file(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut n) }) {
         Ok(_) => n.max(0) as usize,
         Err(_) => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What each call has written: a pipe that keeps them apart.
-    fn calls(slices: &[&[u8]], pieces: Pieces) -> Vec<Vec<u8>> {
-        let (r, w) = pipe().unwrap();
-        // SAFETY: fcntl with this command touches no memory of ours.
-        assert_eq!(0, unsafe { libc::fcntl(w.as_raw_fd(), libc::F_SETFL, libc::O_DIRECT) });
-        let mut s: Vec<_> = slices.iter().map(|s| IoSlice::new(s)).collect();
-        let mut done = 7;
-        write_pieces(w.as_raw_fd(), &mut s, None, pieces, &mut done).unwrap();
-        assert_eq!(done, 7 + slices.concat().len());
-        drop(w);
-        let mut room = [0; 4096];
-        let next = || match read_bytes(r.as_raw_fd(), &mut room) {
-            Ok(0) => None,
-            n => Some(room[..n.unwrap()].to_vec()),
-        };
-        std::iter::from_fn(next).collect()
-    }
-
-    #[test]
-    fn pieces_end_where_they_are_to() {
-        let all: Vec<u8> = (0..250).collect();
-        let lens = |slices: &[&[u8]], from| {
-            let calls = calls(slices, Pieces { from, size: 100 });
-            assert_eq!(calls.concat(), slices.concat());
-            calls.iter().map(Vec::len).collect::<Vec<_>>()
-        };
-        assert_eq!(lens(&[&all], 0), [100, 100, 50]);
-        assert_eq!(lens(&[&all], 30), [70, 100, 80]);
-        assert_eq!(lens(&[&all], 599), [1, 100, 100, 49]);
-        assert_eq!(lens(&[&all[..60], &[], &all[60..90], &all[90..]], 0), [90, 10, 100, 50]);
-        assert_eq!(lens(&[&all[..3], &all], usize::MAX - 2), [3, 100, 100, 50]);
-        assert_eq!(lens(&[&[], &[]], 5), []);
-        let whole = calls(&[&all, &all[..9]], Pieces::WHOLE);
-        assert_eq!(whole, [[&all[..], &all[..9]].concat()]);
     }
 }

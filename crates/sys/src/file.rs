@@ -127,9 +127,6 @@ pub fn fstat(fd: RawFd) -> Result<Info> {
         Ok(info(s.assume_init()))
     }
 }
-/// What [`system`] says of ext2, ext3 and ext4.
-pub const EXT: u32 = 0xef53;
-
 /// Which kind of file system it is on, by `f_type` of `statfs(2)`.
 pub fn system(fd: RawFd) -> Option<u32> {
     let mut s = MaybeUninit::<libc::statfs>::uninit();

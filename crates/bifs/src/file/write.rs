@@ -9,7 +9,6 @@ use kvik_proc::{BifResult, Proc, Raised};
 use kvik_sys::{fd, Result};
 use kvik_term::{am, Term};
 
-use super::pieces::PIECE;
 use super::{done_on, elsewhere, posix_error, size_arg, with_file, Open, LARGE};
 use crate::buffer::Queue;
 
@@ -46,28 +45,22 @@ impl Open {
     fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
         match s {
             [one] if !one.is_empty() => self.write_bytes(offset, one),
-            s => self.write_slices(offset, s),
+            s => self.write_by(offset, |fd, at, done| fd::write_full(fd, s, at, done)),
         }
-    }
-    fn write_slices(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
-        let pieces = self.pieces(offset, s);
-        self.write_by(offset, |fd, at, done| fd::write_pieces(fd, s, at, pieces, done))
     }
     /// The same of one.
     #[inline(always)]
     fn write_bytes(&self, offset: Option<i64>, bytes: &[u8]) -> Result<usize> {
-        if bytes.len() > PIECE || BinRef::copies_slowly(bytes, self.likely(offset)) {
-            return self.write_large(offset, bytes);
+        if BinRef::copies_slowly(bytes, self.likely(offset)) {
+            return self.write_copy(offset, bytes);
         }
         self.write_by(offset, |fd, at, done| fd::write_all(fd, bytes, at, done))
     }
     #[cold]
-    fn write_large(&self, offset: Option<i64>, bytes: &[u8]) -> Result<usize> {
-        let to = self.likely(offset);
-        let slow = BinRef::copies_slowly(bytes, to);
-        let aside = slow.then(|| BinRef::copy_for(bytes, to)).flatten();
+    fn write_copy(&self, offset: Option<i64>, bytes: &[u8]) -> Result<usize> {
+        let aside = BinRef::copy_for(bytes, self.likely(offset));
         let bytes = aside.as_ref().map_or(bytes, |(b, from)| &b.bytes()[*from..]);
-        self.write_slices(offset, &mut [IoSlice::new(bytes)])
+        self.write_by(offset, |fd, at, done| fd::write_all(fd, bytes, at, done))
     }
     #[inline(always)]
     fn write_by(
@@ -120,9 +113,7 @@ fn write_binaries<'h>(
 fn write_later(p: &Proc, file: Term<'_>, offset: Option<i64>, queue: Queue) -> Raised {
     let work = move |open: &Open| {
         let mut s: Vec<_> = queue.pieces().map(IoSlice::new).collect();
-        let pieces = open.pieces(offset, &s);
-        let fd = open.fd.as_raw_fd();
-        open.pace.watched(|| fd::write_pieces(fd, &mut s, offset, pieces, &mut 0))
+        open.pace.watched(|| fd::write_full(open.fd.as_raw_fd(), &mut s, offset, &mut 0))
     };
     elsewhere(p, file, work, done_on)
 }
