@@ -8,7 +8,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use kvik_sys::ticks::{ticks, Ticks};
+use kvik_sys::ticks::{ticks, Ticks, PARTS};
 
 use super::board::{Count, Kind, Page};
 use super::local::{Local, TIMED};
@@ -32,8 +32,11 @@ const AWAY: u32 = 64;
 const LEARN: u64 = 1024;
 /// What is long.
 const LONG_NS: u64 = 50_000;
-/// Up to this a turn is so short that timing it shows.
-const SHORT_NS: i64 = 512;
+/// Up to this a turn is so short that timing it shows; it does by less than an eighth of that.
+const SHORT_NS: u64 = 512;
+const SHOWS: i64 = SHORT_NS as i64 / 8 * PARTS;
+/// How many rows it takes to learn by how much.
+const ROWS: i64 = 64;
 /// How long the time is reckoned by ticks, whose worth is known to some 50 parts in a million: what
 /// they lead away by is less than a reading of the clock takes.
 const RECKONED_NS: u64 = 50_000;
@@ -65,9 +68,27 @@ pub(super) struct Stopwatch {
     read: (u64, u64),
     /// Turns that were not timed, and their time with their rounds, since the last row.
     plain: (u64, u64),
-    /// How much longer a turn and its round take where they are timed, beyond what the readings take:
-    /// in 1/64 ns.
+    /// How much longer a turn and its round seem where they are timed, beyond what the readings take: in
+    /// parts of a nanosecond, times [`ROWS`]. Below 0 where readings take less than they should.
     disturbed: i64,
+    /// What rounds and turns are still to get.
+    over: (Over, Over),
+}
+
+/// What is timed is noted in whole nanoseconds, none of it less than nothing; but a turn may be as short
+/// as ten, and a processor's counter may go by steps of that. What is left over, or was too much, goes
+/// to the next, so that sums are right.
+#[derive(Default)]
+struct Over(i64);
+
+impl Over {
+    /// Whole nanoseconds of so many parts and what is over.
+    fn whole(&mut self, parts: i64) -> u64 {
+        let all = parts + self.0;
+        let ns = (all / PARTS).max(0);
+        self.0 = (all - ns * PARTS).max(-SHOWS);
+        ns as u64
+    }
 }
 
 /// What each turn of a row stands for, and what is in rows so far. Timing how long partners wait takes
@@ -135,6 +156,7 @@ impl Stopwatch {
             read: (0, 0),
             plain: (0, 0),
             disturbed: 0,
+            over: Default::default(),
         }
     }
     pub fn now(&self) -> u64 {
@@ -144,8 +166,10 @@ impl Stopwatch {
     fn between(&self, from: u64, to: u64) -> u64 {
         self.ticks.between(from.wrapping_add(self.ticks.cost()), to)
     }
-    fn undisturbed(&self, from: u64, to: u64) -> u64 {
-        self.between(from, to).saturating_sub(self.disturbed as u64 / 128)
+    /// The same in parts, of a turn or a round, and less what timing both adds to each.
+    fn undisturbed(&self, from: u64, to: u64) -> i64 {
+        let parts = self.ticks.parts_between(from.wrapping_add(self.ticks.cost()), to);
+        parts - self.disturbed / (2 * ROWS)
     }
     /// From a row what turns and rounds usually take; and from those before that were not timed how
     /// much longer that is than it should be.
@@ -156,10 +180,11 @@ impl Stopwatch {
             return;
         }
         self.usual = (sum.0 / n.0, sum.1 / n.1);
-        if turns >= LEARN && ns / turns < SHORT_NS as u64 {
-            let more = (self.usual.0 + self.usual.1) as i64 - (ns / turns) as i64;
-            let known = self.disturbed + more.clamp(-SHORT_NS / 8, SHORT_NS / 8);
-            self.disturbed = known.clamp(0, 64 * SHORT_NS / 8);
+        if turns >= LEARN && ns / turns < SHORT_NS {
+            let average = |sum: u64, n: u64| (sum * PARTS as u64 / n) as i64;
+            let more = average(sum.0, n.0) + average(sum.1, n.1) - average(ns, turns);
+            let known = self.disturbed + more.clamp(-SHOWS, SHOWS);
+            self.disturbed = known.clamp(-ROWS * SHOWS, ROWS * SHOWS);
         }
     }
     /// One of so many, each as likely.
@@ -259,7 +284,7 @@ impl Stopwatch {
         match self.slow.since.take() {
             Some(since) => self.idled(since, now),
             None if in_row && !self.checked.pending => {
-                let ns = self.undisturbed(self.ended, now);
+                let ns = self.over.0.whole(self.undisturbed(self.ended, now));
                 if ns < LONG_NS {
                     self.page.note(Kind::Round, ns, self.row.rounds);
                     self.row.sum.0 += ns;
@@ -310,7 +335,7 @@ impl Stopwatch {
         self.ended = then;
     }
     fn turn_ends(&mut self, me: &Scheduler, now: u64) {
-        let ns = self.undisturbed(self.began, now);
+        let ns = self.over.1.whole(self.undisturbed(self.began, now));
         if std::mem::take(&mut self.slow.behind) {
             self.page.note(Kind::Run, ns, 1);
             self.timed.1 += 1;
@@ -428,5 +453,22 @@ impl Stopwatch {
         self.page.set(Count::Asleep, c.asleep.load(Relaxed));
         self.page.set(Count::Started, c.started.load(Relaxed));
         self.page.set(Count::Queued, c.queued.load(Relaxed) as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_are_right_though_each_is_whole_and_none_below_nothing() {
+        let mut over = Over::default();
+        let parts = [100, 27, 1, 0, -70, 40, 30, 6400, -SHOWS / 2, 64];
+        let all: Vec<u64> = parts.iter().map(|p| over.whole(*p)).collect();
+        assert_eq!(all, [1, 0, 1, 0, 0, 0, 0, 100, 0, 0]);
+        assert_eq!(102 * PARTS + over.0, parts.iter().sum::<i64>());
+        // What was far too much, as on a processor whose counter is behind, is not paid back for ever.
+        assert_eq!((over.whole(i64::MIN / 4), over.0), (0, -SHOWS));
+        assert_eq!((over.whole(SHOWS), over.whole(2 * PARTS)), (0, 2));
     }
 }
