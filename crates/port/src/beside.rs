@@ -13,7 +13,7 @@
 //! (`plain.rs`): it starts nothing that would have to stay where it is, and never asks where that is.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kvik_sys::place::{cpu_nanos_of, Processors};
 
@@ -32,6 +32,9 @@ const LOOK: u32 = 64;
 const LIGHT_NS: i64 = 40_000;
 /// Events of one wait. Where there are more, enough is under way to keep all processors awake.
 const FEW: usize = 8;
+/// The same where there are more processors than schedulers: three programs have enough to do together
+/// to be better off on one that would be idle.
+const FEW_SCHEDULERS: usize = 2;
 
 thread_local! {
     /// The scheduler that this thread is, if it has waited for events, of which few came, and has
@@ -40,10 +43,17 @@ thread_local! {
     /// More came when it looked last.
     static MANY: Cell<bool> = const { Cell::new(false) };
 }
+fn few() -> usize {
+    static SEEN: OnceLock<usize> = OnceLock::new();
+    *SEEN.get_or_init(|| match Processors::of(0) {
+        Ok(all) if all.count() as usize > poll::count() => FEW_SCHEDULERS,
+        _ => FEW,
+    })
+}
 /// So many events came to the thread, which waited for them or only looked.
 pub(crate) fn heard(scheduler: usize, events: usize, waited: bool) {
     MANY.set(events > FEW);
-    if waited && events <= FEW {
+    if waited && events <= few() {
         WAITS.set(Some(scheduler));
     } else {
         goes_on(scheduler);
@@ -224,10 +234,10 @@ mod tests {
         assert!(is_free(pid));
         exchange(&mut p, pid, LOOK);
         assert!(is_free(pid));
-        heard(0, FEW, true);
+        heard(0, few(), true);
         exchange(&mut p, pid, 1);
         assert!(is_kept(pid));
-        heard(0, FEW + 1, true);
+        heard(0, few() + 1, true);
         assert!(is_free(pid));
         heard(0, 0, true);
         exchange(&mut p, pid, 1);
