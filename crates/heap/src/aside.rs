@@ -3,6 +3,8 @@
 //! page. What is in the page cache lies where it does in the file; so it is our side that has to give
 //! way, and copies once more to do so, which takes a third of a copy (files.md).
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::__cpuid;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -20,8 +22,8 @@ fn is_slow(from: usize, to: usize) -> bool {
     (1..32).contains(&(to.wrapping_sub(from) % PAGE))
 }
 
-/// Does the processor copy more than 16 KB faster to where a cache line begins? AMD's do: 64 KB out of
-/// the page cache takes a fifth longer everywhere else. Always the same answer.
+/// Does the processor copy more than 16 KB faster to where a cache line begins? AMD's do from Zen 5 on: 64
+/// KB out of the page cache takes a fifth longer everywhere else. Always the same answer.
 #[inline]
 pub(crate) fn goes_by_lines() -> bool {
     const NO: u8 = 1;
@@ -29,7 +31,7 @@ pub(crate) fn goes_by_lines() -> bool {
     static KNOWN: AtomicU8 = AtomicU8::new(0);
     #[cold]
     fn ask() -> bool {
-        let yes = is_amd();
+        let yes = amd_family().is_some_and(|family| family >= ZEN_5);
         KNOWN.store(if yes { YES } else { NO }, Ordering::Relaxed);
         yes
     }
@@ -39,14 +41,18 @@ pub(crate) fn goes_by_lines() -> bool {
         _ => ask(),
     }
 }
+const ZEN_5: u32 = 0x1a;
+
+/// As AMD counts them. `None`: it is of another make.
 #[cfg(target_arch = "x86_64")]
-fn is_amd() -> bool {
-    let id = std::arch::x86_64::__cpuid(0);
-    [id.ebx, id.edx, id.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes)
+fn amd_family() -> Option<u32> {
+    let (id, version) = (__cpuid(0), __cpuid(1).eax);
+    let is_amd = [id.ebx, id.edx, id.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes);
+    is_amd.then_some((version >> 8 & 0xf) + (version >> 20 & 0xff))
 }
 #[cfg(not(target_arch = "x86_64"))]
-fn is_amd() -> bool {
-    false
+fn amd_family() -> Option<u32> {
+    None
 }
 
 impl BinRef {
