@@ -43,6 +43,7 @@ thread_local! {
     /// More came when it looked last.
     static MANY: Cell<bool> = const { Cell::new(false) };
 }
+/// One of these two, from when it is asked first.
 fn few() -> usize {
     static SEEN: OnceLock<usize> = OnceLock::new();
     *SEEN.get_or_init(|| match Processors::of(0) {

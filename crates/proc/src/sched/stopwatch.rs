@@ -84,7 +84,7 @@ struct Over(i64);
 impl Over {
     /// Whole nanoseconds of so many parts and what is over.
     fn whole(&mut self, parts: i64) -> u64 {
-        let all = parts + self.0;
+        let all = parts.saturating_add(self.0);
         let ns = (all / PARTS).max(0);
         self.0 = (all - ns * PARTS).max(-SHOWS);
         ns as u64
@@ -169,7 +169,7 @@ impl Stopwatch {
     /// The same in parts, of a turn or a round, and less what timing both adds to each.
     fn undisturbed(&self, from: u64, to: u64) -> i64 {
         let parts = self.ticks.parts_between(from.wrapping_add(self.ticks.cost()), to);
-        parts - self.disturbed / (2 * ROWS)
+        parts.saturating_sub(self.disturbed / (2 * ROWS))
     }
     /// From a row what turns and rounds usually take; and from those before that were not timed how
     /// much longer that is than it should be.
