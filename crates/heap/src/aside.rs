@@ -6,7 +6,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__cpuid;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::OnceLock;
 
 use crate::BinRef;
 
@@ -26,20 +26,8 @@ fn is_slow(from: usize, to: usize) -> bool {
 /// KB out of the page cache takes a fifth longer everywhere else. Always the same answer.
 #[inline]
 pub(crate) fn goes_by_lines() -> bool {
-    const NO: u8 = 1;
-    const YES: u8 = 2;
-    static KNOWN: AtomicU8 = AtomicU8::new(0);
-    #[cold]
-    fn ask() -> bool {
-        let yes = amd_family().is_some_and(|family| family >= ZEN_5);
-        KNOWN.store(if yes { YES } else { NO }, Ordering::Relaxed);
-        yes
-    }
-    match KNOWN.load(Ordering::Relaxed) {
-        YES => true,
-        NO => false,
-        _ => ask(),
-    }
+    static SEEN: OnceLock<bool> = OnceLock::new();
+    *SEEN.get_or_init(|| amd_family().is_some_and(|family| family >= ZEN_5))
 }
 const ZEN_5: u32 = 0x1a;
 
