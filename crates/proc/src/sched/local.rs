@@ -25,11 +25,9 @@ pub(super) struct Local {
     pub here: Here,
     /// The process that runs.
     pub stage: Stage,
-    /// Left of the turn that partners share.
-    pub slice: Cell<i64>,
     /// Reductions until timers and events are looked at again.
     pub until_check: Cell<i64>,
-    /// [`MANY`], or: a process runs, and has woken one other at most. What it wakes may go to `next`.
+    /// [`MANY`], or: a process runs. What it wakes may go to `next`.
     pub alone: Cell<u8>,
     /// What `alone` becomes with each turn: [`ALONE`] or [`CROWDED`].
     pub usual: Cell<u8>,
@@ -40,6 +38,8 @@ pub(super) struct Local {
     pub small_collections: SmallCollections,
     /// Reductions that the turn under way began with.
     pub given: Cell<i64>,
+    /// LIFO slot: the head of the queue of normal priority. It is filled only while nothing else is
+    /// runnable here, so that it never overtakes a process.
     pub next: Cell<Option<Rest>>,
     /// The process that waited last. Its partner is likely to be the next to run here, and to answer.
     pub seat: Seat,
@@ -73,7 +73,6 @@ impl Local {
             me,
             here,
             stage: Stage::default(),
-            slice: Cell::new(0),
             until_check: Cell::new(0),
             alone: Cell::new(MANY),
             usual: Cell::new(ALONE),
@@ -119,41 +118,39 @@ impl Local {
         }
         q.raise(pid, to);
     }
-    /// A process may run: next where it is the one that the process which runs has woken.
+    /// A process may run: at the tail of the run queue, which is `next` where nothing else is runnable.
     #[inline(always)]
     fn wake(&self, t: Ticket) {
         let first = self.next.take();
-        if first.is_none() && self.alone.get() == ALONE && t.task().priority() == Priority::Normal {
+        if first.is_none() && self.alone.get() == ALONE && self.fits_next(&t) {
             return self.next.set(Some(Rest::new(t, self.here)));
         }
-        self.wake_one_more(first, t);
+        self.wake_in_order(first, t);
+    }
+    /// May it go to `next`, where that is free?
+    #[inline(always)]
+    fn fits_next(&self, t: &Ticket) -> bool {
+        self.queues.borrow().len == 0 && t.task().priority() == Priority::Normal
     }
     /// Looks whether there are many processes.
     pub fn see_crowd(&self) {
         self.usual.set(if crowd::is_there() { CROWDED } else { ALONE });
     }
-    /// Many are woken: each in its turn, in the order they were woken.
-    #[cold]
+    /// The same where others are runnable, or the wake-up is timed or in a crowd.
     #[inline(never)]
-    fn wake_one_more(&self, first: Option<Rest>, t: Ticket) {
-        if self.alone.get() == CROWDED {
+    fn wake_in_order(&self, first: Option<Rest>, t: Ticket) {
+        let alone = self.alone.get();
+        if alone == CROWDED {
             self.fetch_ahead(t.task().pid);
-            if first.is_none() && t.task().priority() == Priority::Normal {
-                return self.next.set(Some(Rest::new(t, self.here)));
-            }
         }
-        let mut q = self.queues.borrow_mut();
-        if self.alone.get() == MANY || t.task().priority() != Priority::Normal {
-            self.next.set(first);
-        } else if let Some(first) = first {
-            self.alone.set(MANY);
-            self.next_since.set(0);
-            q.push(first.take());
-        } else {
-            self.next_since.set(kvik_sys::ticks::ticks().now());
+        if first.is_none() && alone != MANY && self.fits_next(&t) {
+            if alone == TIMED {
+                self.next_since.set(kvik_sys::ticks::ticks().now());
+            }
             return self.next.set(Some(Rest::new(t, self.here)));
         }
-        q.push(t);
+        self.next.set(first);
+        self.queues.borrow_mut().push(t);
     }
     /// A process waits from now on, of which nobody wants to be told.
     #[inline(always)]

@@ -15,23 +15,29 @@ struct Waiting {
 }
 
 /// What is known of one that waits: bit 0 for one that used up its turn, and likely will again: worth
-/// another scheduler's waking up. Above it 0, or, where its wait is timed, how many waits it stands for
-/// (16 bits), and since when it waits (what is left of the counter of ticks, less its last 4 bits).
+/// another scheduler's waking up. Bits 1 to 3: how often it is still put back to the tail when it comes
+/// to the head. Above them 0, or, where its wait is timed, how many waits it stands for (13 bits), and
+/// since when it waits (what is left of the counter of ticks, less its last 4 bits).
 #[derive(Copy, Clone)]
 struct Mark(u64);
 
 impl Mark {
+    const REQUEUE: u64 = 1 << 1;
+
     fn new(busy: bool, since: u64, weight: u64) -> Mark {
-        Mark(busy as u64 | weight.min(0xFFFF) << 1 | since >> 4 << 17)
+        Mark(busy as u64 | weight.min(0x1FFF) << 4 | since >> 4 << 17)
     }
     fn is_busy(self) -> bool {
         self.0 & 1 != 0
     }
     fn is_timed(self) -> bool {
-        self.0 > 1
+        self.0 >> 4 != 0
     }
     fn weight(self) -> u64 {
-        self.0 >> 1 & 0xFFFF
+        self.0 >> 4 & 0x1FFF
+    }
+    fn requeues(self) -> u64 {
+        self.0 >> 1 & 7
     }
     /// Ticks since then.
     fn waited(self, now: u64) -> u64 {
@@ -59,19 +65,20 @@ const APART: u64 = 32;
 
 pub(super) struct Queues {
     here: Here,
-    by_priority: [VecDeque<Waiting>; 4],
+    /// Max, high, and one for normal and low together.
+    by_priority: [VecDeque<Waiting>; 3],
     pub len: usize,
     busy: usize,
-    /// Normal processes picked since a low one was.
-    skipped: u32,
     pushed: u64,
     taken: u64,
     /// How many had been pushed at some time, and when that was; see [`Queues::age`].
     mark: (u64, u64),
     timing: Timing,
 }
-/// A low process goes before the normal ones every so often.
-const LOW_TURN: u32 = 8;
+/// The queue of normal and low priority. A low process that comes to its head goes back to the tail
+/// this often first, unless it is alone.
+const SHARED: usize = Priority::Normal as usize;
+const LOW_REQUEUES: u64 = 7;
 /// Room that a queue keeps: 16 KB.
 const SHORT: usize = 1024;
 /// How far to look for processes that may go.
@@ -82,10 +89,9 @@ impl Queues {
     pub fn new(here: Here, page: Page) -> Queues {
         Queues {
             here,
-            by_priority: [const { VecDeque::new() }; 4],
+            by_priority: [const { VecDeque::new() }; 3],
             len: 0,
             busy: 0,
-            skipped: 0,
             pushed: 0,
             taken: 0,
             mark: (0, 0),
@@ -116,13 +122,20 @@ impl Queues {
         self.len += 1;
         self.pushed += 1;
         self.busy += busy as usize;
-        let mark = if METERED && self.pushed >= self.timing.next {
+        let mut mark = if METERED && self.pushed >= self.timing.next {
             self.mark(busy)
         } else {
             Mark(busy as u64)
         };
         let ticket = Rest::new(ticket, self.here);
-        self.by_priority[ticket.task().priority() as usize].push_back(Waiting { ticket, mark });
+        let queue = match ticket.task().priority() {
+            Priority::Low => {
+                mark.0 += LOW_REQUEUES * Mark::REQUEUE;
+                SHARED
+            }
+            p => p as usize,
+        };
+        self.by_priority[queue].push_back(Waiting { ticket, mark });
     }
     /// Of one whose wait is timed.
     #[cold]
@@ -157,14 +170,15 @@ impl Queues {
         if self.len == 0 {
             return None;
         }
-        let [max, high, normal, low] = &mut self.by_priority;
+        let [max, high, shared] = &mut self.by_priority;
         let w = max.pop_front().or_else(|| high.pop_front()).or_else(|| {
-            if !low.is_empty() && (normal.is_empty() || self.skipped >= LOW_TURN) {
-                self.skipped = 0;
-                return low.pop_front();
+            let mut w = shared.pop_front()?;
+            while w.mark.requeues() > 0 && !shared.is_empty() {
+                w.mark.0 -= Mark::REQUEUE;
+                shared.push_back(w);
+                w = shared.pop_front()?;
             }
-            self.skipped += 1;
-            normal.pop_front()
+            Some(w)
         })?;
         self.note_taken(&w);
         Some(w.ticket.take())
@@ -179,10 +193,13 @@ impl Queues {
     }
     /// Lets a process have its next turn as one of higher priority, if it waits here.
     pub fn raise(&mut self, pid: u32, to: Priority) {
-        for q in to as usize + 1..self.by_priority.len() {
+        let to = (to as usize).min(SHARED);
+        for q in to..self.by_priority.len() {
             let at = self.by_priority[q].iter().position(|w| w.ticket.task().pid == pid);
-            if let Some(w) = at.and_then(|i| self.by_priority[q].remove(i)) {
-                return self.by_priority[to as usize].push_back(w);
+            let Some(i) = at else { continue };
+            if let Some(mut w) = self.by_priority[q].remove(i) {
+                w.mark.0 -= w.mark.requeues() * Mark::REQUEUE;
+                return self.by_priority[to].push_back(w);
             }
         }
     }
@@ -209,24 +226,36 @@ impl Queues {
     /// Two that may go together: who used up a turn, and a partner of it that waits here as well, or
     /// the one partner that it talks with, which waits for it and will follow. One who used up a turn
     /// is to be left then, unless there are `others` that run here now.
+    ///
+    /// Where the load is `sustained`, who talks with one partner only, which waits for it, need not
+    /// have used up a turn, and any other may be left.
     pub fn pair(
         &self,
         others: bool,
+        sustained: bool,
         partners: impl Fn(&Ticket) -> [u32; 2],
         runs: impl Fn(u32) -> bool,
     ) -> Option<[u32; 2]> {
         let all = || self.by_priority.iter().flatten();
         let busy = || all().filter(|w| w.mark.is_busy());
         let waits = |pid: u32| all().any(|w| w.ticket.task().pid == pid);
-        let of = |w: &Waiting| {
+        let is_left = |pair: &[u32; 2], w: &Waiting| !pair.contains(&w.ticket.task().pid);
+        let follower = |w: &Waiting| {
             let pid = w.ticket.task().pid;
             let [to, from] = partners(&w.ticket);
-            let here = [to, from].into_iter().find(|q| *q != pid && waits(*q));
-            let follows = (to == from && to != 0 && to != pid && !runs(to)).then_some(to);
-            Some([pid, here.or(follows)?])
+            (to == from && to != 0 && to != pid && !runs(to)).then_some([pid, to])
         };
-        let pair = busy().find_map(of)?;
-        (others || busy().any(|w| !pair.contains(&w.ticket.task().pid))).then_some(pair)
+        let of = |w: &Waiting| {
+            let pid = w.ticket.task().pid;
+            let here = partners(&w.ticket).into_iter().find(|q| *q != pid && waits(*q));
+            here.map(|q| [pid, q]).or_else(|| follower(w))
+        };
+        let pair = busy().find_map(of);
+        if let Some(pair) = pair.filter(|p| others || busy().any(|w| is_left(p, w))) {
+            return Some(pair);
+        }
+        let pair = all().take(LOOK).find_map(follower).filter(|_| sustained)?;
+        (others || all().any(|w| is_left(&pair, w))).then_some(pair)
     }
     /// Up to `most` of the oldest processes, but for those that have to stay.
     pub fn take(&mut self, most: usize, stays: impl Fn(&Ticket, bool) -> bool) -> Vec<Ticket> {

@@ -8,7 +8,6 @@ use kvik_sync::{pin, Hold};
 
 use super::local::{Local, MANY};
 use super::meter::{collecting, during, State};
-use super::switch::CRUMBS;
 use super::{all, janitor, online, send_work, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
@@ -22,6 +21,9 @@ const PATIENCE_NS: u64 = 200_000;
 /// A process whose partner is runnable here too stays, while no more than this many wait: apart,
 /// each message between them would cost more than waiting does.
 const PARTNERS: usize = 8;
+/// Checks in a row, at each of which processes waited, after which a pair is worth another scheduler's
+/// waking up.
+const SUSTAINED: u32 = 4;
 /// The most timers that ring between two turns.
 const TIMERS: usize = 500;
 /// Ended processes whose memory is still kept, that are worth a look; and how many at least are let
@@ -55,12 +57,27 @@ fn run_tasks(t: &mut Ticket) {
     }
 }
 
+/// Why processes of this scheduler's should go to another.
+#[derive(Copy, Clone)]
+struct Surplus {
+    /// The oldest has waited long.
+    aged: bool,
+    /// Several have used up their turns.
+    busy: bool,
+    /// Whoever goes, one is left to run.
+    beside_next: bool,
+    /// There was more than one to run for a while.
+    sustained: bool,
+}
+
 struct Loop {
     l: &'static Local,
     regs: Box<Regs>,
     spin_ns: u64,
     /// Checks until the janitor is called.
     until_tidy: u32,
+    /// Checks in a row at which processes waited while another scheduler slept.
+    loaded: u32,
     /// Processes that have ended here and whose memory is kept until all threads have moved on.
     ended: usize,
     /// The janitor's round that it has tidied up in last.
@@ -75,6 +92,7 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
         regs: Regs::new(),
         spin_ns: spin_us * 1000,
         until_tidy: janitor::WORTH,
+        loaded: 0,
         ended: 0,
         tidied: 0,
     };
@@ -133,17 +151,7 @@ impl Loop {
         if let Some(t) = self.l.picked.take() {
             return Some(t);
         }
-        if let Some(t) = self.l.next.take() {
-            let mut q = self.l.queues.borrow_mut();
-            if self.l.slice.get() >= CRUMBS && !q.has_urgent() {
-                return Some(t.take());
-            }
-            self.l.next_since.set(0);
-            q.push_busy(t.take());
-        }
-        let t = self.l.queues.borrow_mut().pop()?;
-        self.l.slice.set(REDUCTIONS);
-        Some(t)
+        self.l.take_first()
     }
 
     /// One turn of one process.
@@ -197,15 +205,7 @@ impl Loop {
             return self.end(t);
         }
         match outcome {
-            Outcome::Yield => {
-                // Whom it woke has waited longer.
-                let mut q = self.l.queues.borrow_mut();
-                if let Some(next) = self.l.next.take() {
-                    self.l.next_since.set(0);
-                    q.push(next.take());
-                }
-                q.push_busy(t)
-            }
+            Outcome::Yield => self.l.queues.borrow_mut().push_busy(t),
             Outcome::Wait => {
                 if t.private().flag(flag::SPARE_MAILBOX) {
                     t.private_mut().drop_spare_mailbox();
@@ -341,16 +341,23 @@ impl Loop {
         let mut q = self.l.queues.borrow_mut();
         self.l.me.counters.queued.store(q.len, Relaxed);
         let age = q.age(now);
-        if q.len > 0 && IDLE.load(Relaxed) > 0 {
-            let aged = age >= PATIENCE_NS;
-            // Partners are in the middle of a turn that they share.
-            let next = self.l.next.take();
-            let (partners, singles) = (next.is_some() && q.has_busy(), q.has_many_busy());
-            self.l.next.set(next);
-            drop(q);
-            if aged || singles || partners {
-                self.give(aged, aged || singles, partners);
-            }
+        if q.len == 0 || IDLE.load(Relaxed) == 0 {
+            self.loaded = 0;
+            return;
+        }
+        self.loaded += 1;
+        let next = self.l.next.take();
+        let surplus = Surplus {
+            aged: age >= PATIENCE_NS,
+            busy: q.has_many_busy(),
+            beside_next: next.is_some(),
+            sustained: self.loaded >= SUSTAINED,
+        };
+        self.l.next.set(next);
+        let worth = surplus.beside_next && q.has_busy();
+        drop(q);
+        if surplus.aged || surplus.busy || surplus.sustained || worth {
+            self.give(surplus);
         }
     }
     fn look_for_events(&self) {
@@ -374,12 +381,12 @@ impl Loop {
         // The others after the next turn.
         self.l.until_check.set(0);
     }
-    /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all.
+    /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all where
+    /// they have waited long.
     ///
-    /// Of few, those with partners stay. Where none go so, two go that are partners, if another who
-    /// used up a turn is left, or a turn that two others share is under way (`shared`). Without
-    /// `singles` nobody else goes.
-    fn give(&mut self, all_kinds: bool, singles: bool, shared: bool) {
+    /// Of few, those with partners stay. Where none go so, two go that are partners
+    /// ([`super::queues::Queues::pair`]).
+    fn give(&mut self, of: Surplus) {
         let other = all().iter().take(online::active()).position(|s| s.parker.is_asleep());
         let Some(other) = other else { return };
         let next = self.l.next.take();
@@ -394,11 +401,14 @@ impl Loop {
             let parent = if busy { 0 } else { p.parent.get() };
             let partners = [p.last_to.get(), p.last_from.get(), parent];
             let has_partner = || partners.iter().any(|q| self.is_runnable(*q));
-            !singles || !(busy || all_kinds) || few && has_partner() || p.flag(flag::BOUND)
+            !(of.aged || of.busy && busy) || few && has_partner() || p.flag(flag::BOUND)
         });
         if work.is_empty() && few {
-            let of = |t: &Ticket| [&t.private().last_to, &t.private().last_from].map(|q| q.get());
-            if let Some(pair) = q.pair(shared, of, |pid| self.is_runnable(pid)) {
+            let partners =
+                |t: &Ticket| [&t.private().last_to, &t.private().last_from].map(|q| q.get());
+            let runs = |pid| self.is_runnable(pid);
+            if let Some(pair) = q.pair(of.beside_next, of.sustained, partners, runs) {
+                self.loaded = 0;
                 work = q
                     .take(2, |t, _| t.private().flag(flag::BOUND) || !pair.contains(&t.task().pid));
             }
@@ -415,12 +425,8 @@ impl Loop {
     /// All there is to run, to one who may run it.
     #[cold]
     fn hand_on(&mut self) {
-        let mut q = self.l.queues.borrow_mut();
-        if let Some(t) = self.l.next.take() {
-            q.push(t.take());
-        }
         let to = self.l.id % online::active();
-        while let Some(t) = q.pop() {
+        while let Some(t) = self.l.take_first() {
             send_work(to, Work::Run(t));
         }
     }

@@ -12,8 +12,6 @@ use super::run::REDUCTIONS;
 use crate::process::{flag, Ticket};
 use crate::Proc;
 
-/// What is left of a turn that is not worth handing on to the next partner.
-pub(super) const CRUMBS: i64 = 200;
 /// What switching counts for when deciding how often to look at timers and events.
 const SWITCH_COST: i64 = 12;
 /// Something is to be seen to when the process waits, or before it runs.
@@ -80,26 +78,26 @@ impl Local {
         }
         next
     }
-    /// Who comes after this process, if that can be told here: its partner, for as long as the turn
-    /// that they share lasts, or the first in the queue.
+    /// Who comes after this process, if that can be told here.
     #[inline(always)]
     fn next_after(&self, p: &Proc) -> Option<Ticket> {
         let used = self.used(p);
         if p.flag(UNUSUAL) || self.until_check.get() <= used + SWITCH_COST {
             return None;
         }
+        self.take_first()
+    }
+    /// The runnable process that comes first.
+    #[inline(always)]
+    pub(super) fn take_first(&self) -> Option<Ticket> {
         let mut q = self.queues.borrow_mut();
-        if let Some(partner) = self.next.take() {
-            if self.slice.get() - used > CRUMBS && !q.has_urgent() {
-                return Some(partner.take());
+        if let Some(next) = self.next.take() {
+            if q.len == 0 || !q.has_urgent() {
+                return Some(next.take());
             }
-            self.next.set(Some(partner));
-            return None;
+            self.next.set(Some(next));
         }
-        let first = q.pop()?;
-        // With what the process has used, which is still to be taken off.
-        self.slice.set(REDUCTIONS + used + 1);
-        Some(first)
+        q.pop()
     }
     #[inline(always)]
     fn switch(&self, t: Ticket, next: Ticket) -> Option<NonNull<Proc>> {
@@ -121,12 +119,11 @@ impl Local {
         self.stage.put(next);
         self.stage.address()
     }
-    /// A process begins a turn with what is left of the slice.
+    /// A process begins a turn.
     #[inline]
     pub(super) fn begin(&self, p: &Proc) {
-        let slice = self.slice.get();
-        p.heap.set_reductions(slice);
-        self.given.set(slice);
+        p.heap.set_reductions(REDUCTIONS);
+        self.given.set(REDUCTIONS);
     }
     /// Reductions of the turn under way so far.
     #[inline]
@@ -146,7 +143,6 @@ impl Local {
     /// A turn took so many reductions.
     #[inline]
     pub(super) fn spend(&self, used: i64) {
-        self.slice.set(self.slice.get() - used - 1);
         self.until_check.set(self.until_check.get() - used - SWITCH_COST);
     }
 }
