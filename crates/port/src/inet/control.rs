@@ -43,6 +43,7 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Re
     Some(match op {
         1 => open(s, core, data),
         2 => {
+            s.answer_all(core, am::closed);
             s.close_socket(core);
             ok(&[])
         }
@@ -233,7 +234,10 @@ fn set_options(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
     if std::mem::take(&mut s.now_passive) {
         s.tell_passive(core);
     }
-    if s.is_active() && (!was || s.start < s.input.len()) {
+    if s.is_active() && s.state == State::Closed && s.proto == Proto::Tcp {
+        let flow = s.activated_closed(core);
+        core.fail(flow);
+    } else if s.is_active() && (!was || s.start < s.input.len()) {
         // What has come meanwhile goes out at the next turn, not within the call.
         crate::poll::again(core.home, crate::poll::Source::Input, core.id);
     }

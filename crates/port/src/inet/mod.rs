@@ -281,6 +281,14 @@ impl Inet {
         }
     }
 
+    /// Ends the port from within. As with `driver_exit` of OTP the owner is unlinked, so that it
+    /// gets no exit signal, and what is still queued is dropped.
+    fn exit(&mut self, core: &mut Core, exit: Exit) -> Flow {
+        self.queue.clear();
+        core.unlink_owner();
+        Err(exit)
+    }
+
     /// `{inet_reply, Port, Result}`, where the result is `ok` or an error.
     fn reply(&self, core: &Core, to: u32, error: Option<Atom>) {
         let port = core.term();
@@ -415,11 +423,7 @@ impl Driver for Inet {
         }
     }
     fn stop(&mut self, core: &mut Core) {
+        self.answer_all(core, am::closed);
         self.close_socket(core);
     }
-}
-
-/// How a socket that is closed ends its port.
-fn gone() -> Flow {
-    Err(Exit::Normal)
 }

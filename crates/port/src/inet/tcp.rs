@@ -9,8 +9,8 @@ use kvik_sys::socket::{self, ECONNABORTED, ECONNRESET, ENOTCONN};
 use kvik_sys::{fd, Errno};
 use kvik_term::{am, Atom, Term};
 
-use super::{control, gone, next_timer, posix, Active, Inet, State, What};
-use crate::driver::{Flow, Reply};
+use super::{control, next_timer, posix, Active, Inet, State, What};
+use crate::driver::{Exit, Flow, Reply};
 use crate::options::Options;
 use crate::packet::{self, Kind, Length, Limits};
 use crate::packet_term::http_term;
@@ -305,7 +305,7 @@ impl Inet {
         if self.is_active() {
             self.tell_closed(core);
             if self.exit_on_close {
-                return gone();
+                return self.exit(core, Exit::Normal);
             }
             self.state = State::Open;
             self.active = Active::No;
@@ -333,10 +333,25 @@ impl Inet {
         core.send(core.owner(), 5, |h| h.tuple(&[am::tcp_error.into(), port, posix(e).into()]));
         self.tell_closed(core);
         if self.exit_on_close {
-            return gone();
+            return self.exit(core, Exit::Posix(e));
         }
         self.active = Active::No;
         Ok(())
+    }
+
+    /// The socket was closed while it was passive, and its owner makes it active: it is told now
+    /// what it would have been told then.
+    pub(super) fn activated_closed(&mut self, core: &mut Core) -> Flow {
+        if self.closed_receive.take() == Some(ECONNRESET) && self.show_econnreset {
+            let port = core.term();
+            let reason = posix(ECONNRESET);
+            core.send(core.owner(), 5, |h| h.tuple(&[am::tcp_error.into(), port, reason.into()]));
+        }
+        self.tell_closed(core);
+        match self.exit_on_close {
+            true => self.exit(core, Exit::Normal),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn tcp_send(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
@@ -432,7 +447,7 @@ impl Inet {
             }
             self.tell_closed(core);
             if self.exit_on_close {
-                return gone();
+                return self.exit(core, Exit::Normal);
             }
         } else {
             self.closed_receive = Some(e);
