@@ -84,6 +84,8 @@ pub trait Driver: Send {
     }
     /// Writes out what waits, however long it takes: the VM halts.
     fn flush(&mut self) {}
+    /// The port closes, and flushes what is queued: drop what is not to be written.
+    fn closing(&mut self) {}
     /// The port is gone: leave the poll set, give back everything.
     fn stop(&mut self, core: &mut Core);
     fn os_pid(&self) -> Option<i32> {

@@ -19,6 +19,7 @@ pub trait Host: Send + Sync {
     fn link(&self, pid: u32, port: Term<'static>) -> bool;
     /// Takes a link away on the process's side.
     fn unlink(&self, pid: u32, port: Term<'static>);
+    fn is_alive(&self, pid: u32) -> bool;
     /// The name a port is registered under.
     fn name_of(&self, port: u32) -> Option<Atom>;
     /// A port is gone, and its name with it.

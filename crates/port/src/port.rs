@@ -327,6 +327,7 @@ impl Port {
                 }
             }
         }
+        driver.closing();
         if flush && driver.queued() > 0 {
             core.state = State::Flushing;
             return;

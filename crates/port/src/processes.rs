@@ -34,6 +34,9 @@ impl Host for Processes {
         // No port waits for the answer.
         control(pid, Control::Unlink { from: port, id: 0 });
     }
+    fn is_alive(&self, pid: u32) -> bool {
+        kvik_proc::trace::is_alive(pid)
+    }
     fn name_of(&self, port: u32) -> Option<Atom> {
         registry::name_of(Term::local_port(port))
     }

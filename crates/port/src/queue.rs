@@ -55,6 +55,11 @@ impl OutQueue {
     pub fn clear(&mut self) {
         *self = OutQueue::default();
     }
+    /// The first bytes, at most `limit` of them.
+    pub fn front(&self, limit: usize) -> &[u8] {
+        let b = self.pieces.front().map_or(&[][..], |p| &p[self.done..]);
+        &b[..b.len().min(limit)]
+    }
     /// What to write next, as some slices.
     pub fn slices<R>(&self, f: impl FnOnce(&[IoSlice<'_>]) -> R) -> R {
         let mut v: [IoSlice<'_>; 32] = std::array::from_fn(|_| IoSlice::new(&[]));

@@ -64,7 +64,7 @@ impl Events {
                     token: e.u64,
                     read: on(libc::EPOLLIN | libc::EPOLLHUP | libc::EPOLLERR | libc::EPOLLRDHUP),
                     write: on(libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP),
-                    hangup: on(libc::EPOLLHUP | libc::EPOLLERR),
+                    hangup: on(libc::EPOLLHUP | libc::EPOLLERR | libc::EPOLLRDHUP),
                 }
             })
             .filter(|e| e.token != WAKE)
@@ -81,6 +81,9 @@ fn bits(i: Interest) -> u32 {
     }
     if i.edge {
         b |= libc::EPOLLET;
+        if i.read {
+            b |= libc::EPOLLRDHUP;
+        }
     }
     b as u32
 }

@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use crate::count::{self, call, socket, What};
 use crate::errno::{check, retry, Errno, Result};
@@ -231,14 +231,117 @@ pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
     Ok((n, a))
 }
 
+/// A number that goes with a datagram: level, type and value of a control message.
+pub type Control = (i32, i32, i32);
+
+/// Room for the control messages of one datagram.
+const CONTROL_ROOM: usize = 512;
+const CONTROL_HEAD: usize = size_of::<libc::cmsghdr>();
+
+fn aligned(n: usize) -> usize {
+    n.next_multiple_of(size_of::<usize>())
+}
+
+/// Reads control messages: a head each (length with the head, level, type), then the value.
+pub fn parse_control(mut b: &[u8]) -> Vec<Control> {
+    let mut all = Vec::new();
+    let word = |b: &[u8], at: usize| -> Option<i32> {
+        Some(i32::from_ne_bytes(b.get(at..at + 4)?.try_into().ok()?))
+    };
+    while b.len() >= CONTROL_HEAD {
+        let (len, rest) = b.split_at(size_of::<usize>());
+        let len = usize::from_ne_bytes(len.try_into().unwrap_or_default());
+        let (Some(level), Some(kind)) = (word(rest, 0), word(rest, 4)) else { break };
+        let Some(value) = b.get(CONTROL_HEAD..len) else { break };
+        let value = match *value {
+            [one] => one as i32,
+            [a, b] => u16::from_ne_bytes([a, b]) as i32,
+            _ => word(value, 0).unwrap_or(0),
+        };
+        all.push((level, kind, value));
+        b = b.get(aligned(len)..).unwrap_or_default();
+    }
+    all
+}
+
+fn write_control(all: &[Control]) -> Vec<u8> {
+    let mut b = Vec::new();
+    for (level, kind, value) in all {
+        b.extend((CONTROL_HEAD + 4).to_ne_bytes());
+        for n in [level, kind, value] {
+            b.extend(n.to_ne_bytes());
+        }
+        b.resize(aligned(b.len()), 0);
+    }
+    b
+}
+
+/// [`send_to`] with control messages.
+pub fn send_message(fd: RawFd, bytes: &[u8], to: Option<&Addr>, c: &[Control]) -> Result<usize> {
+    let mut raw = to.map(|a| a.to_raw()).transpose()?;
+    let mut control = write_control(c);
+    let mut io = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: all zeros is a value of the structure.
+    let mut m: libc::msghdr = unsafe { std::mem::zeroed() };
+    if let Some((r, n)) = &mut raw {
+        m.msg_name = (&raw mut *r).cast();
+        m.msg_namelen = *n;
+    }
+    (m.msg_iov, m.msg_iovlen) = (&mut io, 1);
+    (m.msg_control, m.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
+    // SAFETY: what the message names lives for the call and is only read.
+    retry(|| count::write(unsafe { libc::sendmsg(fd, &m, libc::MSG_NOSIGNAL) }))
+}
+
+/// [`receive_from`] with control messages.
+pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<Control>)> {
+    let mut control = [0u8; CONTROL_ROOM];
+    let mut io = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
+    let mut r = zeroed();
+    // SAFETY: all zeros is a value of the structure.
+    let mut m: libc::msghdr = unsafe { std::mem::zeroed() };
+    m.msg_name = (&raw mut r).cast();
+    m.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    (m.msg_iov, m.msg_iovlen) = (&mut io, 1);
+    (m.msg_control, m.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
+    // SAFETY: what the message names lives for the call and is ours to write.
+    let n = retry(|| count::read(unsafe { libc::recvmsg(fd, &mut m, 0) }))?;
+    let used = control.get(..m.msg_controllen).unwrap_or_default();
+    Ok((n, Addr::from_raw(&r, m.msg_namelen as usize), parse_control(used)))
+}
+
+/// Opens a socket in a network namespace, which a file names. The thread is in it only meanwhile.
+pub fn open_in(namespace: &[u8], family: Family, kind: Type) -> Result<OwnedFd> {
+    let path = std::ffi::CString::new(namespace).map_err(|_| Errno::INVAL)?;
+    let file = |path: &std::ffi::CStr| -> Result<OwnedFd> {
+        // SAFETY: the path ends in NUL; the descriptor is ours.
+        unsafe {
+            let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+            Ok(OwnedFd::from_raw_fd(check(libc::open(path.as_ptr(), flags))?))
+        }
+    };
+    let enter = |f: &OwnedFd| {
+        // SAFETY: no memory is involved.
+        check(unsafe { libc::setns(f.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
+    };
+    let (old, new) = (file(c"/proc/self/ns/net")?, file(&path)?);
+    enter(&new)?;
+    let opened = open(family, kind);
+    enter(&old)?;
+    opened
+}
+
 pub fn set_option(fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<()> {
     let n = value.len() as libc::socklen_t;
     // SAFETY: the value lives for the call.
     socket(unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), n) }).map(drop)
 }
 pub fn option(fd: RawFd, level: i32, name: i32, size: usize) -> Result<Vec<u8>> {
-    let mut v = vec![0u8; size];
-    let mut n = size as libc::socklen_t;
+    option_with(fd, level, name, vec![0; size])
+}
+/// The same where what is asked for is in the value.
+pub fn option_with(fd: RawFd, level: i32, name: i32, mut v: Vec<u8>) -> Result<Vec<u8>> {
+    let mut n = v.len() as libc::socklen_t;
     // SAFETY: room for `n` bytes.
     socket(unsafe { libc::getsockopt(fd, level, name, v.as_mut_ptr().cast(), &mut n) })?;
     v.truncate(n as usize);
@@ -284,6 +387,12 @@ pub mod name {
     pub const MULTICAST_LOOP: O = (libc::IPPROTO_IP, libc::IP_MULTICAST_LOOP);
     pub const ADD_MEMBERSHIP: O = (libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP);
     pub const DROP_MEMBERSHIP: O = (libc::IPPROTO_IP, libc::IP_DROP_MEMBERSHIP);
+    pub const PKTOPTIONS: O = (libc::IPPROTO_IP, 9);
+    pub const V6_PKTOPTIONS: O = (libc::IPPROTO_IPV6, 6);
+    pub const V6_MULTICAST_IF: O = (libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_IF);
+    pub const V6_ADD_MEMBERSHIP: O = (libc::IPPROTO_IPV6, libc::IPV6_ADD_MEMBERSHIP);
+    pub const V6_DROP_MEMBERSHIP: O = (libc::IPPROTO_IPV6, libc::IPV6_DROP_MEMBERSHIP);
+    pub const OOBINLINE: O = (libc::SOL_SOCKET, libc::SO_OOBINLINE);
     pub const TCLASS: O = (libc::IPPROTO_IPV6, libc::IPV6_TCLASS);
     pub const RECVTCLASS: O = (libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS);
     pub const V6ONLY: O = (libc::IPPROTO_IPV6, libc::IPV6_V6ONLY);
@@ -379,7 +488,6 @@ pub fn interfaces() -> Result<Vec<Interface>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::AsRawFd;
 
     #[test]
     fn a_connection() {
@@ -396,6 +504,14 @@ mod tests {
         set_int(s.as_raw_fd(), name::NODELAY, 1).unwrap();
         assert_eq!(int(s.as_raw_fd(), name::NODELAY), Ok(1));
         take_error(c.as_raw_fd()).unwrap();
+    }
+
+    #[test]
+    fn control_messages_come_back_as_sent() {
+        let all = [(0, 1, 42), (41, 67, 7)];
+        assert_eq!(parse_control(&write_control(&all)), all);
+        assert_eq!(parse_control(&[1, 0, 0]), []);
+        assert_eq!(parse_control(&[255; 40]), []);
     }
 
     #[test]

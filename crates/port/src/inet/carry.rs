@@ -14,15 +14,11 @@ const QUEUE: usize = 64 * 1024;
 
 impl Inet {
     /// Gives the channel a packet that is all there.
-    pub(super) fn pass_on(&mut self, core: &mut Core, len: usize) -> Flow {
+    pub(super) fn pass_on(&mut self, core: &mut Core, packet: &[u8]) -> Flow {
         let Some(channel) = core.channel.clone() else { return Ok(()) };
-        let packet = &self.input[self.start..self.start + len];
         let body = packet::body(self.packet, packet);
         core.count_input(body.len());
-        let good = channel.take(body);
-        self.stats.received(len);
-        self.taken(len);
-        match good {
+        match channel.take(body) {
             true => Ok(()),
             false => Err(Exit::Reason(am::killed)),
         }

@@ -6,7 +6,7 @@ use kvik_sys::socket::{self, Addr, Interface, Type};
 use kvik_sys::{fd, Errno};
 use kvik_term::am;
 
-use super::{addr, opts, Inet, Proto, State, What};
+use super::{addr, options, Active, Inet, Proto, State, What};
 use crate::driver::Reply;
 use crate::port::Core;
 
@@ -15,10 +15,10 @@ const BASE: u32 = 0x03f1_a300;
 pub fn ok(data: &[u8]) -> Reply {
     Reply::List([&[1], data].concat())
 }
-fn error_text(text: &str) -> Reply {
+pub fn error_text(text: &str) -> Reply {
     Reply::List([&[0], text.as_bytes()].concat())
 }
-fn error(e: Errno) -> Reply {
+pub fn error(e: Errno) -> Reply {
     error_text(e.name())
 }
 fn done(r: Result<(), Errno>) -> Reply {
@@ -49,10 +49,10 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Re
         }
         3 => connect(s, core, data),
         4 => value(peer(s).map(|a| addr::encode(&a))),
-        5 => value(s.raw().and_then(socket::local_addr).map(|a| addr::encode(&a))),
+        5 => value(name(s).map(|a| addr::encode(&a))),
         6 => bind(s, data),
         7 => set_options(s, core, data),
-        8 => match opts::get(s, data) {
+        8 => match options::get(s, data) {
             Some(v) => ok(&v),
             None => error(Errno::INVAL),
         },
@@ -71,25 +71,24 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Re
         16 => ok(&status(s).to_be_bytes()),
         17 => service_by_name(data),
         18 => service_by_port(data),
+        19 => fake(s.family, data, &mut s.fake_name),
+        20 => fake(s.family, data, &mut s.fake_peer),
         21 => value(interface_names()),
         22 => value(interface_values(data)),
         24 => subscribe(s, core, data),
         25 => value(socket::interfaces().map(|all| all_interfaces(&all))),
         26 if tcp => s.accept(core, data),
         27 if tcp => listen(s, data),
-        28 => {
-            s.ignored = data == [1];
-            ok(&[])
-        }
+        28 => ignore(s, core, data),
+        29 => value(s.raw().and_then(socket::local_addr).map(|a| addr::encode(&a))),
+        30 => value(s.raw().and_then(socket::peer_addr).map(|a| addr::encode(&a))),
         42 if tcp => s.receive(core, data),
-        43 if tcp => {
-            s.unreceive(core, data);
-            ok(&[])
-        }
-        44 if tcp => s.shut_down(core, data),
+        43 if tcp => s.unreceive(core, data),
+        44 if tcp => s.shut_down(data),
         45 if tcp => s.send_file(core, data),
         60 if !tcp => s.receive_packet(core, data),
-        _ => error(Errno::NOTSUP),
+        23 => error(Errno::NOTSUP),
+        _ => error_text("exbadport"),
     })
 }
 
@@ -112,9 +111,13 @@ fn open(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
         return error(Errno::INVAL);
     };
     if s.state != State::Closed {
-        return error_text("exalloc");
+        return error_text("exbadseq");
     }
-    match socket::open(family, kind) {
+    let opened = match &s.network_namespace {
+        Some(file) => socket::open_in(file, family, kind),
+        None => socket::open(family, kind),
+    };
+    match opened {
         Ok(fd) => {
             (s.fd, s.family, s.state) = (Some(fd), family, State::Open);
             if s.proto == Proto::Udp {
@@ -140,14 +143,55 @@ fn adopt(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
         Err(e) => return error(e),
     };
     let _ = fd::set_nonblocking(n, true);
-    (s.fd, s.family, s.bound) = (Some(fd), family, bound);
+    (s.fd, s.family, s.bound, s.adopted) = (Some(fd), family, bound, true);
     s.state = if socket::peer_addr(n).is_ok() { State::Connected } else { State::Open };
     done(s.watch(core))
 }
 
+fn name(s: &Inet) -> Result<Addr, Errno> {
+    match &s.fake_name {
+        Some(a) => Ok(a.clone()),
+        None => s.raw().and_then(socket::local_addr),
+    }
+}
+/// Sets a name to be answered in place of the true one; none sets none.
+fn fake(family: socket::Family, data: &[u8], to: &mut Option<Addr>) -> Reply {
+    *to = match data {
+        [] => None,
+        _ => match addr::decode(family, data) {
+            Some((a, _)) => Some(a),
+            None => return error(Errno::INVAL),
+        },
+    };
+    ok(&[])
+}
+
+/// Leaves a connection's descriptor to somebody else, or takes it back.
+fn ignore(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+    if s.state != State::Connected {
+        return error(socket::ENOTCONN);
+    }
+    match (data, s.ignored, s.proto) {
+        ([1], false, Proto::Tcp) => {
+            s.ignored = true;
+            s.leave_poll_set(core);
+            ok(&[])
+        }
+        ([0], true, Proto::Tcp) => {
+            s.ignored = false;
+            // Both are looked at as soon as it is in the set.
+            done(s.watch(core))
+        }
+        _ => error(Errno::INVAL),
+    }
+}
+
 fn peer(s: &Inet) -> Result<Addr, Errno> {
-    if s.state != State::Connected && s.proto == Proto::Tcp {
+    if s.state != State::Connected {
         return Err(socket::ENOTCONN);
+    }
+    if let Some(a) = &s.fake_peer {
+        return Ok(a.clone());
     }
     s.raw().and_then(socket::peer_addr)
 }
@@ -224,27 +268,56 @@ fn connect(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
             }
             s.later(core, What::Connect, timeout)
         }
-        Err(e) => error(e),
+        Err(e) => {
+            if udp {
+                let _ = socket::connect(fd, &Addr::Unspecified);
+                s.state = State::Open;
+            }
+            error(e)
+        }
     }
 }
 
 fn set_options(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
-    let was = s.is_active();
-    let r = opts::set(s, data);
-    if std::mem::take(&mut s.now_passive) {
-        s.tell_passive(core);
-    }
-    if s.is_active() && s.state == State::Closed && s.proto == Proto::Tcp {
-        let flow = s.activated_closed(core);
-        core.fail(flow);
-    } else if s.is_active() && (!was || s.start < s.input.len()) {
-        // What has come meanwhile goes out at the next turn, not within the call.
-        crate::poll::again(core.home, crate::poll::Source::Input, core.id);
+    let (was, packet) = (s.is_active(), s.packet_code);
+    let r = options::set(s, core, data);
+    if r.is_ok() && s.is_active() {
+        match (s.proto, s.state) {
+            (Proto::Tcp, State::Connected) => became_active(s, core, was, packet),
+            (Proto::Udp, State::Open | State::Connected) if !was => s.read_again(core),
+            _ => {}
+        }
     }
     done(r)
 }
 
-fn status(s: &Inet) -> u32 {
+/// `was`: it was active before. As in OTP, `once` and a count read at once, so that a message may
+/// be there when the call returns; `true` delivers what was read, and reads when the poll set tells.
+fn became_active(s: &mut Inet, core: &mut Core, was: bool, packet: i32) {
+    let same_packets = s.packet_code == packet;
+    if !was && same_packets && s.active != Active::Yes {
+        if !s.ignored {
+            if let Err(e) = s.watch(core) {
+                return core.fail(Err(crate::driver::Exit::Posix(e)));
+            }
+            s.read_now(core, 0);
+        }
+        return;
+    }
+    if let (false, Err(e)) = (s.ignored, s.watch(core)) {
+        return core.fail(Err(crate::driver::Exit::Posix(e)));
+    }
+    if !was || !same_packets {
+        let flow = s.deliver_ready(core);
+        core.fail(flow);
+    }
+    if !was && s.is_active() {
+        s.read_again(core);
+    }
+}
+
+fn status(s: &mut Inet) -> u32 {
+    s.forget_dead_acceptors();
     let mut f = match s.state {
         State::Closed => 0,
         State::Open => 0x1,
@@ -252,11 +325,11 @@ fn status(s: &Inet) -> u32 {
         State::Connected => 0x1 | 0x4,
         State::Listening => 0x1 | 0x8,
     };
-    if s.bound {
-        f |= 0x2;
-    }
     if s.pending.iter().any(|p| p.what == What::Accept) {
         f |= 0x20;
+    }
+    if s.pending.len() > 1 && s.state == State::Listening {
+        f |= 0x100;
     }
     if !s.senders.is_empty() {
         f |= 0x80;

@@ -7,19 +7,22 @@
 mod addr;
 mod carry;
 mod control;
-mod opts;
+mod options;
+mod output;
+mod receive;
 mod stats;
 mod tcp;
 mod udp;
 
 use std::collections::VecDeque;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use kvik_heap::Heap;
+use kvik_sys::clock::monotonic_nanos;
 use kvik_sys::poll::Interest;
-use kvik_sys::socket::Family;
+use kvik_sys::socket::{Addr, Family};
 use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
@@ -58,8 +61,7 @@ pub(crate) enum Active {
 enum What {
     Connect,
     Accept,
-    /// So many bytes; 0: a packet, or what there is.
-    Receive(usize),
+    Receive,
 }
 
 /// A request that is answered later.
@@ -67,8 +69,8 @@ struct Pending {
     id: u16,
     caller: u32,
     what: What,
-    /// The timer that ends it.
-    timer: u64,
+    /// When it ends with `timeout`, in nanoseconds of the monotonic clock, or [`NEVER`].
+    deadline: i64,
 }
 
 pub(crate) struct Inet {
@@ -81,8 +83,6 @@ pub(crate) struct Inet {
     polled: bool,
     pending: VecDeque<Pending>,
     active: Active,
-    /// `{active, N}` has come to its end: the owner is to be told.
-    now_passive: bool,
     list: bool,
     deliver_port: bool,
     header: usize,
@@ -102,33 +102,52 @@ pub(crate) struct Inet {
     exit_on_close: bool,
     read_packets: i32,
     show_econnreset: bool,
+    /// Somebody else reads and writes the descriptor (`inet:ignorefd`).
     ignored: bool,
+    /// The descriptor came from outside, and is not closed with the socket.
+    adopted: bool,
+    /// `{linger, {true, 0}}`: what is queued is not written when the socket is closed.
+    linger_zero: bool,
+    debug: bool,
+    /// `buffer` was set, so that `recbuf` leaves it alone.
+    buffer_set: bool,
+    /// The options `recvtos`, `recvtclass` and `recvttl` that are on, a bit each.
+    control_messages: u8,
+    network_namespace: Option<Vec<u8>>,
+    /// Names that `inet:sockname` and `inet:peername` are to answer.
+    fake_name: Option<Addr>,
+    fake_peer: Option<Addr>,
     stats: stats::Stats,
     /// Who wants to know when everything is written.
     want_empty: Vec<u32>,
-    /// Bytes that came and were not delivered, from `start` on.
-    input: Vec<u8>,
-    start: usize,
+    input: receive::Input,
+    /// The poll set may not tell of what is there: it is to be read until there is nothing.
+    recheck: bool,
+    /// A failed read that the next turn acts on.
+    deferred: Option<Errno>,
     queue: OutQueue,
-    /// Whose sends wait for the queue to become shorter, and the timer of each.
-    senders: Vec<(u32, u64)>,
+    /// Whose sends wait for the queue to become shorter, and the deadline of each.
+    senders: Vec<(u32, i64)>,
+    /// To be shut down when the queue is empty.
     shutdown: Option<u8>,
-    /// The other side has closed; the next receive (send) is told so.
-    closed_receive: Option<Errno>,
-    closed_send: bool,
+    shutdown_done: bool,
+    /// The connection is gone; the next receive (send) is told so, and that it was reset.
+    delayed_close_receive: bool,
+    delayed_close_send: bool,
+    delayed_reset: bool,
     told_closed: bool,
-    file: Option<tcp::SendFile>,
+    file: Option<output::SendFile>,
+    /// When the next timer fires that was set.
+    armed: i64,
 }
 
 const INFINITY: i32 = -1;
+/// The deadline of what has none.
+const NEVER: i64 = i64::MAX;
 
 fn next_id() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed) & 0x7FFF
-}
-fn next_timer() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Adds the drivers.
@@ -153,7 +172,6 @@ impl Inet {
             polled: false,
             pending: VecDeque::new(),
             active: Active::No,
-            now_passive: false,
             list: true,
             deliver_port: false,
             header: 0,
@@ -174,27 +192,39 @@ impl Inet {
             read_packets: 5,
             show_econnreset: false,
             ignored: false,
+            adopted: false,
+            linger_zero: false,
+            debug: false,
+            buffer_set: false,
+            control_messages: 0,
+            network_namespace: None,
+            fake_name: None,
+            fake_peer: None,
             stats: stats::Stats::default(),
             want_empty: Vec::new(),
-            input: Vec::new(),
-            start: 0,
+            input: receive::Input::default(),
+            recheck: false,
+            deferred: None,
             queue: OutQueue::default(),
             senders: Vec::new(),
             shutdown: None,
-            closed_receive: None,
-            closed_send: false,
+            shutdown_done: false,
+            delayed_close_receive: false,
+            delayed_close_send: false,
+            delayed_reset: false,
             told_closed: false,
             file: None,
+            armed: NEVER,
         }
     }
-    /// A socket that was accepted: options as the listening one has them.
+    /// A socket that was accepted, with the options that the driver hands down; `prim_inet` copies
+    /// others, `active` among them.
     fn accepted(&self, fd: OwnedFd) -> Inet {
         Inet {
             fd: Some(fd),
             family: self.family,
             state: State::Connected,
             bound: true,
-            active: self.active,
             list: self.list,
             deliver_port: self.deliver_port,
             header: self.header,
@@ -203,17 +233,15 @@ impl Inet {
             http_binaries: self.http_binaries,
             in_headers: self.packet == Kind::HttpHeader,
             packet_size: self.packet_size,
-            delimiter: self.delimiter,
             buffer: self.buffer,
             high: self.high,
             low: self.low,
             msgq: self.msgq,
             send_timeout: self.send_timeout,
             send_timeout_close: self.send_timeout_close,
-            delay_send: self.delay_send,
             exit_on_close: self.exit_on_close,
-            read_packets: self.read_packets,
             show_econnreset: self.show_econnreset,
+            linger_zero: self.linger_zero,
             ..Inet::new(Proto::Tcp)
         }
     }
@@ -233,31 +261,51 @@ impl Inet {
         }
         Ok(())
     }
+    /// Gives the descriptor back. What is queued is dropped.
     fn close_socket(&mut self, core: &Core) {
-        if let Some(fd) = self.fd.take() {
-            if std::mem::take(&mut self.polled) {
-                poll::remove(core.home, fd.as_raw_fd());
-            }
-            if self.ignored {
-                // Somebody else has it.
-                std::mem::forget(fd);
-            }
+        self.input.clear();
+        self.deferred = None;
+        self.clear_queue(core);
+        self.leave_poll_set(core);
+        if !self.adopted {
+            self.fd = None;
+            self.state = State::Closed;
         }
-        self.state = State::Closed;
-        self.queue.clear();
+    }
+    fn leave_poll_set(&mut self, core: &Core) {
+        if let (true, Some(fd)) = (std::mem::take(&mut self.polled), &self.fd) {
+            poll::remove(core.home, fd.as_raw_fd());
+        }
+    }
+
+    /// The deadline of what may take so many milliseconds, with a timer for it. One timer of a
+    /// socket is under way where the earliest deadline needs no other.
+    fn deadline(&mut self, core: &Core, timeout: i32) -> i64 {
+        if timeout < 0 {
+            return NEVER;
+        }
+        let at = monotonic_nanos().saturating_add(timeout as i64 * 1_000_000);
+        self.arm(core, at);
+        at
+    }
+    fn arm(&mut self, core: &Core, at: i64) {
+        if at < self.armed {
+            let left = at.saturating_sub(monotonic_nanos()).max(0) as u64;
+            poll::set_timer(core.home, core.id, Duration::from_nanos(left), 0);
+            self.armed = at;
+        }
     }
 
     /// Notes a request of the caller's; the answer to its `port_control` names it.
     fn later(&mut self, core: &Core, what: What, timeout: i32) -> Reply {
         let id = next_id();
-        let timer = if timeout >= 0 {
-            let t = next_timer();
-            poll::set_timer(core.home, core.id, Duration::from_millis(timeout as u64), t);
-            t
+        let deadline = if timeout == 0 && what == What::Receive && self.proto == Proto::Tcp {
+            // Its caller sees to that.
+            NEVER
         } else {
-            0
+            self.deadline(core, timeout)
         };
-        self.pending.push_back(Pending { id, caller: core.caller, what, timer });
+        self.pending.push_back(Pending { id, caller: core.caller, what, deadline });
         control::ok(&id.to_be_bytes())
     }
     /// Answers the oldest request.
@@ -347,19 +395,22 @@ impl Inet {
         }
     }
 
-    fn timer(&mut self, core: &mut Core, tag: u64) -> Flow {
-        if let Some(i) = self.pending.iter().position(|p| p.timer == tag) {
-            if let Some(p) = self.pending.remove(i) {
-                answer(core, &p, 3, |h| h.tuple(&[am::error.into(), am::timeout.into()]));
-                if p.what == What::Connect {
-                    self.close_socket(core);
-                }
+    fn timer(&mut self, core: &mut Core) {
+        self.armed = NEVER;
+        let now = monotonic_nanos();
+        while let Some(i) = self.pending.iter().position(|p| p.deadline <= now) {
+            let Some(p) = self.pending.remove(i) else { break };
+            match p.what {
+                What::Connect => self.close_socket(core),
+                What::Receive => self.input.forget_remain(),
+                What::Accept => {}
             }
+            answer(core, &p, 3, |h| h.tuple(&[am::error.into(), am::timeout.into()]));
         }
-        if self.senders.iter().any(|s| s.1 == tag) {
-            return self.send_timed_out(core, tag);
-        }
-        Ok(())
+        self.send_timed_out(core, now);
+        let pending = self.pending.iter().map(|p| p.deadline);
+        let next = pending.chain(self.senders.iter().map(|s| s.1)).min();
+        self.arm(core, next.unwrap_or(NEVER));
     }
 }
 
@@ -386,15 +437,18 @@ impl Driver for Inet {
             Proto::Tcp => self.tcp_send(core, bytes),
             Proto::Udp => {
                 let r = self.udp_send(bytes);
-                self.reply(core, core.caller, r.err().map(posix));
+                self.reply(core, core.caller, r.err());
                 Ok(())
             }
         }
     }
     fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow {
         match (why, self.proto) {
-            (Ready::Timer(tag), _) => self.timer(core, tag),
-            (Ready::Input { .. }, Proto::Tcp) => self.tcp_ready(core, buffer),
+            (Ready::Timer(_), _) => {
+                self.timer(core);
+                Ok(())
+            }
+            (Ready::Input { hangup }, Proto::Tcp) => self.tcp_ready(core, hangup, buffer),
             (Ready::Input { .. }, Proto::Udp) => self.udp_ready(core, buffer),
             (Ready::Output, Proto::Tcp) => self.tcp_writable(core),
             (Ready::Fetch, Proto::Tcp) => self.fetch(core),
@@ -422,8 +476,16 @@ impl Driver for Inet {
             }
         }
     }
+    fn closing(&mut self) {
+        if self.linger_zero || self.file.is_some() || self.ignored || !self.polled {
+            self.queue.clear();
+        }
+    }
     fn stop(&mut self, core: &mut Core) {
         self.answer_all(core, am::closed);
+        self.want_empty.clear();
         self.close_socket(core);
+        // One that came from outside stays open.
+        self.fd.take().map(IntoRawFd::into_raw_fd);
     }
 }

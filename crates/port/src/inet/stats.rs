@@ -16,12 +16,11 @@ struct Side {
 
 impl Side {
     fn count(&mut self, n: usize) {
-        let before = self.packets as f64;
         self.bytes += n as u64;
         self.packets += 1;
         self.largest = self.largest.max(n.min(u32::MAX as usize) as u32);
         self.average += (n as f64 - self.average) / self.packets as f64;
-        self.deviation += (((n as f64 - self.average).abs()) - self.deviation) / (before + 1.0);
+        self.deviation += (n as f64 - self.average - self.deviation) / self.packets as f64;
     }
 }
 
@@ -42,7 +41,7 @@ impl Stats {
                 1 => r.packets as u32,
                 2 => r.largest,
                 3 => r.average as u32,
-                4 => r.deviation as u32,
+                4 => r.deviation.abs() as u32,
                 5 => s.packets as u32,
                 6 => s.largest,
                 7 => s.average as u32,

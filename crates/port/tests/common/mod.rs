@@ -50,6 +50,9 @@ impl Host for Mail {
         true
     }
     fn unlink(&self, _: u32, _: Term<'static>) {}
+    fn is_alive(&self, _: u32) -> bool {
+        true
+    }
     fn name_of(&self, _: u32) -> Option<Atom> {
         None
     }

@@ -1,0 +1,358 @@
+//! What a stream sends: bytes with back-pressure, parts of files, and the end of its side.
+
+use std::io::IoSlice;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use kvik_sys::socket::{self, ECONNRESET, ENOTCONN};
+use kvik_sys::{fd, Errno};
+use kvik_term::{am, Atom};
+
+use super::{control, posix, Exit, Inet, State};
+use crate::driver::{Flow, Reply};
+use crate::packet::Kind;
+use crate::poll::{self, Source};
+use crate::port::Core;
+
+/// A part of a file that is on its way out.
+pub struct SendFile {
+    file: OwnedFd,
+    /// Bytes of the queue that go before it.
+    before: usize,
+    offset: i64,
+    left: u64,
+    sent: u64,
+    caller: u32,
+}
+
+/// Who waits for what has failed, if nobody waits for the queue to become shorter.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Waiting {
+    Sender(u32),
+    /// Who sends a file has been told.
+    File,
+    Nobody,
+}
+
+/// What the system takes of a file in one call.
+const FILE_CHUNK: u64 = 1 << 20;
+
+/// How the end of a connection is told to who sends a file.
+pub(super) fn file_error(e: Errno) -> Atom {
+    match e {
+        ECONNRESET | ENOTCONN | Errno::PIPE => am::closed,
+        e => posix(e),
+    }
+}
+
+impl Inet {
+    pub(super) fn tcp_send(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        let caller = core.caller;
+        if self.state != State::Connected {
+            let reason = match (std::mem::take(&mut self.delayed_close_send), self.delayed_reset) {
+                (false, _) => posix(ENOTCONN),
+                (true, true) => posix(ECONNRESET),
+                (true, false) => am::closed,
+            };
+            self.reply(core, caller, Some(reason));
+            return Ok(());
+        }
+        if self.shutdown.is_some() {
+            return self.send_failed(core, Errno::PIPE, Waiting::Sender(caller));
+        }
+        let head = (bytes.len() as u32).to_be_bytes();
+        let head = match self.packet {
+            Kind::Length(n) => &head[4 - n as usize..],
+            _ => &[],
+        };
+        let len = head.len() + bytes.len();
+        self.stats.sent(len);
+        let queued = self.queue.len();
+        if queued > 0 || self.file.is_some() {
+            self.queue.push(head);
+            self.queue.push(bytes);
+            if queued + len >= self.high {
+                return self.wait_to_send(core, caller);
+            }
+        } else if len > 0 {
+            let done = match self.write_first(core, head, bytes) {
+                Ok(n) => n,
+                Err(e) => return self.write_failed(core, e, Waiting::Sender(caller)),
+            };
+            if done < len {
+                let in_head = done.min(head.len());
+                self.queue.push(&head[in_head..]);
+                self.queue.push(&bytes[done - in_head..]);
+                if let Err(e) = self.watch(core) {
+                    return self.write_failed(core, e, Waiting::Sender(caller));
+                }
+            }
+        }
+        self.reply(core, caller, None);
+        Ok(())
+    }
+
+    /// Writes with nothing queued: how much went.
+    fn write_first(&mut self, core: &Core, head: &[u8], bytes: &[u8]) -> Result<usize, Errno> {
+        if self.ignored {
+            return Ok(0);
+        }
+        if self.delay_send {
+            poll::again(core.home, Source::Output, core.id);
+            return Ok(0);
+        }
+        match fd::writev(self.raw()?, &[IoSlice::new(head), IoSlice::new(bytes)]) {
+            Err(Errno::AGAIN) => Ok(0),
+            r => r,
+        }
+    }
+
+    /// The queue has reached its high watermark: the sender waits until it is at the low one.
+    fn wait_to_send(&mut self, core: &mut Core, caller: u32) -> Flow {
+        if self.send_timeout == 0 {
+            self.reply(core, caller, Some(am::timeout));
+            return Ok(());
+        }
+        let deadline = self.deadline(core, self.send_timeout);
+        self.senders.push((caller, deadline));
+        core.set_busy(true);
+        Ok(())
+    }
+
+    pub(super) fn send_timed_out(&mut self, core: &mut Core, now: i64) {
+        let late: Vec<_> = self.senders.iter().filter(|s| s.1 <= now).map(|s| s.0).collect();
+        if late.is_empty() {
+            return;
+        }
+        self.senders.retain(|s| s.1 > now);
+        // Others are not kept waiting: the queue may stay full.
+        core.set_busy(false);
+        for to in late {
+            self.reply(core, to, Some(am::timeout));
+        }
+        if self.send_timeout_close {
+            self.answer_all(core, am::closed);
+            self.close_socket(core);
+        }
+    }
+
+    /// Those who wait for their send are told that it has failed. Answers whether there were any.
+    pub(super) fn fail_senders(&mut self, core: &mut Core, reason: Atom) -> bool {
+        if self.senders.is_empty() {
+            return false;
+        }
+        self.clear_queue(core);
+        let senders = std::mem::take(&mut self.senders);
+        core.set_busy(false);
+        for (to, _) in senders {
+            self.reply(core, to, Some(reason));
+        }
+        true
+    }
+
+    /// Drops what is queued. Who waits for the queue to become empty is told that it is.
+    pub(super) fn clear_queue(&mut self, core: &Core) {
+        self.queue.clear();
+        self.tell_empty(core);
+    }
+    fn tell_empty(&mut self, core: &Core) {
+        let port = core.term();
+        for to in std::mem::take(&mut self.want_empty) {
+            core.send(to, 3, |h| h.tuple(&[am::empty_out_q.into(), port]));
+        }
+    }
+
+    /// Writing has failed. A broken pipe that we did not make by shutting down is the peer's reset.
+    fn write_failed(&mut self, core: &mut Core, e: Errno, waiting: Waiting) -> Flow {
+        let e = if e == Errno::PIPE && !self.shutdown_done { ECONNRESET } else { e };
+        self.send_failed(core, e, waiting)
+    }
+
+    /// Sending or shutting down has failed.
+    fn send_failed(&mut self, core: &mut Core, e: Errno, waiting: Waiting) -> Flow {
+        let reset = e == ECONNRESET && self.show_econnreset;
+        let reason = if reset { posix(e) } else { am::closed };
+        let mut callers: Vec<u32> = self.senders.drain(..).map(|s| s.0).collect();
+        match (callers.is_empty(), waiting) {
+            (false, _) => core.set_busy(false),
+            (true, Waiting::Sender(caller)) => callers.push(caller),
+            (true, _) => {}
+        }
+        if self.is_active() {
+            if reset {
+                self.tell_error(core, e);
+            }
+            self.tell_closed(core);
+            callers.iter().for_each(|to| self.reply(core, *to, Some(reason)));
+            if self.exit_on_close {
+                return self.exit(core, Exit::Normal);
+            }
+            self.close_socket(core);
+            return Ok(());
+        }
+        self.answer_all(core, am::closed);
+        callers.iter().for_each(|to| self.reply(core, *to, Some(reason)));
+        self.delayed_close_send |= callers.is_empty() && waiting == Waiting::Nobody;
+        self.close_socket(core);
+        // Who ignores errors of sends learns of it when he receives.
+        (self.delayed_close_receive, self.delayed_reset) = (true, reset);
+        Ok(())
+    }
+
+    pub(super) fn write_queue(&mut self, core: &mut Core) -> Flow {
+        if self.ignored {
+            return Ok(());
+        }
+        if self.file.is_some() {
+            return self.write_file(core);
+        }
+        while !self.queue.is_empty() {
+            let r = self.raw().and_then(|fd| self.queue.slices(|s| fd::writev(fd, s)));
+            match r {
+                Ok(n) => self.queue.advance(n),
+                Err(Errno::AGAIN) => return self.watch(core).map_err(Exit::Posix),
+                Err(_) if core.channel.is_some() => return self.closed_by_peer(core),
+                Err(e) => return self.write_failed(core, e, Waiting::Nobody),
+            }
+            self.wake_senders(core);
+        }
+        self.wake_senders(core);
+        self.queue_is_empty(core)
+    }
+
+    fn wake_senders(&mut self, core: &mut Core) {
+        if self.queue.len() <= self.low && !self.senders.is_empty() {
+            let senders = std::mem::take(&mut self.senders);
+            core.set_busy(false);
+            senders.iter().for_each(|s| self.reply(core, s.0, None));
+        }
+    }
+
+    fn queue_is_empty(&mut self, core: &mut Core) -> Flow {
+        self.tell_empty(core);
+        let (Some(how), Ok(fd)) = (self.shutdown.take(), self.raw()) else { return Ok(()) };
+        match socket::shutdown(fd, how) {
+            Ok(()) => {
+                self.shutdown_done = true;
+                Ok(())
+            }
+            Err(e) => self.send_failed(core, e, Waiting::Nobody),
+        }
+    }
+
+    pub(super) fn shut_down(&mut self, data: &[u8]) -> Reply {
+        let [how] = *data else {
+            return control::error(Errno::INVAL);
+        };
+        if self.state != State::Connected {
+            return control::error(ENOTCONN);
+        }
+        if how != 0 && !self.queue.is_empty() {
+            self.shutdown = Some(how);
+            return control::ok(&[]);
+        }
+        match self.raw().and_then(|fd| socket::shutdown(fd, how)) {
+            Ok(()) => control::ok(&[]),
+            Err(e) => {
+                self.shutdown_done |= how != 0;
+                control::error(e)
+            }
+        }
+    }
+
+    pub(super) fn send_file(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+        let Ok(d) = <[u8; 20]>::try_from(data) else {
+            return control::error(Errno::INVAL);
+        };
+        if self.state != State::Connected {
+            return control::error(ENOTCONN);
+        }
+        if self.file.is_some() {
+            return control::error(Errno::INVAL);
+        }
+        let n = i32::from_ne_bytes([d[0], d[1], d[2], d[3]]);
+        let long = |i: usize| d[i..i + 8].iter().fold(0u64, |n, b| n << 8 | *b as u64);
+        let file = match fd::duplicate(n) {
+            Ok(f) => f,
+            Err(e) => return control::error(e),
+        };
+        self.file = Some(SendFile {
+            file,
+            before: self.queue.len(),
+            offset: long(4) as i64,
+            left: long(12),
+            sent: 0,
+            caller: core.caller,
+        });
+        if let Err(e) = self.watch(core) {
+            self.file = None;
+            return control::error(e);
+        }
+        let flow = self.write_file(core);
+        core.fail(flow);
+        control::ok(&[])
+    }
+
+    /// Writes what was queued before the file, then the file, as far as the socket takes it.
+    fn write_file(&mut self, core: &mut Core) -> Flow {
+        match self.write_file_part() {
+            Err(Errno::AGAIN) => Ok(()),
+            Err(e) => {
+                self.abort_file(core, file_error(e));
+                self.write_failed(core, e, Waiting::File)
+            }
+            Ok(()) => {
+                let file = self.file.take();
+                self.wake_senders(core);
+                let flow = if self.queue.is_empty() {
+                    self.queue_is_empty(core)
+                } else {
+                    // What was queued meanwhile goes at the next turn.
+                    poll::again(core.home, Source::Output, core.id);
+                    Ok(())
+                };
+                if let Some(f) = file {
+                    let port = core.term();
+                    core.send(f.caller, 20, |h| {
+                        let low = h.unsigned(f.sent & 0xFFFF_FFFF);
+                        let r = h.tuple(&[am::ok.into(), low, h.unsigned(f.sent >> 32)]);
+                        h.tuple(&[am::sendfile.into(), port, r])
+                    });
+                }
+                flow
+            }
+        }
+    }
+
+    fn write_file_part(&mut self) -> Result<(), Errno> {
+        let to = self.raw()?;
+        let Some(f) = &mut self.file else { return Ok(()) };
+        while f.before > 0 {
+            let n = fd::write(to, self.queue.front(f.before))?;
+            self.queue.advance(n);
+            f.before -= n;
+        }
+        while f.left > 0 {
+            let count = f.left.min(FILE_CHUNK) as usize;
+            match socket::send_file(to.as_raw_fd(), f.file.as_raw_fd(), f.offset, count)? {
+                0 => f.left = 0,
+                n => {
+                    f.offset += n as i64;
+                    f.sent += n as u64;
+                    f.left -= n as u64;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Who sends a file is told that it has failed. Answers whether there was one.
+    pub(super) fn abort_file(&mut self, core: &Core, reason: Atom) -> bool {
+        let Some(f) = self.file.take() else { return false };
+        let port = core.term();
+        core.send(f.caller, 8, |h| {
+            let r = h.tuple(&[am::error.into(), reason.into()]);
+            h.tuple(&[am::sendfile.into(), port, r])
+        });
+        true
+    }
+}

@@ -1,0 +1,483 @@
+//! What a stream reads, and how it is cut into packets.
+//!
+//! A read never takes more from the system than OTP's does: what stays there decides whether the
+//! system resets the connection when the socket is closed.
+
+use kvik_heap::Heap;
+use kvik_sys::socket::{ECONNRESET, ENOTCONN};
+use kvik_sys::{fd, Errno};
+use kvik_term::{am, Term};
+
+use super::{control, posix, Inet, State, What};
+use crate::driver::{Flow, Reply};
+use crate::packet::{self, Kind, Length, Limits};
+use crate::packet_term::http_term;
+use crate::poll::{self, Source};
+use crate::port::Core;
+
+/// Reads of one turn, where each fills its room.
+const READS: usize = 64;
+/// The most that is read for one packet.
+const MAX_PACKET: usize = 1 << 26;
+/// A buffer larger than this is given back when it is empty.
+const KEPT_BUFFER: usize = 64 * 1024;
+
+/// Bytes that have come and are not delivered.
+#[derive(Default)]
+pub(super) struct Input {
+    bytes: Vec<u8>,
+    /// What was delivered already.
+    start: usize,
+    /// The buffer's size as OTP counts it; 0 where it has none.
+    size: usize,
+    /// Bytes the next packet still lacks, where that is known.
+    remain: usize,
+}
+
+impl Input {
+    fn filled(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+    fn is_allocated(&self) -> bool {
+        self.size > 0
+    }
+    pub(super) fn clear(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        if bytes.capacity() > KEPT_BUFFER {
+            bytes = Vec::new();
+        }
+        *self = Input { bytes, ..Input::default() };
+    }
+    /// Makes room for a packet.
+    fn expand(&mut self, len: usize) {
+        self.size = self.size.max(self.start + len);
+    }
+    fn restart(&mut self) {
+        self.bytes.drain(..self.start);
+        self.start = 0;
+    }
+    fn consume(&mut self, len: usize) {
+        self.start += len;
+        if self.start >= self.bytes.len() {
+            self.clear();
+        }
+    }
+    /// The packet that was awaited is awaited no longer.
+    pub(super) fn forget_remain(&mut self) {
+        self.remain = 0;
+    }
+    fn push_front(&mut self, data: &[u8]) {
+        self.bytes.splice(..self.start, data.iter().copied());
+        self.start = 0;
+        self.size = self.size.max(self.bytes.len());
+        self.remain = 0;
+    }
+}
+
+/// What the buffer holds.
+enum Next {
+    Ready(usize),
+    /// So many bytes are to be read; `exact`: a packet is complete with them.
+    Need {
+        read: usize,
+        exact: bool,
+    },
+    Invalid,
+}
+
+/// What came of one read.
+#[derive(PartialEq, Eq, Debug)]
+enum Read {
+    /// There was nothing.
+    Blocked,
+    /// There was less than there was room for.
+    Short,
+    /// There may be more.
+    Full,
+    /// The stream has ended or failed.
+    Ended,
+    /// That is to be seen at the next turn.
+    Deferred,
+}
+
+impl Inet {
+    pub(super) fn receive(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+        if self.state != State::Connected {
+            if !std::mem::take(&mut self.delayed_close_receive) {
+                return control::error(ENOTCONN);
+            }
+            self.delayed_close_send = false;
+            return match std::mem::take(&mut self.delayed_reset) {
+                true => control::error(ECONNRESET),
+                false => control::error_text("closed"),
+            };
+        }
+        let (true, Ok(d)) = (!self.is_active(), <[u8; 8]>::try_from(data)) else {
+            return control::error(Errno::INVAL);
+        };
+        let timeout = i32::from_be_bytes([d[0], d[1], d[2], d[3]]);
+        let n = u32::from_be_bytes([d[4], d[5], d[6], d[7]]) as usize;
+        if self.packet != Kind::Raw && n != 0 {
+            return control::error(Errno::INVAL);
+        }
+        if n > MAX_PACKET {
+            return control::error(Errno::NOMEM);
+        }
+        if !self.pending.is_empty() {
+            return control::error_text("ealready");
+        }
+        if let Err(e) = self.watch(core) {
+            return control::error(e);
+        }
+        let reply = self.later(core, What::Receive, timeout);
+        if !self.ignored {
+            self.read_now(core, n);
+        }
+        if timeout == 0 && !self.pending.is_empty() {
+            self.input.forget_remain();
+            self.answer_error(core, am::timeout);
+        }
+        reply
+    }
+
+    /// One read, within a call.
+    pub(super) fn read_now(&mut self, core: &mut Core, request: usize) {
+        poll::with_buffer(|buffer| {
+            let mut read = self.read_once(core, request, buffer, false);
+            // What does not fit the scheduler's buffer takes more reads.
+            while request > buffer.len() && read == Ok(Read::Full) && self.wants_data() {
+                read = self.read_once(core, 0, buffer, true);
+            }
+            match read {
+                Ok(Read::Blocked | Read::Ended) => {}
+                // Whether the rest has come already was told before.
+                Ok(_) if self.wants_data() => self.read_again(core),
+                Ok(_) => {}
+                Err(exit) => core.fail(Err(exit)),
+            }
+        });
+    }
+
+    /// Has the socket read again at the next turn.
+    pub(super) fn read_again(&mut self, core: &Core) {
+        self.recheck = true;
+        poll::again(core.home, Source::Input, core.id);
+    }
+
+    pub(super) fn unreceive(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+        if self.state != State::Connected {
+            return control::error(ENOTCONN);
+        }
+        self.input.push_front(data);
+        if self.is_active() {
+            let flow = self.deliver_ready(core);
+            core.fail(flow);
+        }
+        control::ok(&[])
+    }
+
+    fn wants_data(&self) -> bool {
+        self.state == State::Connected
+            && !self.ignored
+            && (self.is_active() || self.pending.front().is_some_and(|p| p.what == What::Receive))
+    }
+
+    /// Reads as long as somebody wants what comes and each read fills its room. The end of the
+    /// stream is left to another turn where this one has read something: who gets that is to run
+    /// before the socket is closed under it.
+    pub(super) fn receive_ready(&mut self, core: &mut Core, hup: bool, buffer: &mut [u8]) -> Flow {
+        let unsure = hup | std::mem::take(&mut self.recheck);
+        for i in 0..READS {
+            if !self.wants_data() {
+                return Ok(());
+            }
+            match self.read_once(core, 0, buffer, i > 0)? {
+                Read::Blocked | Read::Ended => return Ok(()),
+                Read::Short if !unsure => return Ok(()),
+                Read::Short | Read::Deferred => break,
+                Read::Full => {}
+            }
+        }
+        if self.wants_data() {
+            self.read_again(core);
+        }
+        Ok(())
+    }
+
+    /// How much to read next; `Err`: the buffer has decided already.
+    fn room(
+        &mut self,
+        core: &mut Core,
+        request: usize,
+    ) -> Result<usize, Result<Read, super::Exit>> {
+        if !self.input.is_allocated() {
+            self.input.size = if request > 0 { request } else { self.buffer };
+            self.input.remain = request;
+            return Ok(self.input.size);
+        }
+        if request > 0 {
+            let n = self.input.filled().len();
+            if n >= request {
+                return Err(self.deliver(core, request).map(|()| Read::Full));
+            }
+            self.input.expand(request);
+            self.input.remain = request - n;
+            return Ok(self.input.remain);
+        }
+        if self.input.remain > 0 {
+            return Ok(self.input.remain);
+        }
+        match self.next_packet() {
+            Next::Invalid => Err(self.receive_failed(core, Errno(90)).map(|()| Read::Ended)),
+            Next::Ready(len) => Err(self.deliver(core, len).map(|()| Read::Full)),
+            Next::Need { read, exact } => {
+                if exact {
+                    self.input.remain = read;
+                }
+                Ok(read)
+            }
+        }
+    }
+
+    /// Reads once, and delivers what is complete. `defer`: an end is not acted on.
+    fn read_once(
+        &mut self,
+        core: &mut Core,
+        request: usize,
+        buffer: &mut [u8],
+        defer: bool,
+    ) -> Result<Read, super::Exit> {
+        let room = match self.room(core, request) {
+            Ok(room) => room,
+            Err(decided) => return decided,
+        };
+        let Ok(fd) = self.raw() else { return Ok(Read::Ended) };
+        let room = room.min(buffer.len()).max(1);
+        let n = match self.deferred.take() {
+            Some(e) => Err(e),
+            None => fd::read_bytes(fd, &mut buffer[..room]),
+        };
+        match n {
+            Err(Errno::AGAIN) => Ok(Read::Blocked),
+            Ok(0) if defer => Ok(Read::Deferred),
+            Err(e) if defer => {
+                self.deferred = Some(e);
+                Ok(Read::Deferred)
+            }
+            Ok(0) => self.closed_by_peer(core).map(|()| Read::Ended),
+            Err(ECONNRESET) if !self.show_econnreset => {
+                self.closed_by_peer(core).map(|()| Read::Ended)
+            }
+            Err(e) => self.receive_failed(core, e).map(|()| Read::Ended),
+            Ok(n) => {
+                self.take_in(core, &buffer[..n])?;
+                Ok(if n == room { Read::Full } else { Read::Short })
+            }
+        }
+    }
+
+    /// Bytes have been read.
+    fn take_in(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        let n = bytes.len();
+        let remain = self.input.remain;
+        let whole = if remain > 0 { n >= remain } else { self.packet == Kind::Raw };
+        if whole && self.input.bytes.is_empty() && core.channel.is_none() {
+            // All there is, as it is.
+            self.input.clear();
+            return self.deliver_packet(core, bytes);
+        }
+        self.input.bytes.extend_from_slice(bytes);
+        if remain > 0 {
+            self.input.remain = remain.saturating_sub(n);
+            let all = self.input.filled().len();
+            return match self.input.remain {
+                0 => self.deliver(core, all),
+                _ => Ok(()),
+            };
+        }
+        match self.next_packet() {
+            Next::Invalid => self.receive_failed(core, Errno(90)),
+            Next::Ready(len) => self.deliver(core, len),
+            Next::Need { read, exact } => {
+                if exact {
+                    self.input.remain = read;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn next_packet(&mut self) -> Next {
+        let limits = Limits {
+            packet_size: self.packet_size,
+            line_length: self.input.size,
+            delimiter: self.delimiter,
+        };
+        let i = &mut self.input;
+        let n = i.filled().len();
+        match packet::length(self.packet, i.filled(), limits, self.in_headers) {
+            Length::Known(len) if len > 0 && len <= n => return Next::Ready(len),
+            Length::Known(len) if len > 0 => {
+                i.expand(len);
+                return Next::Need { read: len - n, exact: true };
+            }
+            Length::Invalid => return Next::Invalid,
+            Length::Known(_) | Length::More => {}
+        }
+        if i.start > 0 {
+            i.restart();
+        }
+        if i.size > n {
+            return Next::Need { read: i.size - n, exact: false };
+        }
+        if self.packet_size > n {
+            i.expand(self.packet_size);
+            return Next::Need { read: self.packet_size - n, exact: false };
+        }
+        Next::Invalid
+    }
+
+    /// Delivers the packets that are complete.
+    pub(super) fn deliver_ready(&mut self, core: &mut Core) -> Flow {
+        if !self.input.is_allocated() || self.input.remain > 0 {
+            return Ok(());
+        }
+        match self.next_packet() {
+            Next::Ready(len) => self.deliver(core, len),
+            Next::Need { read, exact: true } => {
+                self.input.remain = read;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Delivers a packet of so many bytes, and in active mode those behind it.
+    fn deliver(&mut self, core: &mut Core, mut len: usize) -> Flow {
+        loop {
+            let bytes = std::mem::take(&mut self.input.bytes);
+            let start = self.input.start;
+            let flow = self.deliver_packet(core, &bytes[start..start + len]);
+            self.input.bytes = bytes;
+            self.input.consume(len);
+            flow?;
+            if !self.input.is_allocated() {
+                return Ok(());
+            }
+            self.input.remain = 0;
+            if !self.is_active() {
+                self.input.restart();
+                return Ok(());
+            }
+            match self.next_packet() {
+                Next::Ready(next) => len = next,
+                Next::Need { read, exact } => {
+                    self.input.restart();
+                    self.input.remain = if exact { read } else { 0 };
+                    return Ok(());
+                }
+                Next::Invalid => return Ok(()),
+            }
+        }
+    }
+
+    fn deliver_packet(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        self.stats.received(bytes.len());
+        if core.channel.is_some() && self.is_active() {
+            return self.pass_on(core, bytes);
+        }
+        core.came(self.counted(packet::body(self.packet, bytes).len()));
+        let words = self.data_words(bytes.len()) + 64;
+        if self.is_active() {
+            self.deliver_active(core, bytes, words);
+            self.delivered(core);
+            return Ok(());
+        }
+        let Some(p) = self.pending.pop_front() else {
+            return Ok(());
+        };
+        let mut in_headers = self.in_headers;
+        super::answer(core, &p, words, |h| {
+            let data = match self.packet {
+                Kind::Http | Kind::HttpHeader => {
+                    let (line, next) = packet::http(bytes, self.in_headers);
+                    in_headers = next || self.packet == Kind::HttpHeader;
+                    http_term(h, &line, self.http_binaries)
+                }
+                _ => self.data(h, packet::body(self.packet, bytes)),
+            };
+            h.tuple(&[am::ok.into(), data])
+        });
+        self.in_headers = in_headers;
+        Ok(())
+    }
+
+    fn deliver_active(&mut self, core: &Core, bytes: &[u8], words: usize) {
+        let port = core.term();
+        let body = packet::body(self.packet, bytes);
+        let mut in_headers = self.in_headers;
+        core.send(core.owner(), words, |h| match self.packet {
+            Kind::Http | Kind::HttpHeader => {
+                let (line, next) = packet::http(bytes, self.in_headers);
+                in_headers = next || self.packet == Kind::HttpHeader;
+                h.tuple(&[am::http.into(), port, http_term(h, &line, self.http_binaries)])
+            }
+            Kind::SslTls => ssl_message(h, port, bytes),
+            _ if self.deliver_port => {
+                let data = h.tuple(&[am::data.into(), self.data(h, body)]);
+                h.tuple(&[port, data])
+            }
+            _ => h.tuple(&[am::tcp.into(), port, self.data(h, body)]),
+        });
+        self.in_headers = in_headers;
+    }
+
+    /// The other side has closed.
+    pub(super) fn closed_by_peer(&mut self, core: &mut Core) -> Flow {
+        let blocked = self.fail_senders(core, am::closed) | self.abort_file(core, am::closed);
+        // A send that waits has its answer; else the next one is told.
+        self.delayed_close_send |= !blocked;
+        self.input.clear();
+        if !self.is_active() {
+            if self.exit_on_close {
+                self.close_socket(core);
+            }
+            self.answer_all(core, am::closed);
+            return Ok(());
+        }
+        self.tell_closed(core);
+        match self.exit_on_close {
+            true => self.exit(core, super::Exit::Normal),
+            false => Ok(()),
+        }
+    }
+
+    /// Reading or a packet has failed.
+    fn receive_failed(&mut self, core: &mut Core, e: Errno) -> Flow {
+        self.fail_senders(core, am::closed);
+        let reason = super::output::file_error(e);
+        self.abort_file(core, reason);
+        self.input.clear();
+        if !self.is_active() {
+            if self.exit_on_close {
+                self.close_socket(core);
+            }
+            self.answer_all(core, posix(e));
+            return Ok(());
+        }
+        self.tell_error(core, e);
+        self.tell_closed(core);
+        match self.exit_on_close {
+            true => self.exit(core, super::Exit::Posix(e)),
+            false => Ok(()),
+        }
+    }
+}
+
+fn ssl_message<'h>(h: &'h Heap, port: Term<'static>, bytes: &[u8]) -> Term<'h> {
+    let (kind, (major, minor), data) = packet::ssl_tls(bytes).unwrap_or_default();
+    let version = h.tuple(&[Term::int(major as i32), Term::int(minor as i32)]);
+    let kind = Term::int(kind as i32);
+    h.tuple(&[am::ssl_tls.into(), port, kind, version, h.binary(&data)])
+}
