@@ -569,11 +569,11 @@ impl Port {
                 return;
             }
         }
-        if reason == am::normal && from != g.core.owner {
+        if reason == am::normal && over_link && from != g.core.owner {
             return;
         }
-        // Who kills it has no patience for what waits to be written.
-        let kill = reason == am::kill && !over_link;
+        // What waits to be written is dropped.
+        let kill = reason == am::kill;
         let reason = match kill {
             true => OwnedTerm::immediate(am::killed.into()),
             false => OwnedTerm::new(reason),

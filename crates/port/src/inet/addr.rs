@@ -29,6 +29,15 @@ pub fn family(code: u8) -> Option<Family> {
     }
 }
 
+pub fn family_of(a: &Addr) -> Option<Family> {
+    match a {
+        Addr::V4(..) => Some(Family::Inet),
+        Addr::V6(..) => Some(Family::Inet6),
+        Addr::Local(_) => Some(Family::Local),
+        Addr::Unspecified => None,
+    }
+}
+
 fn u16_at(b: &[u8]) -> Option<u16> {
     Some(u16::from_be_bytes(b.get(..2)?.try_into().ok()?))
 }

@@ -138,7 +138,14 @@ fn adopt(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
         return error(Errno::INVAL);
     };
     let bound = int(rest.get(4..).unwrap_or(&[])) != Some(0);
-    let fd = match socket::local_addr(n).and_then(|_| fd::adopt(n)) {
+    if bound {
+        match socket::local_addr(n) {
+            Ok(name) if addr::family_of(&name).is_none_or(|f| f == family) => {}
+            Ok(_) => return error(Errno::INVAL),
+            Err(e) => return error(e),
+        }
+    }
+    let fd = match fd::adopt(n) {
         Ok(fd) => fd,
         Err(e) => return error(e),
     };

@@ -16,7 +16,6 @@ mod udp;
 
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use kvik_heap::Heap;
@@ -82,6 +81,8 @@ pub(crate) struct Inet {
     /// In a poll set.
     polled: bool,
     pending: VecDeque<Pending>,
+    /// The number of the next request.
+    next_request: u16,
     active: Active,
     list: bool,
     deliver_port: bool,
@@ -104,8 +105,10 @@ pub(crate) struct Inet {
     show_econnreset: bool,
     /// Somebody else reads and writes the descriptor (`inet:ignorefd`).
     ignored: bool,
-    /// The descriptor came from outside, and is not closed with the socket.
+    /// The descriptor came from outside, and is not closed with the socket. Another port may have
+    /// it too, so what is in the poll set is a duplicate.
     adopted: bool,
+    duplicate: Option<OwnedFd>,
     /// `{linger, {true, 0}}`: what is queued is not written when the socket is closed.
     linger_zero: bool,
     debug: bool,
@@ -145,11 +148,6 @@ const INFINITY: i32 = -1;
 /// The deadline of what has none.
 const NEVER: i64 = i64::MAX;
 
-fn next_id() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed) & 0x7FFF
-}
-
 /// Adds the drivers.
 pub fn install() {
     crate::add_driver("tcp_inet", |_| Box::new(Inet::new(Proto::Tcp)));
@@ -162,7 +160,6 @@ fn posix(e: Errno) -> Atom {
 
 impl Inet {
     fn new(proto: Proto) -> Inet {
-        let tcp = proto == Proto::Tcp;
         Inet {
             proto,
             fd: None,
@@ -171,6 +168,7 @@ impl Inet {
             bound: false,
             polled: false,
             pending: VecDeque::new(),
+            next_request: 0,
             active: Active::No,
             list: true,
             deliver_port: false,
@@ -181,7 +179,7 @@ impl Inet {
             in_headers: false,
             packet_size: 0,
             delimiter: b'\n',
-            buffer: if tcp { 1460 } else { 9216 },
+            buffer: 1460,
             high: 8192,
             low: 4096,
             msgq: (4096, 8192),
@@ -193,6 +191,7 @@ impl Inet {
             show_econnreset: false,
             ignored: false,
             adopted: false,
+            duplicate: None,
             linger_zero: false,
             debug: false,
             buffer_set: false,
@@ -256,7 +255,11 @@ impl Inet {
     fn watch(&mut self, core: &Core) -> Result<(), Errno> {
         if !self.polled {
             let i = Interest { read: true, write: true, edge: true };
-            poll::add(core.home, self.raw()?, Source::Both, core.id, i)?;
+            let mut fd = self.raw()?;
+            if self.adopted {
+                fd = self.duplicate.insert(kvik_sys::fd::duplicate(fd)?).as_raw_fd();
+            }
+            poll::add(core.home, fd, Source::Both, core.id, i)?;
             self.polled = true;
         }
         Ok(())
@@ -273,7 +276,10 @@ impl Inet {
         }
     }
     fn leave_poll_set(&mut self, core: &Core) {
-        if let (true, Some(fd)) = (std::mem::take(&mut self.polled), &self.fd) {
+        let duplicate = self.duplicate.take();
+        if let (true, Some(fd)) =
+            (std::mem::take(&mut self.polled), duplicate.as_ref().or(self.fd.as_ref()))
+        {
             poll::remove(core.home, fd.as_raw_fd());
         }
     }
@@ -298,7 +304,8 @@ impl Inet {
 
     /// Notes a request of the caller's; the answer to its `port_control` names it.
     fn later(&mut self, core: &Core, what: What, timeout: i32) -> Reply {
-        let id = next_id();
+        let id = self.next_request;
+        self.next_request = id.wrapping_add(1);
         let deadline = if timeout == 0 && what == What::Receive && self.proto == Proto::Tcp {
             // Its caller sees to that.
             NEVER
