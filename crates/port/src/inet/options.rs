@@ -14,8 +14,10 @@ const TOS: u8 = 9;
 const TCLASS: u8 = 41;
 const TTL: u8 = 46;
 const PKTOPTIONS: u8 = 45;
-/// The value of an option is no longer than this.
-const MAX_VALUE: usize = 64 * 1024;
+/// The answer to a question for options is no longer than this.
+const MAX_ANSWER: usize = 64 * 1024;
+/// Option, level, name and length before the value of a raw option.
+const RAW_HEAD: usize = 13;
 /// The name of an interface with its NUL.
 const INTERFACE_NAME: usize = 16;
 
@@ -462,7 +464,10 @@ fn packet_options(f: Family, fd: RawFd, out: &mut Vec<u8>) -> Option<()> {
 fn get_raw(fd: RawFd, r: &mut Reader<'_>, out: &mut Vec<u8>) -> Option<()> {
     let (level, name) = (r.int()?, r.int()?);
     let with_value = r.byte()? == 1;
-    let size = usize::try_from(r.int()?).ok().filter(|n| *n <= MAX_VALUE)?;
+    let size = usize::try_from(r.int()?).ok()?;
+    if size > MAX_ANSWER || out.len() + RAW_HEAD + size >= MAX_ANSWER {
+        return None;
+    }
     let value = match with_value {
         true => r.take(size)?.to_vec(),
         false => vec![0; size],
