@@ -72,7 +72,14 @@ impl Pending {
         match &mut self.0 {
             Operation::Insert(i) => i.run(store, hold, steps),
             Operation::Bury(from) => match store {
-                Store::Hash(h) => h.bury(from, steps),
+                Store::Hash(h) => {
+                    let done = h.bury(from, steps);
+                    if done && hold != Hold::Objects {
+                        // It was released meanwhile: nobody else will remove them.
+                        h.purge();
+                    }
+                    done
+                }
                 Store::Tree(_) => true,
             },
         }
