@@ -1,5 +1,5 @@
 # kvik: what a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance tools soak fuzz loom clean
+.PHONY: help deps build test bench report conformance stalls tools soak fuzz loom clean
 
 help:
 	@echo 'make test         build, and run everything CI runs'
@@ -8,6 +8,7 @@ help:
 	@echo 'make build        target/release/kvik'
 	@echo "make deps         find OTP 25's libraries, or unpack them into .otp/"
 	@echo "make conformance  OTP's own test suites on kvik"
+	@echo "make stalls       how long BIFs hold their scheduler, on kvik and on OTP"
 	@echo 'make tools        rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (an hour)'
 	@echo 'make soak         everything at once for 15 minutes (DURATION=120: two)'
 	@echo 'make fuzz         the four fuzz targets, 5 minutes each (TARGET=etf DURATION=1800: one of them, longer)'
@@ -35,6 +36,9 @@ report: build
 
 conformance: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" JOBS=$${JOBS:-4} tests/otp/run --all
+
+stalls: build
+	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/stalls/run --table
 
 tools: build
 	@scripts/setup programs

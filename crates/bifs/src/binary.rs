@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kvik_heap::{Pins, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
 
@@ -96,7 +97,15 @@ fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
         // Not looked at any further, in OTP either.
         return Ok(p.heap.binary(b""));
     }
-    let bytes = whole(p, t)?.to_bytes();
+    let b = whole(p, t)?;
+    if let Some(c) = p.resumed::<Copying>() {
+        return c.run(p, b);
+    }
+    let len = b.byte_size().saturating_mul(n);
+    if len > AT_ONCE && kvik_heap::limit::fits(len) {
+        return Copying::new(b, n).run(p, b);
+    }
+    let bytes = b.to_bytes();
     let len = bytes
         .len()
         .checked_mul(n)
@@ -107,6 +116,53 @@ fn copies<'h>(p: &'h Proc, t: Term<'h>, n: usize) -> BifResult<'h> {
     let n = if len == 0 { 0 } else { n };
     Ok(p.heap.gathered(len, |out| (0..n).for_each(|_| out.push(&bytes))))
 }
+
+/// Copies of so many bytes are made at once.
+const AT_ONCE: usize = 1 << 18;
+/// Bytes copied for one reduction.
+const COPIED: usize = 256;
+
+/// Copies of a binary being made: a short one's are put together first.
+struct Copying {
+    out: Writer,
+    len: usize,
+    several: Vec<u8>,
+}
+impl Pins for Copying {
+    type In<'h> = Copying;
+}
+
+impl Copying {
+    fn new(b: Bits<'_>, n: usize) -> Copying {
+        const SHORT: usize = 4096;
+        let len = b.byte_size() * n;
+        let several = match b.byte_size() {
+            short @ 1..SHORT => b.to_bytes().repeat((SHORT / short).min(n)),
+            _ => Vec::new(),
+        };
+        Copying { out: Writer::default(), len, several }
+    }
+    /// Goes on for a turn.
+    fn run<'h>(mut self, p: &'h Proc, b: Bits<'_>) -> BifResult<'h> {
+        let mut left = p.steps(COPIED);
+        while left > 0 && self.out.len() < self.len {
+            let size = if self.several.is_empty() { b.byte_size() } else { self.several.len() };
+            let at = self.out.len() % size;
+            let n = (size - at).min(left).min(self.len - self.out.len());
+            match self.several.is_empty() {
+                true => self.out.push(&b.slice(at * 8, n * 8).to_bytes()),
+                false => self.out.push(&self.several[at..at + n]),
+            }
+            left -= n;
+        }
+        p.steps_left(left, COPIED);
+        match self.out.len() < self.len {
+            true => Err(p.again::<Copying>(self, None)),
+            false => Ok(self.out.finish(&p.heap)),
+        }
+    }
+}
+
 fn copy_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     copies(p, a[0], 1)
 }

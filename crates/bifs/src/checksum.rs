@@ -1,11 +1,13 @@
 //! `erlang`: `md5`, `crc32`, `adler32` and their kin.
 
+use std::marker::PhantomData;
+
 use crc32fast::Hasher;
 use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::Term;
+use kvik_term::{Bits, Term};
 
-use crate::iolist::bytes_in_turns;
+use crate::iolist::{BadList, Piece, Pieces};
 use crate::md5::Md5;
 
 pub const BIFS: &[BifEntry] = &[
@@ -21,18 +23,22 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "adler32_combine", 3, adler32_combine_3),
 ];
 
-/// A sum under way: the bytes, and how many of them are in it.
-struct Summing<S> {
+/// A sum under way: what is still to be read of the I/O list, the binary being read with the bytes
+/// of it that are in the sum, and bytes that stand by themselves in the list.
+struct Summing<'h, S> {
+    pieces: Pieces<'h>,
+    binary: Option<(Bits<'h>, usize)>,
     bytes: Vec<u8>,
-    done: usize,
     sum: S,
 }
-impl<S: Send + 'static> Pins for Summing<S> {
-    type In<'h> = Summing<S>;
+struct SummingOf<S>(PhantomData<S>);
+impl<S: Send + 'static> Pins for SummingOf<S> {
+    type In<'h> = Summing<'h, S>;
 }
 
-/// Bytes summed for one reduction.
-const BYTES: usize = 256;
+/// Bytes summed for one reduction, and those that a piece costs.
+const BYTES: usize = 128;
+const PIECE: usize = 4;
 
 /// Has all bytes of an I/O list added, in as many turns as that takes.
 fn sum<'h, S: Send + 'static>(
@@ -41,19 +47,57 @@ fn sum<'h, S: Send + 'static>(
     start: S,
     add: fn(&mut S, &[u8]),
 ) -> Result<S, Raised> {
-    let mut s = match p.resumed::<Summing<S>>() {
-        Some(s) => s,
-        None => Summing { bytes: bytes_in_turns(p, t)?, done: 0, sum: start },
-    };
-    let room = p.steps(BYTES);
-    let to = s.bytes.len().min(s.done.saturating_add(room));
-    add(&mut s.sum, &s.bytes[s.done..to]);
-    p.steps_left(room - (to - s.done), BYTES);
-    s.done = to;
-    if s.done < s.bytes.len() {
-        return Err(p.again::<Summing<S>>(s, None));
+    let mut s = p.resumed::<SummingOf<S>>().unwrap_or_else(|| Summing {
+        pieces: Pieces::of(t),
+        binary: None,
+        bytes: Vec::new(),
+        sum: start,
+    });
+    let mut left = p.steps(BYTES);
+    let done = s.run(add, &mut left);
+    p.steps_left(left, BYTES);
+    match done {
+        Ok(true) => Ok(s.sum),
+        Ok(false) => Err(p.again::<SummingOf<S>>(s, None)),
+        Err(BadList) => Err(p.badarg()),
     }
-    Ok(s.sum)
+}
+impl<S> Summing<'_, S> {
+    /// Goes on for so many bytes. Is all in the sum?
+    fn run(&mut self, add: fn(&mut S, &[u8]), left: &mut usize) -> Result<bool, BadList> {
+        const CHUNK: usize = 4096;
+        while *left > 0 {
+            if let Some((b, at)) = &mut self.binary {
+                let n = (b.byte_size() - *at).min(*left);
+                add(&mut self.sum, &b.slice(*at * 8, n * 8).to_bytes());
+                *left -= n;
+                *at += n;
+                if *at == b.byte_size() {
+                    self.binary = None;
+                }
+                continue;
+            }
+            *left = left.saturating_sub(PIECE);
+            match self.pieces.next().transpose()? {
+                Some(Piece::Byte(b)) if self.bytes.len() < CHUNK => {
+                    self.bytes.push(b);
+                    continue;
+                }
+                Some(Piece::Byte(b)) => {
+                    add(&mut self.sum, &std::mem::replace(&mut self.bytes, vec![b]));
+                    continue;
+                }
+                Some(Piece::Bits(b, _)) if !b.is_binary() => return Err(BadList),
+                Some(Piece::Bits(b, _)) => self.binary = Some((b, 0)),
+                None => {}
+            }
+            add(&mut self.sum, &std::mem::take(&mut self.bytes));
+            if self.binary.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 fn word<'h>(p: &'h Proc, t: Term<'h>) -> Result<u32, Raised> {
     t.as_u64().and_then(|n| u32::try_from(n).ok()).ok_or_else(|| p.badarg())

@@ -1,11 +1,9 @@
 //! `erlang`: terms to and from the external format.
 
-use kvik_etf::{DecodeOpts, Decoding, EncodeOpts, Encoding, Error};
+use kvik_etf::{DecodeOpts, Decoding, Deflation, EncodeOpts, Encoding, Error};
 use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
-
-use crate::iolist::charge;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "term_to_binary", 1, term_to_binary_1),
@@ -85,15 +83,38 @@ fn write<'h>(
     Ok(w)
 }
 
+/// Bytes compressed for one reduction.
+const DEFLATED: usize = 16;
+
+struct Deflating;
+impl Pins for Deflating {
+    type In<'h> = Deflation;
+}
+
 fn written<'h>(p: &'h Proc, t: Term<'h>, opts: Term<'h>) -> BifResult<'h> {
+    if let Some(d) = p.resumed::<Deflating>() {
+        return deflate(p, d);
+    }
     let w = write(p, || {
         let (o, level) = options(opts)?;
         Some(Writing { encoding: Encoding::new(t, o), level })
     })?;
-    if w.level > 0 {
-        charge(p, w.encoding.len() * 32);
+    if w.level == 0 {
+        return Ok(w.encoding.finish(&p.heap));
     }
-    Ok(w.encoding.finish(w.level, &p.heap))
+    match w.encoding.deflation(w.level) {
+        Ok(d) => deflate(p, d),
+        Err(plain) => Ok(plain.finish(&p.heap)),
+    }
+}
+fn deflate(p: &Proc, mut d: Deflation) -> BifResult<'_> {
+    let mut left = p.steps(DEFLATED);
+    let done = d.run(&mut left);
+    p.steps_left(left, DEFLATED);
+    match done {
+        true => Ok(d.finish(&p.heap)),
+        false => Err(p.again::<Deflating>(d, shown(am::term_to_binary_trap))),
+    }
 }
 
 fn term_to_binary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

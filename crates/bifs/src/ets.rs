@@ -38,8 +38,25 @@ const TABLES: &[BifEntry] = &[
 fn me(p: &Proc) -> u32 {
     p.self_pid().as_local_pid().unwrap_or(0)
 }
+/// The table, when nothing is pending there any more. A BIF that stops calls this before it asks
+/// what it stopped with.
 fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<Found<'h>, Raised> {
-    find(t).map_err(|r| p.badarg_because(r.atom()))
+    let t = find(t).map_err(|r| p.badarg_because(r.atom()))?;
+    if t.is_busy() {
+        help(p, &t)?;
+    }
+    Ok(t)
+}
+/// Spends this turn, and others if need be, on what is pending.
+#[cold]
+fn help(p: &Proc, t: &Table) -> Result<(), Raised> {
+    let mut steps = p.steps(registry::STEPS);
+    let done = t.help(&mut steps);
+    p.steps_left(steps, registry::STEPS);
+    match done {
+        true => Ok(()),
+        false => Err(p.again_as_before()),
+    }
 }
 fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockReadGuard<'t, State>, Raised> {
     let a = if p.flag(flag::ETS_SUPER_USER) { Access::Info } else { a };
@@ -95,6 +112,7 @@ pub(super) fn free(p: &Proc, remains: Option<Remains>, count: usize) -> Result<(
     let Some(mut remains) = remains else { return Ok(()) };
     let mut steps = p.steps(registry::STEPS);
     if !remains.free(&mut steps) {
+        p.steps_left(0, registry::STEPS);
         return Err(p.again::<Freeing>((Some(remains), count), None));
     }
     p.steps_left(steps, registry::STEPS);

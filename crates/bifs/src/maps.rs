@@ -125,30 +125,76 @@ fn values<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     list_of(p, want(p, a[0])?, |(_, v)| v)
 }
 
+/// Two maps being put together.
+enum Merging<'h> {
+    /// All associations of both, the second one's last.
+    Both(map::Iter<'h>, Option<Term<'h>>, MapBuilder<'h>),
+    /// A few into a large map, one by one, sharing what is not touched: all, or those it lacks.
+    Few { from: map::Iter<'h>, into: Term<'h>, missing: bool },
+}
+impl Pins for Merging<'static> {
+    type In<'h> = Merging<'h>;
+}
+/// So many associations are put together in one go.
+const MERGED_AT_ONCE: usize = 1024;
+/// Steps for an association that goes into a large map by itself.
+const PUT: usize = 4;
+
 fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (x, y) = (want(p, a[0])?, want(p, a[1])?);
-    if y.len() == 0 || a[0].same(a[1]) {
-        return Ok(a[0]);
+    let mut m = match p.resumed::<Merging<'static>>() {
+        Some(m) => m,
+        None => {
+            let (x, y) = (want(p, a[0])?, want(p, a[1])?);
+            match (x.len(), y.len()) {
+                (_, 0) => return Ok(a[0]),
+                (0, _) => return Ok(a[1]),
+                _ if a[0].same(a[1]) => return Ok(a[0]),
+                (n, few) if few * 8 < n => {
+                    Merging::Few { from: map::iter(y), into: a[0], missing: false }
+                }
+                (few, n) if few * 8 < n => {
+                    Merging::Few { from: map::iter(x), into: a[1], missing: true }
+                }
+                (n, o) if n + o <= MERGED_AT_ONCE => {
+                    bump(p, n + o);
+                    let pairs = map::iter(x).filter(|(k, _)| !map::contains(y, *k));
+                    return Ok(p.heap.map_of_unique(pairs.chain(map::iter(y)).collect()));
+                }
+                _ => Merging::Both(map::iter(x), Some(a[1]), MapBuilder::default()),
+            }
+        }
+    };
+    let mut left = p.steps(PAIRS_PER_REDUCTION);
+    let merged = m.run(p, &mut left)?;
+    p.steps_left(left, PAIRS_PER_REDUCTION);
+    merged.ok_or_else(|| p.again::<Merging<'static>>(m, None))
+}
+impl<'h> Merging<'h> {
+    /// Goes on for so many steps: the map, where it is finished.
+    fn run(&mut self, p: &'h Proc, left: &mut usize) -> Result<Option<Term<'h>>, Raised> {
+        while *left > 0 {
+            match self {
+                Merging::Both(pairs, then, made) => match (pairs.next(), then.take()) {
+                    (Some((k, v)), more) => {
+                        made.add(k, v);
+                        *then = more;
+                        *left -= 1;
+                    }
+                    (None, Some(y)) => *pairs = map::iter(want(p, y)?),
+                    (None, None) => return Ok(made.finish(&p.heap, left)),
+                },
+                Merging::Few { from, into, missing } => {
+                    let Some((k, v)) = from.next() else { return Ok(Some(*into)) };
+                    let m = want(p, *into)?;
+                    if !*missing || !map::contains(m, k) {
+                        *into = p.heap.map_put(m, k, v);
+                    }
+                    *left = left.saturating_sub(PUT);
+                }
+            }
+        }
+        Ok(None)
     }
-    if x.len() == 0 {
-        return Ok(a[1]);
-    }
-    // A few into a large map: one by one, sharing what is not touched.
-    if y.len() * 8 < x.len() {
-        bump(p, y.len());
-        return map::iter(y).try_fold(a[0], |m, (k, v)| Ok(p.heap.map_put(want(p, m)?, k, v)));
-    }
-    if x.len() * 8 < y.len() {
-        bump(p, x.len());
-        let missing = map::iter(x).filter(|(k, _)| !map::contains(y, *k));
-        return missing
-            .into_iter()
-            .try_fold(a[1], |m, (k, v)| Ok(p.heap.map_put(want(p, m)?, k, v)));
-    }
-    bump(p, x.len() + y.len());
-    let mut pairs: Vec<_> = map::iter(x).filter(|(k, _)| !map::contains(y, *k)).collect();
-    pairs.extend(map::iter(y));
-    Ok(p.heap.map_of_unique(pairs))
 }
 
 fn put<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -31,27 +31,72 @@ const MAX_STRING: usize = 0xFFFF;
 pub fn encode(t: Term<'_>, opts: EncodeOpts<'_>, level: u32) -> Vec<u8> {
     let mut e = Encoding::new(t, opts);
     while !e.run(&mut { usize::MAX }) {}
-    e.compressed(level).unwrap_or_else(|| e.out.bytes().to_vec())
+    match e.deflation(level) {
+        Ok(mut d) => {
+            d.run(&mut { usize::MAX });
+            d.compressed().unwrap_or(d.plain.bytes()).to_vec()
+        }
+        Err(plain) => plain.bytes().to_vec(),
+    }
 }
 
 /// zlib's method, window, memory and strategy as `compress2` sets them.
 const DEFLATE: (i32, i32, i32, i32) = (8, 15, 8, 0);
 const FINISH: i32 = 4;
 
-/// `None` where it would not get smaller.
-fn deflate(plain: &[u8], level: u32) -> Option<Vec<u8>> {
-    let size = u32::try_from(plain.len()).ok()?;
-    let mut room = vec![MaybeUninit::uninit(); plain.len().checked_sub(5)?];
-    let mut to = Output::new(&mut room);
-    let (method, window, memory, strategy) = DEFLATE;
-    let mut z = Stream::deflate(level as i32, method, window, memory, strategy).ok()?;
-    if z.step(plain, &mut to, FINISH).code != Code::StreamEnd {
-        return None;
+/// What was written being compressed.
+pub struct Deflation {
+    plain: Writer,
+    /// Bytes of it that are compressed. Its version byte is not.
+    done: usize,
+    stream: Stream,
+    /// Room for all that makes it smaller.
+    out: Vec<u8>,
+    code: Code,
+}
+
+/// Bytes that are given to zlib at once, and written before there is room for more.
+const AT_ONCE: usize = 1 << 14;
+
+impl Deflation {
+    fn new(plain: Writer, level: u32) -> Result<Deflation, Writer> {
+        let (method, window, memory, strategy) = DEFLATE;
+        let size = u32::try_from(plain.len() - 1).ok().filter(|n| level > 0 && *n > 5);
+        let stream = Stream::deflate(level as i32, method, window, memory, strategy).ok();
+        let (Some(size), Some(stream)) = (size, stream) else { return Err(plain) };
+        let mut out = vec![tag::VERSION, tag::COMPRESSED];
+        out.extend_from_slice(&size.to_be_bytes());
+        Ok(Deflation { plain, done: 1, stream, out, code: Code::Ok })
     }
-    let mut out = vec![tag::VERSION, tag::COMPRESSED];
-    out.extend_from_slice(&size.to_be_bytes());
-    out.extend_from_slice(to.written());
-    Some(out)
+    /// Goes on for so many bytes. True: it is done, or does not get smaller.
+    pub fn run(&mut self, left: &mut usize) -> bool {
+        while *left > 0 && !self.is_done() {
+            let end = self.plain.len().min(self.done + AT_ONCE);
+            let flush = if end == self.plain.len() { FINISH } else { 0 };
+            let room = (self.plain.len() - self.out.len()).min(AT_ONCE);
+            let mut memory = [MaybeUninit::uninit(); AT_ONCE];
+            let mut to = Output::new(&mut memory[..room]);
+            let step = self.stream.step(&self.plain.bytes()[self.done..end], &mut to, flush);
+            self.out.extend_from_slice(to.written());
+            self.done += step.consumed;
+            self.code = step.code;
+            *left = left.saturating_sub(step.consumed.max(1));
+        }
+        self.is_done()
+    }
+    fn is_done(&self) -> bool {
+        !matches!(self.code, Code::Ok | Code::BufError) || self.out.len() >= self.plain.len()
+    }
+    fn compressed(&self) -> Option<&[u8]> {
+        (self.code == Code::StreamEnd).then_some(&self.out)
+    }
+    /// What is shorter.
+    pub fn finish(self, heap: &Heap) -> Term<'_> {
+        match self.compressed() {
+            Some(z) => heap.binary(z),
+            None => self.plain.finish(heap),
+        }
+    }
 }
 
 /// What is still to be written.
@@ -122,16 +167,12 @@ impl<'a, 'h> Encoding<'a, 'h> {
     pub fn is_empty(&self) -> bool {
         false
     }
-    /// What was written, compressed at that level where that makes it smaller.
-    pub fn finish(self, level: u32, heap: &Heap) -> Term<'_> {
-        match self.compressed(level) {
-            Some(z) => heap.binary(&z),
-            None => self.out.finish(heap),
-        }
+    pub fn finish(self, heap: &Heap) -> Term<'_> {
+        self.out.finish(heap)
     }
-    fn compressed(&self, level: u32) -> Option<Vec<u8>> {
-        let out = self.out.bytes();
-        (level > 0 && out.len() > 6).then(|| deflate(&out[1..], level)).flatten()
+    /// What was written, to be compressed at that level; as it is where it does not get smaller.
+    pub fn deflation(self, level: u32) -> Result<Deflation, Writer> {
+        Deflation::new(self.out, level)
     }
 
     /// Writes terms in turn up to one with parts of its own, which goes before the rest of them.

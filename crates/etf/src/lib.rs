@@ -12,7 +12,7 @@ mod reader;
 pub mod tag;
 
 pub use decode::{decode, inflate, DecodeOpts, Decoding};
-pub use encode::{encode, EncodeOpts, Encoding};
+pub use encode::{encode, Deflation, EncodeOpts, Encoding};
 pub use hooks::{hooks, set_hooks, FunId, Hooks};
 
 /// Why bytes are no term.

@@ -7,11 +7,15 @@ pub mod hash;
 pub mod linear;
 pub mod ms;
 pub mod order;
+pub mod pending;
 pub mod registry;
 pub mod remains;
 pub mod table;
 pub mod tree;
 
+pub use pending::{Outcome, Pending};
 pub use registry::{find, process_exits, Found};
 pub use remains::Remains;
-pub use table::{Access, Kind, Options, Protection, Refusal, State, Store, Table};
+pub use table::{
+    Access, Hold, Kind, Options, Protection, Refusal, State, StoppedWalk, Store, Table,
+};

@@ -9,6 +9,7 @@ use kvik_heap::{Heap, Kept, OwnedTerm};
 use kvik_term::Term;
 use smallvec::SmallVec;
 
+use crate::table::Hold;
 use crate::{hash, order, Kind};
 
 /// Buckets of an empty table; the first segment.
@@ -173,7 +174,7 @@ impl Linear {
     }
 
     /// False where `only_new` and there is an object of that key.
-    pub fn put(&mut self, object: Term<'_>, only_new: bool, fixed: bool) -> bool {
+    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: Hold) -> bool {
         let key = key_of(object, self.keypos);
         let hash = hash::of_key(key);
         let (b, span) = self.span_hashed(key, hash);
@@ -195,14 +196,39 @@ impl Linear {
             }
             return true;
         }
-        let row = Row::new(OwnedTerm::new(object), hash);
+        self.insert(b, span.start, OwnedTerm::new(object), hash, hold);
+        true
+    }
+    /// The same with an object that was copied before.
+    pub fn put_owned(&mut self, object: OwnedTerm, hold: Hold) {
+        let key = key_of(object.term(), self.keypos);
+        let hash = hash::of_key(key);
+        if self.kind == Kind::Set {
+            let (b, span) = self.span_hashed(key, hash);
+            if let Some(row) = self.buckets[b][span].first_mut() {
+                self.items += row.is_dead() as usize;
+                row.revive();
+                self.words -= row.words();
+                row.replace(object);
+                self.words += row.words();
+                return;
+            }
+            return self.insert(b, self.buckets[b].len(), object, hash, hold);
+        }
+        let (b, span) = self.span_hashed(key, hash);
+        if self.kind == Kind::Bag && self.revive(b, &span, object.term()) {
+            return;
+        }
+        self.insert(b, span.start, object, hash, hold);
+    }
+    fn insert(&mut self, b: usize, at: usize, object: OwnedTerm, hash: u32, hold: Hold) {
+        let row = Row::new(object, hash);
         self.words += row.words();
-        self.buckets[b].insert(span.start, row);
+        self.buckets[b].insert(at, row);
         self.items += 1;
-        if !fixed {
+        if hold == Hold::None {
             self.grow();
         }
-        true
     }
     /// A bag holds an object once: is it there already, perhaps marked dead?
     fn revive(&mut self, b: usize, span: &std::ops::Range<usize>, object: Term<'_>) -> bool {
@@ -219,7 +245,7 @@ impl Linear {
     }
 
     /// Removes the live objects of a key that are asked for; says how many.
-    fn remove(&mut self, key: Term<'_>, fixed: bool, which: impl Fn(&Row) -> bool) -> usize {
+    fn remove(&mut self, key: Term<'_>, hold: Hold, which: impl Fn(&Row) -> bool) -> usize {
         let (b, span) = self.span(key);
         let mut n = 0;
         let mut i = span.start;
@@ -229,7 +255,7 @@ impl Linear {
                 continue;
             }
             n += 1;
-            if fixed {
+            if hold == Hold::Objects {
                 self.buckets[b][i].kill();
                 self.dirty = true;
                 i += 1;
@@ -239,17 +265,17 @@ impl Linear {
             }
         }
         self.items -= n;
-        if n > 0 && !fixed {
+        if n > 0 && hold == Hold::None {
             self.shrink();
         }
         n
     }
-    pub fn erase(&mut self, key: Term<'_>, fixed: bool) {
-        self.remove(key, fixed, |_| true);
+    pub fn erase(&mut self, key: Term<'_>, hold: Hold) {
+        self.remove(key, hold, |_| true);
     }
-    pub fn erase_object(&mut self, object: Term<'_>, fixed: bool) {
+    pub fn erase_object(&mut self, object: Term<'_>, hold: Hold) {
         let key = key_of(object, self.keypos);
-        self.remove(key, fixed, |r| order::same(r.object(), object));
+        self.remove(key, hold, |r| order::same(r.object(), object));
     }
     /// Puts another object of the same key in an object's place.
     pub fn replace(&mut self, object: Term<'_>) {
@@ -325,11 +351,20 @@ impl Linear {
             });
         }
     }
-    /// Marks all objects dead.
-    pub fn bury(&mut self) {
-        self.buckets.iter_mut().flatten().for_each(Row::kill);
+    /// Marks all objects from a bucket on dead, a step for each and for each bucket. True: no bucket
+    /// is left.
+    pub fn bury(&mut self, from: &mut usize, steps: &mut usize) -> bool {
         self.dirty = true;
-        self.items = 0;
+        while *steps > 0 {
+            let Some(rows) = self.buckets.get_mut(*from) else { return true };
+            for r in rows.iter_mut() {
+                self.items -= !r.is_dead() as usize;
+                r.kill();
+            }
+            *from += 1;
+            *steps = steps.saturating_sub(1 + rows.len());
+        }
+        false
     }
     /// An empty table of the same kind.
     pub fn emptied(&self) -> Linear {
@@ -350,6 +385,10 @@ impl Linear {
     }
     pub fn bucket(&self, i: usize) -> Option<impl DoubleEndedIterator<Item = &Row>> {
         self.buckets.get(i).map(|b| b.iter().filter(|r| !r.is_dead()))
+    }
+    /// How many objects stand in a bucket, dead ones too.
+    pub fn bucket_len(&self, i: usize) -> usize {
+        self.buckets.get(i).map_or(0, |b| b.len())
     }
     pub fn bucket_of(&self, key: Term<'_>) -> usize {
         self.index(hash::of_key(key))
@@ -385,13 +424,14 @@ impl Linear {
     pub fn edit_bucket(
         &mut self,
         i: usize,
-        fixed: bool,
+        hold: Hold,
         mut f: impl FnMut(Term<'_>) -> Edit,
     ) -> usize {
         let Some(rows) = self.buckets.get_mut(i) else {
             return 0;
         };
         let mut n = 0;
+        let fixed = hold == Hold::Objects;
         let (words, items, dirty) = (&mut self.words, &mut self.items, &mut self.dirty);
         rows.retain_mut(|r| {
             if r.is_dead() {
@@ -421,8 +461,8 @@ impl Linear {
         n
     }
     /// After deletions of a walk.
-    pub fn settle(&mut self, fixed: bool) {
-        if !fixed {
+    pub fn settle(&mut self, hold: Hold) {
+        if hold == Hold::None {
             self.shrink();
         }
     }

@@ -1,13 +1,14 @@
 //! A table: its objects, its owner and heir, who may do what, and who holds it fixed.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term};
 
 use crate::linear::{Linear, FIRST};
+use crate::pending::Pending;
 use crate::remains::Remains;
 use crate::tree::Tree;
 
@@ -135,31 +136,36 @@ impl Store {
             Store::Tree(_) => None,
         }
     }
-    pub fn put(&mut self, object: Term<'_>, only_new: bool, fixed: bool) -> bool {
+    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: Hold) -> bool {
         match self {
-            Store::Hash(h) => h.put(object, only_new, fixed),
+            Store::Hash(h) => h.put(object, only_new, hold),
             Store::Tree(t) => t.put(object, only_new),
         }
     }
-    pub fn erase(&mut self, key: Term<'_>, fixed: bool) {
+    /// Puts an object that was copied before.
+    pub fn put_owned(&mut self, object: OwnedTerm, hold: Hold) {
         match self {
-            Store::Hash(h) => h.erase(key, fixed),
+            Store::Hash(h) => h.put_owned(object, hold),
+            Store::Tree(t) => t.put_owned(object),
+        }
+    }
+    pub fn erase(&mut self, key: Term<'_>, hold: Hold) {
+        match self {
+            Store::Hash(h) => h.erase(key, hold),
             Store::Tree(t) => drop(t.take(key)),
         }
     }
-    pub fn erase_object(&mut self, object: Term<'_>, fixed: bool) {
+    pub fn erase_object(&mut self, object: Term<'_>, hold: Hold) {
         match self {
-            Store::Hash(h) => h.erase_object(object, fixed),
+            Store::Hash(h) => h.erase_object(object, hold),
             Store::Tree(t) => t.erase_object(object),
         }
     }
-    /// Empties the table. What was in it is to be freed.
-    pub fn clear(&mut self, fixed: bool) -> Option<Remains> {
+    /// Empties the table. What was in it is to be freed. `None`: its objects have to be marked
+    /// instead, [`Pending::bury`].
+    pub fn clear(&mut self, hold: Hold) -> Option<Remains> {
         let empty = match self {
-            Store::Hash(h) if fixed => {
-                h.bury();
-                return None;
-            }
+            Store::Hash(_) if hold == Hold::Objects => return None,
             Store::Hash(h) => Store::Hash(h.emptied()),
             Store::Tree(t) => Store::Tree(t.emptied()),
         };
@@ -175,6 +181,9 @@ pub struct State {
     pub heir: Option<(u32, OwnedTerm)>,
     pub protection: Protection,
     pub alive: bool,
+    /// An operation that takes several turns and is to be seen whole or not at all: it is finished
+    /// before anything else is done with the table.
+    pending: Option<Pending>,
 }
 
 /// Who holds a table fixed, how often, since when.
@@ -199,12 +208,42 @@ pub struct Options {
     pub decentralized_counters: bool,
 }
 
+/// What walks that are under way ask of those who change a table.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Hold {
+    None,
+    /// A BIF stopped between two buckets: buckets stay, neither split nor joined.
+    Buckets,
+    /// Fixed: objects that go are only marked, and buckets stay.
+    Objects,
+}
+
 pub struct Table {
     pub id: [u32; 3],
     pub options: Options,
     state: RwLock<State>,
     fixed: AtomicUsize,
+    /// Is an operation pending?
+    busy: AtomicBool,
+    /// BIFs that stopped in the middle of a walk.
+    stopped_walks: AtomicUsize,
     fixers: Mutex<Fixers>,
+}
+
+/// A BIF has stopped in the middle of a walk through a table. Its end, or its process's, ends this.
+pub struct StoppedWalk(Arc<Table>);
+
+impl StoppedWalk {
+    /// The table must be locked, so that nobody splits or joins buckets.
+    pub fn new(t: Arc<Table>) -> StoppedWalk {
+        t.stopped_walks.fetch_add(1, Ordering::AcqRel);
+        StoppedWalk(t)
+    }
+}
+impl Drop for StoppedWalk {
+    fn drop(&mut self) {
+        self.0.stopped_walks.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// Buckets between the steps of a walk in tables with fine locks.
@@ -225,13 +264,33 @@ impl Table {
         Table {
             id: kvik_heap::build::next_ref(),
             options,
-            state: RwLock::new(State { store, owner, name, heir: None, protection, alive: true }),
+            state: RwLock::new(State {
+                store,
+                owner,
+                name,
+                heir: None,
+                protection,
+                alive: true,
+                pending: None,
+            }),
             fixed: AtomicUsize::new(0),
+            busy: AtomicBool::new(false),
+            stopped_walks: AtomicUsize::new(0),
             fixers: Mutex::new(Fixers::default()),
         }
     }
     pub fn is_fixed(&self) -> bool {
         self.fixed.load(Ordering::Acquire) > 0
+    }
+    /// To be asked under the table's lock for writing.
+    pub fn hold(&self) -> Hold {
+        if self.is_fixed() {
+            Hold::Objects
+        } else if self.stopped_walks.load(Ordering::Acquire) > 0 {
+            Hold::Buckets
+        } else {
+            Hold::None
+        }
     }
     fn check(s: &State, me: u32, access: Access) -> Result<(), Refusal> {
         if !s.alive {
@@ -249,14 +308,48 @@ impl Table {
         }
     }
     pub fn read(&self, me: u32, access: Access) -> Result<RwLockReadGuard<'_, State>, Refusal> {
-        let s = self.state.read().unwrap_or_else(|e| e.into_inner());
+        loop {
+            let s = self.state.read().unwrap_or_else(|e| e.into_inner());
+            if s.pending.is_none() {
+                Table::check(&s, me, access)?;
+                return Ok(s);
+            }
+            drop(s);
+            self.help(&mut usize::MAX.clone());
+        }
+    }
+    pub fn write(&self, me: u32, access: Access) -> Result<RwLockWriteGuard<'_, State>, Refusal> {
+        let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
+        if s.pending.is_some() {
+            self.advance(&mut s, &mut usize::MAX.clone());
+        }
         Table::check(&s, me, access)?;
         Ok(s)
     }
-    pub fn write(&self, me: u32, access: Access) -> Result<RwLockWriteGuard<'_, State>, Refusal> {
-        let s = self.state.write().unwrap_or_else(|e| e.into_inner());
-        Table::check(&s, me, access)?;
-        Ok(s)
+    /// Must others [`Table::help`] first?
+    pub fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire)
+    }
+    /// Begins an operation that whoever comes to the table next goes on with.
+    pub fn begin(&self, s: &mut State, operation: Pending) {
+        s.pending = Some(operation);
+        self.busy.store(true, Ordering::Release);
+    }
+    /// Goes on with what is pending, for so many steps. True: there is nothing left of it.
+    #[cold]
+    pub fn help(&self, steps: &mut usize) -> bool {
+        let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
+        self.advance(&mut s, steps)
+    }
+    #[cold]
+    fn advance(&self, s: &mut State, steps: &mut usize) -> bool {
+        let Some(mut operation) = s.pending.take() else { return true };
+        if !operation.run(&mut s.store, self.hold(), steps) {
+            s.pending = Some(operation);
+            return false;
+        }
+        self.busy.store(false, Ordering::Release);
+        true
     }
     pub fn fixers(&self) -> std::sync::MutexGuard<'_, Fixers> {
         self.fixers.lock().unwrap_or_else(|e| e.into_inner())
@@ -301,6 +394,14 @@ impl Table {
             }
         }
         gone
+    }
+    /// May a process's walk that has deleted so many or fewer of the objects it saw shrink the table?
+    /// In OTP it has the table fixed if others can write to it, where that has locks for its parts or
+    /// the walk takes more than a turn.
+    pub fn shrinks_after_walk(&self, s: &State, me: u32, seen: usize) -> bool {
+        const A_TURN: usize = 1000;
+        let only_writer = s.owner == me && s.protection != Protection::Public;
+        only_writer || (!self.is_fine(s) && seen <= A_TURN)
     }
     /// Has it locks for its parts, as OTP would have it?
     fn is_fine(&self, s: &State) -> bool {

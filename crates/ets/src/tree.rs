@@ -28,6 +28,9 @@ impl TreeRow {
     pub fn object(&self) -> Term<'_> {
         self.object.term()
     }
+    pub fn words(&self) -> usize {
+        self.object.words()
+    }
     pub fn key(&self) -> Term<'_> {
         key_of(self.object(), self.keypos as usize)
     }
@@ -158,7 +161,7 @@ impl Tree {
         self.put_owned(OwnedTerm::new(object));
         true
     }
-    fn put_owned(&mut self, object: OwnedTerm) {
+    pub fn put_owned(&mut self, object: OwnedTerm) {
         self.words += object.words();
         let row = TreeRow::new(object, self.keypos);
         if let Some(old) = self.rows.replace(row) {
@@ -228,21 +231,29 @@ impl Tree {
         }
         self.rows.range::<dyn Placed + 'k, _>((as_dyn(&from), as_dyn(&to)))
     }
-    /// Lets `f` see the objects between two places and say what becomes of each.
+    /// Lets `f` see the objects between two places and say what becomes of each, at most so many.
+    /// Says how many it changed, and the key of the last one where there are more.
     pub fn edit(
         &mut self,
         from: Bound<Place<'_>>,
         to: Bound<Place<'_>>,
+        most: &mut usize,
         mut f: impl FnMut(Term<'_>) -> Edit,
-    ) -> usize {
+    ) -> (usize, Option<OwnedTerm>) {
         let mut changes = Vec::new();
-        for row in self.between(from, to) {
+        let mut last = None;
+        let mut rows = self.between(from, to);
+        while *most > 0 {
+            last = rows.next();
+            let Some(row) = last else { break };
+            *most -= 1;
             match f(row.object()) {
                 Edit::Keep => {}
                 Edit::Delete => changes.push((OwnedTerm::new(row.key()), None)),
                 Edit::Replace(o) => changes.push((OwnedTerm::new(row.key()), Some(o))),
             }
         }
+        let last = last.map(|row| OwnedTerm::new(row.key()));
         let n = changes.len();
         for (key, object) in changes {
             match object {
@@ -252,6 +263,6 @@ impl Tree {
                 }
             }
         }
-        n
+        (n, last)
     }
 }

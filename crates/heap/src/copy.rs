@@ -2,7 +2,7 @@
 //! within a term is not kept (as in OTP).
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ptr;
 
 use kvik_term::word::*;
@@ -33,9 +33,40 @@ pub fn size(t: Term<'_>, s: &Sharing) -> usize {
 }
 
 /// Words of a copy that has each part once and shares no literals.
-pub fn shared_size(t: Term<'_>) -> usize {
-    let seen = RefCell::new(HashSet::new());
-    size_where(t, |p| !seen.borrow_mut().insert(p))
+pub(crate) fn shared_size(t: Term<'_>, seen: &RefCell<AddressMap>) -> usize {
+    size_where(t, |p| {
+        let mut seen = seen.borrow_mut();
+        std::mem::replace(seen.at(p as u64), SEEN) != 0
+    })
+}
+
+/// What is known of a word's address; no copy is there.
+const SEEN: u64 = 1;
+
+/// A value for each word of memory that a term lies in, 0 to begin with. Terms fill their pages, so
+/// a page has its values together.
+#[derive(Default)]
+pub(crate) struct AddressMap {
+    pages: HashMap<u64, usize>,
+    values: Vec<Box<[u64; PAGE / 8]>>,
+    /// The page looked for last, plus one, and its place among the values.
+    last: (u64, usize),
+}
+const PAGE: usize = 4096;
+
+impl AddressMap {
+    fn at(&mut self, address: u64) -> &mut u64 {
+        let page = address / PAGE as u64;
+        if self.last.0 != page + 1 {
+            let new = self.values.len();
+            let at = *self.pages.entry(page).or_insert(new);
+            if at == new {
+                self.values.push(Box::new([0; PAGE / 8]));
+            }
+            self.last = (page + 1, at);
+        }
+        &mut self.values[self.last.1][address as usize % PAGE / 8]
+    }
 }
 
 /// The object of a small tuple that points to nothing, as most messages are.
@@ -164,10 +195,13 @@ const NO_END: *mut u64 = ptr::without_provenance_mut(usize::MAX);
 /// `*top` has room for `shared_size(t)` words that nobody else uses.
 pub(crate) unsafe fn copy_shared(
     t: Term<'_>,
-    seen: &mut HashMap<u64, u64>,
+    seen: &mut AddressMap,
     top: &mut *mut u64,
     off_heap: &mut *mut u64,
 ) -> u64 {
+    if t.is_immediate() {
+        return t.word();
+    }
     // SAFETY: each object is copied once, as `shared_size` counted; the words between `scan` and
     // `*top` are whole objects and list cells.
     unsafe {
@@ -194,15 +228,17 @@ pub(crate) unsafe fn copy_shared(
 /// There is room for it at the top.
 pub(crate) unsafe fn copy_once(
     w: u64,
-    seen: &mut HashMap<u64, u64>,
+    seen: &mut AddressMap,
     top: &mut *mut u64,
     off_heap: &mut *mut u64,
 ) -> u64 {
-    let shared = &Sharing::Nothing;
-    *seen.entry(w).or_insert_with(|| {
+    let copied = seen.at(w - if is_list(w) { TAG_LIST } else { TAG_BOXED });
+    if *copied <= SEEN {
         // SAFETY: as the caller says.
-        unsafe { copy_one(w, shared, top, NO_END, off_heap) }.unwrap_or(NIL)
-    })
+        let copy = unsafe { copy_one(w, &Sharing::Nothing, top, NO_END, off_heap) };
+        *copied = copy.unwrap_or(NIL);
+    }
+    *copied
 }
 
 /// The same in one go, without asking for the size first. `None`: it does not fit before `end`; what

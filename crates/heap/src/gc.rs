@@ -3,7 +3,6 @@
 //! What survives one collection is mature and goes to the old heap at the next. A minor collection
 //! looks at the young block and the fragments only. Literals never move.
 
-use std::collections::HashMap;
 use std::ptr;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use kvik_term::word::*;
 
 use crate::alloc::{block, free_block, Heap, MIN_VHEAP};
 use crate::binary::{next_word, release_one};
-use crate::copy::{copy_once, has_terms, object_words};
+use crate::copy::{copy_once, has_terms, object_words, AddressMap};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
 use crate::meter::Meter;
@@ -55,7 +54,7 @@ struct Mover {
 struct Copies {
     of: Arc<Leaving>,
     /// Where what was copied is now. (Other processes use it too: no mark can be left in it.)
-    all: HashMap<u64, u64>,
+    all: AddressMap,
     off_heap: *mut u64,
 }
 
@@ -238,7 +237,8 @@ impl Heap {
         self.keep_lent();
         let mature = distance(self.start.get(), self.high_water.get());
         let none = ptr::NonNull::<u64>::dangling().as_ptr();
-        let copies = Copies { of: leaving.clone(), all: HashMap::new(), off_heap: ptr::null_mut() };
+        let copies =
+            Copies { of: leaving.clone(), all: AddressMap::default(), off_heap: ptr::null_mut() };
         let need = crate::alloc::STACK_SLACK;
         // SAFETY: as for `collect_parked`.
         Some(unsafe { self.run(none, 0, need, false, mature, Some(Box::new(copies))) })

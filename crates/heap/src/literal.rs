@@ -1,7 +1,7 @@
 //! Literals: terms that belong to a module (or to `persistent_term`) and are shared by all
 //! processes. They live in one range of addresses, so that one comparison tells them apart.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
@@ -160,9 +160,10 @@ impl LiteralArea {
     }
     /// The same for one term, of which each part is copied once, however often it is used.
     pub fn with_sharing(t: Term<'_>) -> Option<LiteralArea> {
-        let mut area = LiteralArea::room(copy::shared_size(t))?;
+        let seen = RefCell::default();
+        let mut area = LiteralArea::room(copy::shared_size(t, &seen))?;
         let mut top = area.start();
-        let mut seen = HashMap::new();
+        let mut seen = seen.into_inner();
         // SAFETY: the stretch has room for each part once and is ours alone.
         let w = unsafe { copy::copy_shared(t, &mut seen, &mut top, &mut area.off_heap) };
         area.roots.push(w);

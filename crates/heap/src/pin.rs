@@ -48,6 +48,10 @@ impl Heap {
             }
         }
     }
+    /// Drops a value that nobody will ask for.
+    pub fn forget_pinned(&self) {
+        self.pinned.take();
+    }
     /// Does a value wait for `unpin`?
     pub fn is_pinned(&self) -> bool {
         let pinned = self.pinned.take();

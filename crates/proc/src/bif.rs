@@ -69,6 +69,8 @@ pub enum Class {
 impl Proc {
     fn raise<'h>(&'h self, class: Class, value: Term<'h>) -> Raised {
         self.heap.set_exc_class(class as u8);
+        // A BIF that goes on may fail before it asks what it stopped with.
+        self.heap.forget_pinned();
         self.cause.set(None);
         self.heap.set_root(Root::ExcValue, value);
         self.heap.set_root(Root::ExcTrace, Term::NIL);
@@ -173,6 +175,12 @@ impl Proc {
     ) -> Raised {
         self.heap.pin::<K>(state);
         self.trap_to.set(shown);
+        self.heap.set_exc_class(Class::Again as u8);
+        Raised(())
+    }
+    /// The same, where there is nothing to keep but what the BIF stopped with before.
+    pub fn again_as_before(&self) -> Raised {
+        self.trap_to.set(None);
         self.heap.set_exc_class(Class::Again as u8);
         Raised(())
     }

@@ -1,12 +1,14 @@
 //! Objects by key: insert, look up, delete, and walks from key to key.
 
+use std::sync::Arc;
+
 use kvik_ets::linear::key_of;
-use kvik_ets::{order, registry, Access, Kind, Store};
-use kvik_heap::Pins;
+use kvik_ets::{order, registry, Access, Kind, Outcome, Pending, Store, Table};
+use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term, View};
 
-use super::{free, read, table, write, Freeing};
+use super::{free, help, read, table, write, Freeing};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("ets", "insert", 2, insert_2),
@@ -43,22 +45,29 @@ fn insert_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// for bags, it copies first so that it may pause, and that turns them round.
 const IN_ORDER: usize = 32_000;
 
+/// Lists of so many objects are inserted at once; longer ones are copied first, in turns.
+const AT_ONCE: usize = 512;
+
 /// One object, or a list of them at once.
 fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
-    let [t, what] = *a else { return Err(p.badarg()) };
+    let [id, what] = *a else { return Err(p.badarg()) };
     if what.is_list() {
-        if let Some(done) = p.resumed::<Inserted>() {
-            return Ok(Term::bool(done));
+        if let Some(i) = p.resumed::<Inserting<'static>>() {
+            return i.run(p, id, only_new);
         }
     }
-    let t = table(p, t)?;
+    let t = table(p, id)?;
+    if what.is_list() && what.list().nth(AT_ONCE).is_some() {
+        drop(write(p, &t, Access::Write)?);
+        return Inserting::Copying { rest: what, objects: Vec::new() }.run(p, id, only_new);
+    }
     let mut s = write(p, &t, Access::Write)?;
-    let (keypos, fixed) = (t.options.keypos, t.is_fixed());
+    let (keypos, hold) = (t.options.keypos, t.hold());
     if !what.is_list() {
         if !is_object(what, keypos) {
             return Err(p.badarg());
         }
-        return Ok(Term::bool(s.store.put(what, only_new, fixed)));
+        return Ok(Term::bool(s.store.put(what, only_new, hold)));
     }
     let mut objects = what.list_to_vec().ok_or_else(|| p.badarg())?;
     if !objects.iter().all(|o| is_object(*o, keypos)) {
@@ -67,32 +76,78 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     if only_new && objects.iter().any(|o| s.store.contains(key_of(*o, keypos))) {
         return Ok(Term::bool(false));
     }
-    if t.options.kind == Kind::Bag || objects.len() > IN_ORDER {
+    if t.options.kind == Kind::Bag {
         objects.reverse();
     }
-    let n = objects.len();
+    p.heap.bump_reductions((objects.len() / registry::STEPS) as i64);
     for o in objects {
-        s.store.put(o, false, fixed);
+        s.store.put(o, false, hold);
     }
-    drop(s);
-    pay::<Inserted>(p, n, true)?;
     Ok(Term::bool(true))
 }
 
-/// A list of objects is in the table; the process waits for its next turn.
-struct Inserted;
-impl Pins for Inserted {
-    type In<'h> = bool;
+/// A long list being copied; then its insertion, which goes on even if the table is renamed.
+enum Inserting<'h> {
+    Copying { rest: Term<'h>, objects: Vec<OwnedTerm> },
+    Begun(Arc<Table>, Outcome),
 }
-/// What touches many objects at once is paid for afterwards: in the process's next turn it is called
-/// again, with `state`, where this one is used up.
-fn pay<'h, K: Pins>(p: &'h Proc, objects: usize, state: K::In<'h>) -> Result<(), Raised> {
-    let cost = (objects / registry::STEPS) as i64;
-    p.heap.bump_reductions(cost);
-    match cost > 0 && p.out_of_reductions() {
-        true => Err(p.again::<K>(state, None)),
-        false => Ok(()),
+impl Pins for Inserting<'static> {
+    type In<'h> = Inserting<'h>;
+}
+
+impl<'h> Inserting<'h> {
+    fn run(self, p: &'h Proc, id: Term<'h>, only_new: bool) -> BifResult<'h> {
+        match self {
+            Inserting::Copying { rest, objects } => copy_long(p, id, (rest, objects), only_new),
+            Inserting::Begun(t, outcome) => {
+                if outcome.get().is_none() {
+                    help(p, &t).map_err(|_| {
+                        let begun = Inserting::Begun(t.clone(), outcome.clone());
+                        p.again::<Inserting<'static>>(begun, None)
+                    })?;
+                }
+                Ok(Term::bool(outcome.get().unwrap_or(true)))
+            }
+        }
     }
+}
+
+fn copy_long<'h>(
+    p: &'h Proc,
+    id: Term<'h>,
+    (mut rest, mut objects): (Term<'h>, Vec<OwnedTerm>),
+    only_new: bool,
+) -> BifResult<'h> {
+    let t = kvik_ets::find(id).map_err(|r| p.badarg_because(r.atom()))?;
+    if t.is_busy() && help(p, &t).is_err() {
+        return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
+    }
+    let mut left = p.steps(registry::STEPS);
+    while let (Some(c), 1..) = (rest.as_cons(), left) {
+        if !is_object(c.head(), t.options.keypos) {
+            return Err(p.badarg());
+        }
+        let object = OwnedTerm::new(c.head());
+        left = left.saturating_sub(registry::STEPS / 2 + object.words() / 2);
+        objects.push(object);
+        rest = c.tail();
+    }
+    p.steps_left(left, registry::STEPS);
+    if rest.as_cons().is_some() {
+        return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
+    }
+    if !rest.is_nil() {
+        return Err(p.badarg());
+    }
+    if t.options.kind != Kind::Bag && objects.len() <= IN_ORDER {
+        objects.reverse();
+    }
+    let mut s = write(p, &t, Access::Write)?;
+    let shared = registry::by_id(t.id).ok_or_else(|| p.badarg_because(am::id))?;
+    let (pending, outcome) = Pending::insert(objects, t.options.keypos, only_new);
+    t.begin(&mut s, pending);
+    drop(s);
+    Err(p.again::<Inserting<'static>>(Inserting::Begun(shared, outcome), None))
 }
 
 /// Copies of objects, as a list.
@@ -161,14 +216,14 @@ fn take_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
     let list = copies(p, &s.store.get(key));
-    s.store.erase(key, t.is_fixed());
+    s.store.erase(key, t.hold());
     Ok(list)
 }
 
 fn delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
-    write(p, &t, Access::Write)?.store.erase(key, t.is_fixed());
+    write(p, &t, Access::Write)?.store.erase(key, t.hold());
     Ok(Term::bool(true))
 }
 
@@ -179,7 +234,7 @@ fn delete_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !is_object(object, t.options.keypos) {
         return Err(p.badarg());
     }
-    s.store.erase_object(object, t.is_fixed());
+    s.store.erase_object(object, t.hold());
     Ok(Term::bool(true))
 }
 
@@ -187,15 +242,23 @@ fn delete_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn delete_all_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, _] = *a else { return Err(p.badarg()) };
     let (remains, n) = match p.resumed::<Freeing>() {
+        Some((None, n)) => {
+            // The table may be gone.
+            if let Ok(t) = kvik_ets::find(t) {
+                help(p, &t).map_err(|_| p.again::<Freeing>((None, n), None))?;
+            }
+            (None, n)
+        }
         Some(begun) => begun,
         None => {
             let t = table(p, t)?;
             let mut s = write(p, &t, Access::Write)?;
             let n = s.store.len();
-            let remains = s.store.clear(t.is_fixed());
+            let remains = s.store.clear(t.hold());
             if remains.is_none() {
-                // All were marked in one go: that is paid for now.
-                pay::<Freeing>(p, n, (None, n))?;
+                t.begin(&mut s, Pending::bury());
+                drop(s);
+                help(p, &t).map_err(|_| p.again::<Freeing>((None, n), None))?;
             }
             (remains, n)
         }

@@ -1,21 +1,21 @@
 //! Walks with match specifications: `match`, `match_object`, `select` and their kin.
 //!
-//! A walk that is not asked for in portions runs under the table's lock, so it sees the table at
-//! one moment. Portions go on where the last one ended: a hash table's at a bucket, an ordered
-//! set's at a key.
+//! Portions go on where the last one ended: a hash table's at a bucket, an ordered set's at a key.
+//! So does a walk that takes more than a turn. Between its turns the table is not locked, but the
+//! buckets stay ([`StoppedWalk`]): it sees each object that is there all the time once.
 
 use std::ops::Bound;
 use std::sync::Arc;
 
 use kvik_ets::linear::{Edit, Linear};
 use kvik_ets::ms::{compile, Dialect, Error, Program};
-use kvik_ets::tree::{Place, Tree};
-use kvik_ets::{order, Access, Kind, Store};
-use kvik_heap::OwnedTerm;
+use kvik_ets::tree::Place;
+use kvik_ets::{order, registry, Access, Kind, State, StoppedWalk, Store, Table};
+use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
-use super::{read, table, write};
+use super::{me, read, table, write};
 use crate::match_spec::{keeps_key, program_of};
 
 pub const BIFS: &[BifEntry] = &[
@@ -43,35 +43,35 @@ fn simple<'h>(p: &'h Proc, pattern: Term<'h>, result: kvik_term::Atom) -> Term<'
 }
 fn match_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, pat] = *a else { return Err(p.badarg()) };
-    select(p, t, simple(p, pat, am::dollar_dollar), None, false)
+    select(p, t, || simple(p, pat, am::dollar_dollar), None, false)
 }
 fn match_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, pat, limit] = *a else { return Err(p.badarg()) };
-    select(p, t, simple(p, pat, am::dollar_dollar), Some(limit), false)
+    select(p, t, || simple(p, pat, am::dollar_dollar), Some(limit), false)
 }
 fn match_object_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, pat] = *a else { return Err(p.badarg()) };
-    select(p, t, simple(p, pat, am::dollar_underscore), None, false)
+    select(p, t, || simple(p, pat, am::dollar_underscore), None, false)
 }
 fn match_object_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, pat, limit] = *a else { return Err(p.badarg()) };
-    select(p, t, simple(p, pat, am::dollar_underscore), Some(limit), false)
+    select(p, t, || simple(p, pat, am::dollar_underscore), Some(limit), false)
 }
 fn select_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
-    select(p, t, spec, None, false)
+    select(p, t, || spec, None, false)
 }
 fn select_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec, limit] = *a else { return Err(p.badarg()) };
-    select(p, t, spec, Some(limit), false)
+    select(p, t, || spec, Some(limit), false)
 }
 fn select_reverse_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
-    select(p, t, spec, None, true)
+    select(p, t, || spec, None, true)
 }
 fn select_reverse_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec, limit] = *a else { return Err(p.badarg()) };
-    select(p, t, spec, Some(limit), true)
+    select(p, t, || spec, Some(limit), true)
 }
 
 fn program(p: &Proc, spec: Term<'_>) -> Result<Arc<Program>, Raised> {
@@ -139,162 +139,239 @@ fn buckets(h: &Linear, reach: &Reach<'_>) -> (Vec<usize>, bool) {
         _ => (vec![0], true),
     }
 }
+/// Where a walk goes on.
+enum At<'h> {
+    /// At a bucket; then at others, or from bucket to bucket.
+    Bucket(Option<usize>, std::vec::IntoIter<usize>, bool),
+    /// In an ordered set: near a pattern only, behind or before a key.
+    Key {
+        near: Option<Term<'h>>,
+        last: Option<OwnedTerm>,
+        reverse: bool,
+    },
+    End,
+}
+
+/// A walk through a table, and what it found. It is kept as it is when the turn is over.
+struct Walk<'h> {
+    prog: Arc<Program>,
+    limit: Option<usize>,
+    got: Vec<Term<'h>>,
+    /// Without a limit, results of a hash table are listed at once.
+    list: Term<'h>,
+    count: usize,
+    /// Objects in the buckets that were edited.
+    seen: usize,
+    at: At<'h>,
+    stopped: Option<StoppedWalk>,
+}
+impl Pins for Walk<'static> {
+    type In<'h> = Walk<'h>;
+}
+
+/// Steps that go to a reduction. A bucket takes one.
+const STEPS: usize = 8;
+/// Steps for an object, and words of one that make one more.
+const OBJECT: usize = 6;
+const WORDS: usize = 8;
+
+impl<'h> Walk<'h> {
+    fn new(prog: Arc<Program>, limit: Option<usize>, at: At<'h>) -> Walk<'h> {
+        Walk { prog, limit, got: Vec::new(), list: Term::NIL, count: 0, seen: 0, at, stopped: None }
+    }
+    /// From the beginning, or the end, of what a specification can match.
+    fn start(
+        p: &'h Proc,
+        (t, s): (&Table, &State),
+        spec: Term<'h>,
+        limit: Option<usize>,
+        reverse: bool,
+    ) -> Result<Walk<'h>, Raised> {
+        let prog = program(p, spec)?;
+        let reach = reach(spec, t.options.keypos, t.options.kind);
+        let at = match (&s.store, reach) {
+            (Store::Hash(h), reach) => {
+                let (buckets, on) = buckets(h, &reach);
+                let mut todo = buckets.into_iter();
+                At::Bucket(todo.next(), todo, on)
+            }
+            (Store::Tree(_), Reach::Nothing) => At::End,
+            (Store::Tree(_), Reach::Near(k)) => At::Key { near: Some(k), last: None, reverse },
+            (Store::Tree(_), _) => At::Key { near: None, last: None, reverse },
+        };
+        Ok(Walk::new(prog, limit, at))
+    }
+    /// The turn is over. The table is locked.
+    fn stop(mut self, p: &'h Proc, t: &Table) -> Raised {
+        p.steps_left(0, STEPS);
+        if self.stopped.is_none() {
+            self.stopped = registry::by_id(t.id).map(StoppedWalk::new);
+        }
+        p.again::<Walk<'static>>(self, None)
+    }
+    fn full(&self) -> bool {
+        self.limit.is_some_and(|n| self.got.len() >= n)
+    }
+    /// Shows objects to `visit` until there are no more, or enough was found.
+    fn run(
+        mut self,
+        p: &'h Proc,
+        t: &Table,
+        s: &State,
+        visit: impl Fn(&mut Walk<'h>, Term<'_>),
+    ) -> Result<Walk<'h>, Raised> {
+        let mut left = p.steps(STEPS);
+        match &s.store {
+            Store::Hash(h) => {
+                let At::Bucket(mut at, mut todo, on) = std::mem::replace(&mut self.at, At::End)
+                else {
+                    return Ok(self);
+                };
+                while let (Some(i), 1..) = (at, left) {
+                    left -= 1;
+                    for row in h.bucket(i).into_iter().flatten() {
+                        left = left.saturating_sub(OBJECT + row.words() / WORDS);
+                        visit(&mut self, row.object());
+                    }
+                    at = if on { h.next_bucket(i) } else { todo.next() };
+                    if on && self.full() {
+                        break;
+                    }
+                }
+                self.at = At::Bucket(at, todo, on);
+                if at.is_some() && !(on && self.full()) {
+                    return Err(self.stop(p, t));
+                }
+            }
+            Store::Tree(tree) => {
+                let At::Key { near, ref last, reverse } = self.at else { return Ok(self) };
+                let last = last.clone();
+                let mut rows = {
+                    let (from, to) = ends(near, last.as_ref(), reverse);
+                    tree.between(from, to)
+                };
+                let mut key = None;
+                while !self.full() {
+                    if left == 0 {
+                        let last = key.map(OwnedTerm::new).or(last);
+                        self.at = At::Key { near, last, reverse };
+                        return Err(self.stop(p, t));
+                    }
+                    let row = if reverse { rows.next_back() } else { rows.next() };
+                    let Some(row) = row else {
+                        self.at = At::End;
+                        p.steps_left(left, STEPS);
+                        return Ok(self);
+                    };
+                    left = left.saturating_sub(OBJECT + row.words() / WORDS);
+                    key = Some(row.key());
+                    visit(&mut self, row.object());
+                }
+                let last = key.map(OwnedTerm::new).or(last);
+                self.at = At::Key { near, last, reverse };
+            }
+        }
+        p.steps_left(left, STEPS);
+        Ok(self)
+    }
+}
+
 type Ends<'h> = (Bound<Place<'h>>, Bound<Place<'h>>);
-fn near_ends(pattern: Term<'_>) -> Ends<'_> {
-    (Bound::Included(Place::Before(pattern)), Bound::Included(Place::Behind(pattern)))
-}
-fn ends<'h>(reach: &Reach<'h>) -> Option<Ends<'h>> {
-    match reach {
-        Reach::Nothing => None,
-        Reach::Near(k) => Some(near_ends(*k)),
-        _ => Some((Bound::Unbounded, Bound::Unbounded)),
+
+/// Between which places a walk through an ordered set goes on.
+fn ends<'a>(near: Option<Term<'a>>, last: Option<&'a OwnedTerm>, reverse: bool) -> Ends<'a> {
+    let mut ends = match near {
+        Some(k) => (Bound::Included(Place::Before(k)), Bound::Included(Place::Behind(k))),
+        None => (Bound::Unbounded, Bound::Unbounded),
+    };
+    if let Some(key) = last {
+        let here = Bound::Excluded(Place::Key(key.term()));
+        *(if reverse { &mut ends.1 } else { &mut ends.0 }) = here;
     }
-}
-/// The pattern a continuation keeps, or `[]`.
-fn near<'h>(reach: &Reach<'h>) -> Term<'h> {
-    match reach {
-        Reach::Near(k) => *k,
-        _ => Term::NIL,
-    }
+    ends
 }
 
 fn select<'h>(
     p: &'h Proc,
     id: Term<'h>,
-    spec: Term<'h>,
+    spec: impl Fn() -> Term<'h>,
     limit: Option<Term<'h>>,
     reverse: bool,
 ) -> BifResult<'h> {
     let t = table(p, id)?;
     let s = read(p, &t, Access::Read)?;
-    let limit = match limit {
-        Some(n) => Some(n.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?),
-        None => None,
+    let walk = match p.resumed::<Walk<'static>>() {
+        Some(walk) => walk,
+        None => {
+            let limit = match limit {
+                Some(n) => Some(n.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?),
+                None => None,
+            };
+            Walk::start(p, (&t, &s), spec(), limit, reverse)?
+        }
     };
-    let prog = program(p, spec)?;
-    let reach = reach(spec, t.options.keypos, t.options.kind);
-    let walk = Walk { p, table: &t, prog: &prog, limit };
-    match &s.store {
-        Store::Hash(h) => {
-            let (start, on) = buckets(h, &reach);
-            walk.hash(h, start, on, Vec::new())
-        }
-        Store::Tree(tree) => match ends(&reach) {
-            Some((from, to)) => walk.tree(tree, (from, to), near(&reach), reverse),
-            None => Ok(walk.nothing()),
-        },
-    }
+    walk.found(p, &t, &s)
 }
 
-struct Walk<'w, 'h> {
-    p: &'h Proc,
-    table: &'w kvik_ets::Table,
-    prog: &'w Arc<Program>,
-    limit: Option<usize>,
-}
-
-impl<'h> Walk<'_, 'h> {
-    fn nothing(&self) -> Term<'h> {
-        match self.limit {
-            Some(_) => am::dollar_end_of_table.into(),
-            None => Term::NIL,
+impl<'h> Walk<'h> {
+    /// Goes on, and gives what was found as the BIF's value.
+    fn found(self, p: &'h Proc, t: &Table, s: &State) -> BifResult<'h> {
+        let list = self.limit.is_none() && matches!(s.store, Store::Hash(_));
+        let walk = self.run(p, t, s, |w, object| match w.prog.run(p, object) {
+            Some(result) if list => w.list = p.heap.cons(result, w.list),
+            result => w.got.extend(result),
+        })?;
+        match &s.store {
+            Store::Hash(_) => Ok(walk.buckets_answer(p, t)),
+            Store::Tree(_) => Ok(walk.keys_answer(p, t)),
         }
     }
-    fn id(&self) -> Term<'h> {
-        kvik_ets::registry::reference(&self.p.heap, self.table)
-    }
-    fn program(&self) -> Term<'h> {
-        self.p.heap.magic_ref(self.prog.clone())
-    }
-
-    /// Buckets in turn until the limit is reached. Results are listed last first, as OTP has them.
-    fn hash(
-        &self,
-        h: &Linear,
-        start: Vec<usize>,
-        on: bool,
-        mut got: Vec<Term<'h>>,
-    ) -> BifResult<'h> {
-        let heap = &self.p.heap;
-        let mut todo = start.into_iter();
-        let mut at = todo.next();
-        let mut seen = 0;
-        while let Some(i) = at {
-            for row in h.bucket(i).into_iter().flatten() {
-                seen += 1;
-                got.extend(self.prog.run(self.p, row.object()));
-            }
-            at = if on { h.next_bucket(i) } else { todo.next() };
-            if on && self.limit.is_some_and(|n| got.len() >= n) {
-                break;
-            }
-        }
-        heap.bump_reductions(seen);
+    /// Results are listed last first, as OTP has them.
+    fn buckets_answer(self, p: &'h Proc, t: &Table) -> Term<'h> {
+        let heap = &p.heap;
         let listed = |ts: &[Term<'h>]| heap.list(&ts.iter().rev().copied().collect::<Vec<_>>());
-        let Some(limit) = self.limit else {
-            return Ok(listed(&got));
+        let Some(limit) = self.limit else { return self.list };
+        let at = match self.at {
+            At::Bucket(at, ..) => at,
+            _ => None,
         };
-        let now = &got[..limit.min(got.len())];
-        let rest = &got[now.len()..];
+        let (now, rest) = self.got.split_at(limit.min(self.got.len()));
         if rest.is_empty() && at.is_none() {
-            return Ok(match now {
+            return match now {
                 [] => am::dollar_end_of_table.into(),
                 _ => heap.tuple(&[listed(now), am::dollar_end_of_table.into()]),
-            });
+            };
         }
         let slot = at.map_or(-1, |i| i as i64);
         let continuation = heap.tuple(&[
-            self.id(),
+            registry::reference(heap, t),
             heap.integer(slot),
             heap.integer(limit as i64),
-            self.program(),
+            heap.magic_ref(self.prog),
             listed(rest),
             heap.integer(rest.len() as i64),
         ]);
-        Ok(heap.tuple(&[listed(now), continuation]))
+        heap.tuple(&[listed(now), continuation])
     }
-
-    fn tree(
-        &self,
-        t: &Tree,
-        (from, to): Ends<'_>,
-        pattern: Term<'h>,
-        reverse: bool,
-    ) -> BifResult<'h> {
-        let heap = &self.p.heap;
-        let mut rows = t.between(from, to);
-        let mut got = Vec::new();
-        let mut last = None;
-        let mut seen = 0;
-        while self.limit.is_none_or(|n| got.len() < n) {
-            let Some(row) = (if reverse { rows.next_back() } else { rows.next() }) else {
-                last = None;
-                break;
-            };
-            seen += 1;
-            last = Some(row.key());
-            got.extend(self.prog.run(self.p, row.object()));
-        }
-        heap.bump_reductions(seen);
-        let list = heap.list(&got);
-        let Some(limit) = self.limit else {
-            return Ok(list);
-        };
-        let continuation = match last {
-            None if got.is_empty() => return Ok(am::dollar_end_of_table.into()),
-            None => am::dollar_end_of_table.into(),
-            Some(key) => heap.tuple(&[
-                self.id(),
-                heap.copy(key),
-                pattern,
+    fn keys_answer(self, p: &'h Proc, t: &Table) -> Term<'h> {
+        let heap = &p.heap;
+        let list = heap.list(&self.got);
+        let Some(limit) = self.limit else { return list };
+        let continuation = match self.at {
+            At::Key { near, last: Some(key), reverse } => heap.tuple(&[
+                registry::reference(heap, t),
+                heap.copy(key.term()),
+                near.unwrap_or(Term::NIL),
                 heap.integer(limit as i64),
-                self.program(),
+                heap.magic_ref(self.prog),
                 Term::NIL,
                 Term::int(reverse as i32),
                 Term::int(0),
             ]),
+            _ if self.got.is_empty() => return am::dollar_end_of_table.into(),
+            _ => am::dollar_end_of_table.into(),
         };
-        Ok(heap.tuple(&[list, continuation]))
+        heap.tuple(&[list, continuation])
     }
 }
 
@@ -307,52 +384,40 @@ fn continue_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let id = *parts.first().ok_or_else(|| p.badarg())?;
     let t = table(p, id)?;
     let s = read(p, &t, Access::Read)?;
+    if let Some(walk) = p.resumed::<Walk<'static>>() {
+        return walk.found(p, &t, &s);
+    }
     let limit_at = if parts.len() == 6 { 2 } else { 3 };
     let limit = parts.get(limit_at).and_then(|n| n.as_usize());
     let prog = parts.get(limit_at + 1).and_then(|t| program_of(*t));
     let (Some(limit), Some(prog)) = (limit.filter(|n| *n > 0), prog) else {
         return Err(p.badarg());
     };
-    let walk = Walk { p, table: &t, prog: &prog, limit: Some(limit) };
     match (&s.store, parts) {
         (Store::Hash(h), &[_, slot, _, _, rest, _]) => {
             let mut got = rest.list_to_vec().ok_or_else(|| p.badarg())?;
             got.reverse();
             let slot = slot.as_small().ok_or_else(|| p.badarg())?;
-            match usize::try_from(slot) {
-                Ok(i) if i >= h.active() => Err(p.badarg()),
-                Ok(i) if got.len() < limit => walk.hash(h, vec![i], true, got),
-                Ok(i) => walk.more(got, limit, i as i64),
-                Err(_) => walk.hash(h, Vec::new(), false, got),
+            let at = match usize::try_from(slot) {
+                Ok(i) if i >= h.active() => return Err(p.badarg()),
+                Ok(i) => Some(i),
+                Err(_) => None,
+            };
+            let at = At::Bucket(at, Vec::new().into_iter(), true);
+            let walk = Walk { got, ..Walk::new(prog, Some(limit), at) };
+            match walk.full() {
+                // A portion from what an earlier walk found already.
+                true => Ok(walk.buckets_answer(p, &t)),
+                false => walk.found(p, &t, &s),
             }
         }
-        (Store::Tree(tree), &[_, key, pattern, _, _, _, reverse, _]) => {
+        (Store::Tree(_), &[_, key, pattern, _, _, _, reverse, _]) => {
             let reverse = reverse.as_small() == Some(1);
-            let all = (Bound::Unbounded, Bound::Unbounded);
-            let mut ends = if pattern.is_nil() { all } else { near_ends(pattern) };
-            let here = Bound::Excluded(Place::Key(key));
-            *(if reverse { &mut ends.1 } else { &mut ends.0 }) = here;
-            walk.tree(tree, ends, pattern, reverse)
+            let near = (!pattern.is_nil()).then_some(pattern);
+            let at = At::Key { near, last: Some(OwnedTerm::new(key)), reverse };
+            Walk::new(prog, Some(limit), at).found(p, &t, &s)
         }
         _ => Err(p.badarg()),
-    }
-}
-
-impl<'h> Walk<'_, 'h> {
-    /// A portion from what an earlier walk found already.
-    fn more(&self, got: Vec<Term<'h>>, limit: usize, slot: i64) -> BifResult<'h> {
-        let heap = &self.p.heap;
-        let listed = |ts: &[Term<'h>]| heap.list(&ts.iter().rev().copied().collect::<Vec<_>>());
-        let (now, rest) = got.split_at(limit.min(got.len()));
-        let continuation = heap.tuple(&[
-            self.id(),
-            heap.integer(slot),
-            heap.integer(limit as i64),
-            self.program(),
-            listed(rest),
-            heap.integer(rest.len() as i64),
-        ]);
-        Ok(heap.tuple(&[listed(now), continuation]))
     }
 }
 
@@ -360,36 +425,12 @@ fn select_count_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
-    let prog = program(p, spec)?;
-    let reach = reach(spec, t.options.keypos, t.options.kind);
-    let mut n = 0;
-    match &s.store {
-        Store::Hash(h) => each_bucket(h, &reach, |i| {
-            for row in h.bucket(i).into_iter().flatten() {
-                n += prog.is_true(p, row.object()) as i64;
-            }
-        }),
-        Store::Tree(tree) => {
-            if let Some((from, to)) = ends(&reach) {
-                for row in tree.between(from, to) {
-                    n += prog.is_true(p, row.object()) as i64;
-                }
-            }
-        }
-    }
-    p.heap.bump_reductions(s.store.len() as i64);
-    Ok(p.heap.integer(n))
-}
-
-fn each_bucket(h: &Linear, reach: &Reach<'_>, mut f: impl FnMut(usize)) {
-    let (start, on) = buckets(h, reach);
-    for b in start {
-        let mut at = Some(b);
-        while let Some(i) = at {
-            f(i);
-            at = if on { h.next_bucket(i) } else { None };
-        }
-    }
+    let walk = match p.resumed::<Walk<'static>>() {
+        Some(walk) => walk,
+        None => Walk::start(p, (&t, &s), spec, None, false)?,
+    };
+    let walk = walk.run(p, &t, &s, |w, object| w.count += w.prog.is_true(p, object) as usize)?;
+    Ok(p.heap.integer(walk.count as i64))
 }
 
 fn select_delete_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -410,29 +451,54 @@ fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         None => Edit::Keep,
     })
 }
+
+/// Has objects deleted or replaced.
 fn edit<'h>(p: &'h Proc, a: &[Term<'h>], f: impl Fn(&Program, Term<'_>) -> Edit) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
-    let prog = program(p, spec)?;
-    let reach = reach(spec, t.options.keypos, t.options.kind);
-    let fixed = t.is_fixed();
-    p.heap.bump_reductions(s.store.len() as i64);
-    let n = match &mut s.store {
-        Store::Hash(h) => {
-            let mut all = Vec::new();
-            each_bucket(h, &reach, |i| all.push(i));
-            let mut n = 0;
-            for i in all {
-                n += h.edit_bucket(i, fixed, |o| f(&prog, o));
-            }
-            h.settle(fixed);
-            n
-        }
-        Store::Tree(tree) => match ends(&reach) {
-            Some((from, to)) => tree.edit(from, to, |o| f(&prog, o)),
-            None => 0,
-        },
+    let mut walk = match p.resumed::<Walk<'static>>() {
+        Some(walk) => walk,
+        None => Walk::start(p, (&t, &s), spec, None, false)?,
     };
-    Ok(p.heap.integer(n as i64))
+    let mut left = p.steps(STEPS);
+    let hold = t.hold();
+    match &mut s.store {
+        Store::Hash(h) => {
+            while let At::Bucket(Some(i), ..) = walk.at {
+                if left == 0 {
+                    return Err(walk.stop(p, &t));
+                }
+                let n = h.bucket_len(i);
+                left = left.saturating_sub(1 + STEPS * n);
+                walk.seen += n;
+                walk.count += h.edit_bucket(i, hold, |o| f(&walk.prog, o));
+                if let At::Bucket(at, todo, on) = &mut walk.at {
+                    *at = if *on { h.next_bucket(i) } else { todo.next() };
+                }
+            }
+            drop(walk.stopped.take());
+        }
+        Store::Tree(tree) => {
+            if let At::Key { near, ref mut last, .. } = walk.at {
+                let before = last.take();
+                let mut most = left.div_ceil(STEPS);
+                let (from, to) = ends(near, before.as_ref(), false);
+                let (n, behind) = tree.edit(from, to, &mut most, |o| f(&walk.prog, o));
+                walk.count += n;
+                left = most * STEPS;
+                if behind.is_some() {
+                    *last = behind;
+                    return Err(walk.stop(p, &t));
+                }
+            }
+        }
+    }
+    p.steps_left(left, STEPS);
+    if t.shrinks_after_walk(&s, me(p), walk.seen) {
+        if let Store::Hash(h) = &mut s.store {
+            h.settle(t.hold());
+        }
+    }
+    Ok(p.heap.integer(walk.count as i64))
 }

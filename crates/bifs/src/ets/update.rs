@@ -50,7 +50,7 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let i = pos.checked_sub(1).ok_or_else(|| p.badarg())?;
         *elements.get_mut(i).ok_or_else(|| p.badarg())? = heap.copy(value);
     }
-    s.store.put(heap.tuple(&elements), false, t.is_fixed());
+    s.store.put(heap.tuple(&elements), false, t.hold());
     Ok(Term::bool(true))
 }
 
@@ -136,7 +136,7 @@ fn update_counter<'h>(
         object[op.pos - 1] = heap.copy(new);
         results.push(new);
     }
-    s.store.put(heap.tuple(&object), false, t.is_fixed());
+    s.store.put(heap.tuple(&object), false, t.hold());
     match results.first() {
         Some(one) if !is_list => Ok(*one),
         _ => Ok(p.heap.list(&results)),

@@ -1,0 +1,118 @@
+//! Operations on a whole table that are atomic and isolated, and take several turns: the insertion of
+//! a long list, and emptying a table that is fixed.
+//!
+//! Who begins one leaves it with the table. Every process that comes to the table, the one that began
+//! it too, spends its turns on it until it is done ([`crate::Table::help`]); so nobody sees a part of
+//! it, and it is finished even if who began it is killed.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::Arc;
+
+use kvik_heap::OwnedTerm;
+
+use crate::linear::key_of;
+use crate::registry::STEPS;
+use crate::table::{Hold, Store};
+
+/// What came of an insertion; `None` while it is under way.
+#[derive(Clone, Default)]
+pub struct Outcome(Arc<AtomicU8>);
+
+const INSERTED: u8 = 1;
+const REFUSED: u8 = 2;
+
+impl Outcome {
+    fn set(&self, inserted: bool) {
+        self.0.store(if inserted { INSERTED } else { REFUSED }, Ordering::Release);
+    }
+    /// False where a key was there and none was to be.
+    pub fn get(&self) -> Option<bool> {
+        match self.0.load(Ordering::Acquire) {
+            INSERTED => Some(true),
+            REFUSED => Some(false),
+            _ => None,
+        }
+    }
+}
+
+pub struct Pending(Operation);
+
+enum Operation {
+    Insert(Insertion),
+    /// All objects from this bucket on are to be marked.
+    Bury(usize),
+}
+
+struct Insertion {
+    /// The next to be inserted is the last one.
+    objects: Vec<OwnedTerm>,
+    keypos: usize,
+    /// So many are still to be looked for, as none may be there.
+    unchecked: usize,
+    /// One was there: the objects are only to be freed.
+    refused: bool,
+    outcome: Outcome,
+}
+
+impl Pending {
+    /// Inserts objects from the last to the first, or none if `only_new` and a key of theirs is there.
+    pub fn insert(objects: Vec<OwnedTerm>, keypos: usize, only_new: bool) -> (Pending, Outcome) {
+        let unchecked = if only_new { objects.len() } else { 0 };
+        let outcome = Outcome::default();
+        let insertion =
+            Insertion { objects, keypos, unchecked, refused: false, outcome: outcome.clone() };
+        (Pending(Operation::Insert(insertion)), outcome)
+    }
+    /// Marks all objects of a fixed table dead.
+    pub fn bury() -> Pending {
+        Pending(Operation::Bury(0))
+    }
+    /// True: it is done.
+    pub(crate) fn run(&mut self, store: &mut Store, hold: Hold, steps: &mut usize) -> bool {
+        match &mut self.0 {
+            Operation::Insert(i) => i.run(store, hold, steps),
+            Operation::Bury(from) => match store {
+                Store::Hash(h) => {
+                    let done = h.bury(from, steps);
+                    if done && hold != Hold::Objects {
+                        // It was released meanwhile: nobody else will remove them.
+                        h.purge();
+                    }
+                    done
+                }
+                Store::Tree(_) => true,
+            },
+        }
+    }
+}
+
+impl Insertion {
+    fn run(&mut self, store: &mut Store, hold: Hold, steps: &mut usize) -> bool {
+        while self.unchecked > 0 && !self.refused {
+            if !take(steps) {
+                return false;
+            }
+            self.unchecked -= 1;
+            let object = self.objects[self.unchecked].term();
+            self.refused = store.contains(key_of(object, self.keypos));
+        }
+        while take(steps) {
+            match self.objects.pop() {
+                None => {
+                    self.outcome.set(!self.refused);
+                    return true;
+                }
+                Some(_) if self.refused => {}
+                Some(object) => store.put_owned(object, hold),
+            }
+        }
+        false
+    }
+}
+
+/// The steps for one object, if there are any left.
+fn take(steps: &mut usize) -> bool {
+    let any = *steps > 0;
+    *steps = steps.saturating_sub(STEPS);
+    any
+}

@@ -1,0 +1,176 @@
+%% How long BIFs whose cost grows with their argument keep a process of priority `max` from running.
+%%
+%% Each case takes about 100 ms. While it runs, a process of priority `max` wakes up every
+%% millisecond. Time is the VM's processor time: what other programs do on the machine does not count.
+%% The caller's heap is large, so that a case measures the BIF and not the garbage collector.
+-module(stalls).
+-export([main/1]).
+
+%% main([LimitMs | Cases]): a case fails if the process ran less often than every LimitMs on average.
+main([Limit | Names]) ->
+    Run = [C || {Name, _, _} = C <- cases(), Names =:= [] orelse lists:member(atom_to_list(Name), Names)],
+    [report(C, list_to_integer(Limit)) || C <- Run],
+    halt().
+
+report({Name, Kind, Setup}, Limit) ->
+    {Cpu, Ticks, Stall} = measure(Setup),
+    Verdict = case Kind of
+                  yields when Ticks * Limit < Cpu - Limit -> "STALLS";
+                  yields -> "ok";
+                  whole -> "whole"
+              end,
+    io:format("~-24s ~5w ms ~5w ticks ~5w ms longest  ~s~n", [Name, Cpu, Ticks, Stall, Verdict]).
+
+%% Milliseconds of processor time, how often the ticking process ran, and the longest time it did not.
+measure(Setup) ->
+    Me = self(),
+    Ticker = spawn_opt(fun() -> idle() end, [{priority, max}]),
+    Caller = spawn_opt(fun() ->
+        F = Setup(),
+        Ticker ! {start, self()},
+        receive started -> ok end,
+        timer:sleep(5),
+        From = cpu(),
+        X = (catch F()),
+        Cpu = cpu() - From,
+        Ticker ! {stop, self()},
+        receive {ticks, N, Stall} -> Me ! {self(), {Cpu, N, Stall}} end,
+        receive never -> X end
+    end, [{min_heap_size, 24_000_000}]),
+    Result = receive {Caller, R} -> R end,
+    Mon = monitor(process, Caller),
+    exit(Caller, kill),
+    receive {'DOWN', Mon, _, _, _} -> Result end.
+
+idle() ->
+    receive {start, From} -> From ! started, tick(0, cpu(), 0) end.
+tick(N, Last, Longest) ->
+    receive
+        {stop, From} -> From ! {ticks, N, max(Longest, cpu() - Last)}
+    after 1 ->
+        Now = cpu(),
+        tick(N + 1, Now, max(Longest, Now - Last))
+    end.
+
+cpu() -> element(1, statistics(runtime)).
+
+%% {Name, yields | whole, fun() -> fun() -> BIF call end end}
+%% `whole`: OTP 25 does it in one go too; reported, not judged.
+cases() ->
+    lists_() ++ tuples() ++ maps_() ++ binaries() ++ terms() ++ tables() ++ others().
+
+ints(N) -> lists:seq(1, N).
+pairs(N) -> [{I, I} || I <- ints(N)].
+bytes(N) -> binary:copy(<<"abcdefgh">>, N div 8).
+
+lists_() ->
+    [{append, yields, fun() -> L = ints(4_000_000), fun() -> L ++ [a] end end},
+     {subtract, yields, fun() -> L = ints(400_000), M = lists:reverse(L), fun() -> L -- M end end},
+     {reverse, yields, fun() -> L = ints(6_000_000), fun() -> lists:reverse(L) end end},
+     {member, yields, fun() -> L = ints(10_000_000), fun() -> lists:member(x, L), lists:member(y, L) end end},
+     {keyfind, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keyfind(x, 1, L) || _ <- ints(4)] end end},
+     {keymember, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keymember(x, 1, L) || _ <- ints(4)] end end},
+     {keysearch, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keysearch(x, 1, L) || _ <- ints(4)] end end},
+     {length, whole, fun() -> L = ints(10_000_000), fun() -> length(L) + length(tl(L)) end end}].
+
+tuples() ->
+    [{list_to_tuple, whole, fun() -> L = ints(4_000_000), fun() -> list_to_tuple(L) end end},
+     {tuple_to_list, whole, fun() -> T = erlang:make_tuple(4_000_000, a), fun() -> tuple_to_list(T) end end},
+     {make_tuple, whole, fun() -> fun() -> erlang:make_tuple(10_000_000, a) end end},
+     {setelement, whole, fun() -> T = erlang:make_tuple(6_000_000, a), fun() -> setelement(1, T, b) end end}].
+
+maps_() ->
+    [{maps_from_list, yields, fun() -> L = pairs(500_000), fun() -> maps:from_list(L) end end},
+     {maps_from_keys, yields, fun() -> L = ints(500_000), fun() -> maps:from_keys(L, a) end end},
+     {maps_keys, yields, fun() -> M = maps:from_list(pairs(1_000_000)), fun() -> maps:keys(M) end end},
+     {maps_values, yields, fun() -> M = maps:from_list(pairs(1_000_000)), fun() -> maps:values(M) end end},
+     {maps_to_list, yields, fun() -> M = maps:from_list(pairs(500_000)), fun() -> maps:to_list(M) end end},
+     {maps_merge, yields, fun() -> A = maps:from_list(pairs(300_000)),
+                                   B = maps:from_list([{-I, I} || I <- ints(300_000)]),
+                                   fun() -> maps:merge(A, B) end end},
+     {maps_merge_few, yields, fun() -> A = maps:from_list(pairs(1_000_000)),
+                                       B = maps:from_list([{-I, I} || I <- ints(100_000)]),
+                                       fun() -> maps:merge(A, B), maps:merge(B, A) end end}].
+
+binaries() ->
+    [{list_to_binary, yields, fun() -> L = lists:duplicate(10_000_000, $a), fun() -> list_to_binary(L) end end},
+     {iolist_to_binary, yields, fun() -> L = lists:duplicate(1_500_000, [$a, [<<"xx">>]]),
+                                         fun() -> iolist_to_binary(L) end end},
+     {iolist_size, yields, fun() -> L = lists:duplicate(2_500_000, [$a, [<<"xx">>]]), fun() -> iolist_size(L) end end},
+     {iolist_to_iovec, yields, fun() -> L = lists:duplicate(1_500_000, [$a, [<<"xx">>]]),
+                                        fun() -> erlang:iolist_to_iovec(L) end end},
+     {list_to_bitstring, yields, fun() -> L = lists:duplicate(3_000_000, $a), fun() -> list_to_bitstring(L) end end},
+     {binary_to_list, yields, fun() -> B = bytes(8_000_000), fun() -> binary_to_list(B) end end},
+     {bitstring_to_list, yields, fun() -> B = bytes(8_000_000), fun() -> bitstring_to_list(B) end end},
+     {binary_copy, yields, fun() -> fun() -> binary:copy(<<1, 2, 3>>, 60_000_000) end end},
+     {binary_match, yields, fun() -> B = bytes(600_000_000), fun() -> binary:match(B, <<"zq">>) end end},
+     {binary_matches, yields, fun() -> B = bytes(6_000_000), fun() -> binary:matches(B, [<<"a">>, <<"bx">>]) end end},
+     {binary_split, yields, fun() -> B = bytes(8_000_000), fun() -> binary:split(B, <<"a">>, [global]) end end},
+     {md5, yields, fun() -> B = bytes(60_000_000), fun() -> erlang:md5(B) end end},
+     {md5_list, yields, fun() -> L = [bytes(64) || _ <- ints(500_000)], fun() -> erlang:md5(L) end end},
+     {md5_update, yields, fun() -> B = bytes(60_000_000), C = erlang:md5_init(), fun() -> erlang:md5_update(C, B) end end},
+     {crc32, yields, fun() -> B = bytes(800_000_000), fun() -> erlang:crc32(B) end end},
+     {adler32, yields, fun() -> B = bytes(200_000_000), fun() -> erlang:adler32(B) end end},
+     {characters_to_list, yields, fun() -> B = binary:copy(<<"åäö"/utf8>>, 1_500_000),
+                                           fun() -> unicode:characters_to_list(B) end end},
+     {characters_to_binary, yields, fun() -> L = lists:duplicate(4_000_000, 1000),
+                                             fun() -> unicode:characters_to_binary(L) end end},
+     {re_run, yields, fun() -> B = binary:copy(<<"a">>, 3_000_000), fun() -> re:run(B, "(a|b)*c", [{match_limit, 1 bsl 30}]) end end},
+     {zlib_compress, yields, fun() -> B = bytes(20_000_000), fun() -> zlib:compress(B) end end}].
+
+terms() ->
+    [{term_to_binary, yields, fun() -> L = pairs(2_000_000), fun() -> term_to_binary(L) end end},
+     {term_to_binary_compressed, yields, fun() -> L = pairs(100_000), fun() -> term_to_binary(L, [compressed]) end end},
+     {term_to_iovec, yields, fun() -> L = pairs(2_000_000), fun() -> erlang:term_to_iovec(L) end end},
+     {external_size, yields, fun() -> L = pairs(3_000_000), fun() -> erlang:external_size(L) end end},
+     {binary_to_term, yields, fun() -> B = term_to_binary(pairs(1_000_000)), fun() -> binary_to_term(B) end end},
+     {phash2, yields, fun() -> L = pairs(1_500_000), fun() -> erlang:phash2(L) end end},
+     {list_to_integer, whole, fun() -> L = lists:duplicate(300_000, $9), fun() -> list_to_integer(L) end end},
+     {persistent_term_put, whole, fun() -> L = lists:foldl(fun(_, A) -> [A] end, [], ints(500_000)),
+                                           fun() -> persistent_term:put(stalls, L) end end},
+     {equal_lists, whole, fun() -> A = pairs(3_000_000), B = pairs(3_000_000), fun() -> A == B end end},
+     {send, whole, fun() -> L = pairs(1_500_000), P = spawn(fun() -> receive stop -> ok end end), fun() -> P ! L end end}].
+
+tables() ->
+    [case_of(Name, Type, F) || Type <- [set, ordered_set, bag], {Name, F} <- table_calls()] ++
+    [{insert_list, yields, fun() -> L = rows(300_000), T = ets:new(t, []), fun() -> ets:insert(T, L) end end},
+     {insert_list_ordered, yields, fun() -> L = rows(300_000), T = ets:new(t, [ordered_set]), fun() -> ets:insert(T, L) end end},
+     {insert_new_list, yields, fun() -> L = rows(200_000), T = ets:new(t, []), fun() -> ets:insert_new(T, L) end end},
+     {delete_all_fixed, yields, fun() -> T = table(set, 1_000_000), ets:safe_fixtable(T, true),
+                                         fun() -> ets:delete_all_objects(T) end end},
+     {owner_exits, yields, fun() -> {P, M} = spawn_monitor(fun() -> table(set, 500_000), receive stop -> ok end end),
+                                    timer:sleep(1),
+                                    erlang:process_info(P, message_queue_len),
+                                    fun() -> P ! stop, receive {'DOWN', M, _, _, _} -> ok end end end}].
+
+case_of(Name, Type, F) ->
+    {list_to_atom(atom_to_list(Name) ++ "_" ++ atom_to_list(Type)), yields,
+     fun() -> T = table(Type, 400_000), fun() -> F(T) end end}.
+
+table_calls() ->
+    [{match, fun(T) -> ets:match(T, {'$1', a, '_'}) end},
+     {match_object, fun(T) -> ets:match_object(T, {'$1', a, '_'}) end},
+     {match_delete, fun(T) -> ets:match_delete(T, {'_', b, '_'}) end},
+     {select, fun(T) -> ets:select(T, [{{'$1', '_', '_'}, [{'>', '$1', 500}], ['$1']}]) end},
+     {select_one, fun(T) -> ets:select(T, [{{'$1', b, '_'}, [], ['$1']}], 1) end},
+     {select_reverse, fun(T) -> ets:select_reverse(T, [{{'$1', b, '_'}, [], ['$1']}]) end},
+     {select_count, fun(T) -> ets:select_count(T, [{{'$1', '_', '_'}, [{'>', '$1', 500}], [true]}]) end},
+     {select_delete, fun(T) -> ets:select_delete(T, [{{'$1', '_', '_'}, [{'>', '$1', 500}], [true]}]) end},
+     {tab2list, fun(T) -> ets:tab2list(T) end},
+     {delete_all, fun(T) -> ets:delete_all_objects(T) end},
+     {delete, fun(T) -> ets:delete(T) end}] .
+
+rows(N) -> [{I, a, b} || I <- ints(N)].
+table(Type, N) ->
+    T = ets:new(t, [Type, public]),
+    [ets:insert(T, {I, a, b}) || I <- ints(N)],
+    T.
+
+others() ->
+    [{select_replace, yields, fun() -> T = table(set, 300_000),
+                                       fun() -> ets:select_replace(T, [{{'$1', a, '_'}, [], [{{'$1', c, b}}]}]) end end},
+     {processes, yields, fun() -> [spawn(fun() -> receive stop -> ok end end) || _ <- ints(100_000)],
+                                  fun() -> [processes() || _ <- ints(40)] end end},
+     {read_file, whole, fun() -> F = filename:join(os:getenv("TMPDIR", "/tmp"), "kvik_stalls_" ++ os:getpid()),
+                                 ok = file:write_file(F, bytes(100_000_000)),
+                                 fun() -> {ok, _} = file:read_file(F), file:delete(F) end end}].
