@@ -212,6 +212,8 @@ struct Decoder<'m> {
     ops: Vec<Op>,
     args: Vec<Arg>,
     bigs: Vec<BigInt>,
+    /// The bit string that `bs_put_*` would append to here: the label of failure and the register.
+    unfinished: Option<(Arg, Arg)>,
 }
 
 impl<'m> Decoder<'m> {
@@ -224,6 +226,7 @@ impl<'m> Decoder<'m> {
             ops: with_room(take(&mut room.ops), bytes.len() / 2),
             args: with_room(take(&mut room.args), bytes.len()),
             bigs: Vec::new(),
+            unfinished: None,
         }
     }
 
@@ -253,8 +256,15 @@ impl<'m> Decoder<'m> {
                 continue;
             }
             if old_bits::begins(opcode) {
-                let begun = old_bits::first(opcode, self.args.get(first..).unwrap_or_default());
+                let args = self.args.get(first..).unwrap_or_default();
+                self.unfinished = old_bits::unfinished(args);
+                let begun = old_bits::first(opcode, args);
                 self.args.extend(begun.into_iter().flatten());
+            } else if let Some((_, target)) = self.unfinished {
+                let args = self.args.get(first..).unwrap_or_default();
+                if !old_bits::may_interrupt(opcode) || args.contains(&target) {
+                    self.unfinished = None;
+                }
             }
             let count = (self.args.len() - first) as u32;
             self.ops.push(Op { opcode, first: first as u32, count });
@@ -264,20 +274,29 @@ impl<'m> Decoder<'m> {
         }
     }
 
-    /// What appends to the bit string that the instruction before begins becomes a part of that.
+    /// An instruction that appends to the unfinished bit string becomes a segment of the one that
+    /// began it, or, where another instruction is in between, of a `bs_private_append`.
     fn append_segment(&mut self, opcode: Opcode, first: usize) -> Result<bool, &'static str> {
         let operands = self.args.get(first..).unwrap_or_default();
         let Some((segment, fail)) = old_bits::appended(opcode, operands) else {
             return Ok(false);
         };
-        let begun = self.ops.last_mut().filter(|op| old_bits::begins(op.opcode));
-        let begun = begun.ok_or("appends to no bit string")?;
-        if fail.is_some_and(|f| self.args.get(begun.first as usize) != Some(&f)) {
+        let (label, target) = self.unfinished.ok_or("appends to no bit string")?;
+        if fail.is_some_and(|f| f != label) {
             return Err("fails to another label than what began the bit string");
         }
-        begun.count += segment.len() as u32;
         self.args.truncate(first);
-        self.args.extend(segment);
+        match self.ops.last_mut() {
+            Some(begun) if old_bits::begins(begun.opcode) => {
+                begun.count += segment.len() as u32;
+                self.args.extend(segment);
+            }
+            _ => {
+                self.args.extend(old_bits::resumed(label, target).into_iter().chain(segment));
+                let count = (self.args.len() - first) as u32;
+                self.ops.push(Op { opcode: Opcode::BsPrivateAppend, first: first as u32, count });
+            }
+        }
         Ok(true)
     }
 

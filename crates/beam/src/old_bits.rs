@@ -1,6 +1,10 @@
 //! How compilers before OTP 25 build bit strings: one instruction begins it, and right behind stand
 //! those that append to it. While they are decoded these become segments of the first, so that what
 //! comes after decoding sees the form that `bs_create_bin` has: all at once, nothing half-built.
+//!
+//! The compilers of OTP 22 to 24 may restore and read a match context between two segments (where
+//! the value of the second is what is left to match). The bit string is finished before that, and
+//! the segments behind it are appended by a `bs_private_append`.
 
 use crate::code::Arg;
 use kvik_isa::Opcode;
@@ -26,6 +30,25 @@ pub(crate) fn appends(opcode: Opcode) -> bool {
         opcode,
         BsPutBinary | BsPutInteger | BsPutFloat | BsPutString | BsPutUtf8 | BsPutUtf16 | BsPutUtf32
     )
+}
+
+/// Whether the segments of a bit string may go on behind an instruction that doesn't name it.
+pub(crate) fn may_interrupt(opcode: Opcode) -> bool {
+    use Opcode::*;
+    matches!(opcode, BsSetPosition | BsGetPosition | BsGetTail | Move | Swap | Line)
+}
+
+/// Where those that append to a bit string fail to, and the register it is in: the first and the
+/// last operand of what begins it.
+pub(crate) fn unfinished(args: &[Arg]) -> Option<(Arg, Arg)> {
+    args.first().copied().zip(args.last().copied())
+}
+
+/// The operands of the `bs_private_append` that goes on with it, and its first segment.
+pub(crate) fn resumed(label: Arg, target: Arg) -> Vec<Arg> {
+    let (none, bit) = (Arg::U(0), Arg::U(1));
+    let operands = [label, none, bit, target, none, target];
+    operands.into_iter().chain(segment(1, bit, Arg::Nil, target)).collect()
 }
 
 /// The segment that an instruction begins with.

@@ -87,10 +87,17 @@ const ACCEPTED: &[&str] = &[
     "allocate 0 1; label 5; wait_timeout f5 x0; timeout; move [] x0; deallocate 0; return",
     "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; set_tuple_element [] x0 0; \
      deallocate 0; return",
+    "allocate_zero 1 1; move x0 x2; move [] x1; call_ext 3 1; move x0 y0; set_tuple_element [] x0 0; \
+     get_tuple_element x0 1 x1; swap x0 x1; set_tuple_element x0 x1 1; set_tuple_element @2 y0 0; \
+     deallocate 1; return",
     // What compilers before OTP 25 make: the target may be a source of what is appended.
     "bs_add f0 #1 x0 8 x1; bs_init2 f0 x1 0 2 0 x0; bs_put_integer f0 #8 1 0 x0; \
      bs_put_utf8 f0 0 x1; bs_put_binary f0 @1 8 0 x0; return",
     "move x0 x5; bs_private_append f0 #8 8 x0 0 x0; bs_put_utf16 f0 0 x5; move x5 x0; return",
+    // A match context is restored and read between two segments.
+    "bs_start_match3 f1 x0 1 x1; bs_get_position x1 x0 2; bs_init2 f0 16 0 2 0 x2; \
+     bs_put_integer f0 #8 1 0 x0; bs_set_position x1 x0; bs_get_tail x1 x0 3; \
+     bs_put_integer f0 #8 1 0 x0; move x2 x0; return",
     // The BIF's target is read where it failed.
     "bif1 f5 5 x0 x1; return; label 5; move x1 x0; return",
 ];

@@ -230,7 +230,9 @@ impl Flow<'_> {
             return self.exit();
         }
         self.called(bif.result)?;
-        self.fresh_tuple = bif.setelement;
+        if bif.setelement {
+            self.fresh.made();
+        }
         Ok(())
     }
 

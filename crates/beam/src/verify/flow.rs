@@ -6,6 +6,7 @@
 //! ends soon; a budget stops code that was made to take long.
 
 use super::bifs::{self, Bif};
+use super::fresh_tuple::FreshTuple;
 use super::loops::Loops;
 use super::operands::Tables;
 use super::state::{Frame, Heap, LabelState, State, EXCEPTION, NORMAL, RAW_LIVE, RAW_X, RAW_Y};
@@ -29,8 +30,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) st: State,
     /// Whether the flow goes on behind the instruction.
     pub(crate) alive: bool,
-    /// `set_tuple_element` is allowed: x0 is what `setelement/3` just made.
-    pub(crate) fresh_tuple: bool,
+    /// The registers that hold the tuple that `setelement/3` has just made.
+    pub(crate) fresh: FreshTuple,
     /// The instruction has read a part of a message that isn't taken.
     lent: Cell<bool>,
     /// The index of the instruction.
@@ -76,7 +77,7 @@ impl<'a> Flow<'a> {
             literals: tables.module.literals.iter().map(Ty::of_literal).collect(),
             st: State::default(),
             alive: false,
-            fresh_tuple: false,
+            fresh: FreshTuple::default(),
             lent: Cell::new(false),
             at: 0,
             function: NO_FUNCTION,
@@ -548,19 +549,11 @@ impl<'a> Flow<'a> {
         let code = self.tables.code;
         let (args, list) = (code.args(op), code.list(op));
         if self.st.how != NORMAL {
+            self.fresh.forget();
             return self.arrive(op.opcode, args);
         }
         self.lent.set(false);
-        let fresh = std::mem::take(&mut self.fresh_tuple);
-        match op.opcode {
-            Opcode::Line => self.fresh_tuple = fresh,
-            Opcode::GetTupleElement => {
-                self.fresh_tuple = fresh && !matches!(args.last(), Some(Arg::X(0, _)));
-            }
-            Opcode::SetTupleElement if !fresh => return Err("not right behind setelement/3"),
-            Opcode::SetTupleElement => self.fresh_tuple = true,
-            _ => {}
-        }
+        self.fresh.step(op.opcode, args);
         if let Some(done) = self.step_terms(op.opcode, args, list) {
             return done;
         }

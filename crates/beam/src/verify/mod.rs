@@ -25,6 +25,7 @@ mod bifs;
 mod binary;
 mod control;
 mod flow;
+mod fresh_tuple;
 mod loops;
 mod operands;
 mod state;

@@ -110,12 +110,18 @@ impl Flow<'_> {
         self.write(to, Ty::TERM)
     }
 
-    /// Only x0, which `setelement/3` has just made, may be changed in place.
+    /// Only what `setelement/3` has just made may be changed in place, and not to contain itself.
     fn set_element(&mut self, value: Arg, tuple: Arg, index: u64) -> Result<(), What> {
         self.term(value)?;
         let ty = self.term(tuple)?;
-        if !matches!(tuple, Arg::X(0, _)) || !ty.is(Ty::TUPLE) {
+        if self.fresh.is_empty() {
+            return Err("not right behind setelement/3");
+        }
+        if !self.fresh.holds(tuple) || !ty.is(Ty::TUPLE) {
             return Err("not the tuple that setelement/3 made");
+        }
+        if self.fresh.holds(value) {
+            return Err("a tuple that contains itself");
         }
         self.rely(ty.is_tuple_with(index));
         self.keep_message();

@@ -59,6 +59,33 @@ pub const REFUSED: &[(&str, &str)] = &[
       get_tuple_element x0 0 x1; set_tuple_element [] x0 0; deallocate 0; return",
         "right behind setelement",
     ),
+    (
+        "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; test_heap 1 1; \
+      set_tuple_element [] x0 0; deallocate 0; return",
+        "right behind setelement",
+    ),
+    // Through labels the tuple isn't followed.
+    (
+        "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; label 5; \
+      set_tuple_element [] x0 0; deallocate 0; return",
+        "right behind setelement",
+    ),
+    (
+        "allocate 1 1; move x0 y0; move x0 x2; move [] x1; call_ext 3 1; swap x0 y0; \
+      set_tuple_element [] x0 0; deallocate 1; return",
+        "the tuple that setelement/3 made",
+    ),
+    // A tuple that contains itself, under its own or another name.
+    (
+        "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; set_tuple_element x0 x0 0; \
+      deallocate 0; return",
+        "contains itself",
+    ),
+    (
+        "allocate_zero 1 1; move x0 x2; move [] x1; call_ext 3 1; move x0 x1; swap x1 y0; \
+      set_tuple_element y0 x0 0; deallocate 1; return",
+        "contains itself",
+    ),
     // Float registers.
     ("test_heap 2 1; fmove fr0 x0; return", "float register"),
     ("fconv x0 fr0; fadd f0 fr0 fr1 fr0; return", "float register"),
