@@ -303,7 +303,10 @@ fn item<'h>(p: &'h Proc, id: u32, i: &Info, name: Atom) -> Option<Term<'h>> {
             None => am::undefined.into(),
         },
         am::registered_name => i.registered?.into(),
-        am::monitors => Term::NIL,
+        am::monitors => {
+            let one = |pid: &u32| h.tuple(&[am::process.into(), Term::local_pid(*pid)]);
+            h.list(&i.monitors.iter().map(one).collect::<Vec<_>>())
+        }
         am::monitored_by => pids(p, &i.monitored_by),
         am::parallelism => Term::bool(i.parallelism),
         am::queue_size => h.unsigned(i.queue_size as u64),

@@ -11,7 +11,7 @@ use kvik_port::driver::{Driver, Exit};
 use kvik_proc::{signal, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::driver::{Entry, Linked};
+use crate::driver::{Entry, Linked, Waiting};
 use crate::env::c_str;
 
 /// What versions of the interface are understood.
@@ -23,10 +23,13 @@ const FIRST_TEXT: i64 = -10;
 
 /// A library that is loaded.
 pub struct Library {
+    /// Null for an entry that a program has added itself.
     handle: *mut c_void,
     pub entry: &'static Entry,
     /// Held during callbacks of drivers that ask for that.
     pub lock: Mutex<()>,
+    /// Callbacks that wait for it.
+    pub waiting: Mutex<Waiting>,
     name: String,
     path: Vec<u8>,
     ports: Mutex<Vec<u32>>,
@@ -45,7 +48,9 @@ impl Drop for Library {
             if let Some(f) = self.entry.finish {
                 f();
             }
-            libc::dlclose(self.handle);
+            if !self.handle.is_null() {
+                libc::dlclose(self.handle);
+            }
         }
         for (pid, n) in std::mem::take(lock(&self.watchers).as_mut() as &mut Vec<_>) {
             tell(pid, n, am::DOWN, &self.name, am::unloaded);
@@ -54,6 +59,10 @@ impl Drop for Library {
 }
 
 impl Library {
+    fn new(handle: *mut c_void, entry: &'static Entry, name: String, path: Vec<u8>) -> Library {
+        let (lock, waiting, ports, watchers) = Default::default();
+        Library { handle, entry, lock, waiting, name, path, ports, watchers }
+    }
     pub fn opened(&self, port: u32) {
         lock(&self.ports).push(port);
     }
@@ -68,6 +77,8 @@ struct Loaded {
     /// Who has loaded it, how often.
     users: Vec<(u32, usize)>,
     kill_ports: bool,
+    /// It stays for good.
+    permanent: bool,
 }
 
 static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
@@ -86,6 +97,42 @@ fn tell(pid: u32, n: [u32; 3], tag: Atom, name: &str, what: Atom) {
         h.tuple(&parts)
     });
     signal::deliver(pid, signal::Signal::Message(m));
+}
+
+/// It is not unloaded any more. -1: it is being unloaded.
+pub fn make_permanent(library: &Arc<Library>) -> c_int {
+    let mut all = lock(&LOADED);
+    match all.iter_mut().find(|l| Arc::ptr_eq(&l.lib, library)) {
+        Some(l) => {
+            l.permanent = true;
+            0
+        }
+        None => -1,
+    }
+}
+/// A driver that is part of a library loaded already.
+pub fn add(entry: *const Entry) {
+    if entry.is_null() {
+        return;
+    }
+    // SAFETY: the interface's contract: an entry that stays until `remove_driver_entry`.
+    let entry: &'static Entry = unsafe { &*entry };
+    let name = String::from_utf8_lossy(c_str(entry.name)).into_owned();
+    // SAFETY: the driver's own function.
+    if entry.init.is_some_and(|f| unsafe { f() } != 0) {
+        return;
+    }
+    let lib = Library::new(std::ptr::null_mut(), entry, name, Vec::new());
+    let (users, kill_ports, permanent) = (Vec::new(), false, true);
+    lock(&LOADED).push(Loaded { lib: Arc::new(lib), users, kill_ports, permanent });
+}
+pub fn remove(entry: *const Entry) -> bool {
+    let mut all = lock(&LOADED);
+    let is = |l: &Loaded| l.lib.handle.is_null() && std::ptr::eq(l.lib.entry, entry);
+    let at = all.iter().position(is);
+    let gone = at.map(|at| all.remove(at));
+    drop(all);
+    gone.is_some()
 }
 
 /// The driver for a port that is opened with that command.
@@ -162,7 +209,8 @@ pub fn try_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match load(path, name) {
         Ok(lib) => {
             let users = vec![(p.pid(), 1)];
-            all.push(Loaded { lib: Arc::new(lib), users, kill_ports: o.kill_ports });
+            let (kill_ports, permanent) = (o.kill_ports, false);
+            all.push(Loaded { lib: Arc::new(lib), users, kill_ports, permanent });
             ok(p, am::loaded)
         }
         Err(Fault::Named(what)) => error(p, what),
@@ -190,8 +238,7 @@ enum Fault {
 fn load(path: Vec<u8>, name: String) -> Result<Library, Fault> {
     let file = CString::new([path.as_slice(), b"/", name.as_bytes(), b".so"].concat());
     let file = file.map_err(|_| Fault::Open("a zero in the name".into()))?;
-    // SAFETY: loading a library runs what code it wants: that is what was asked for.
-    let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW) };
+    let handle = crate::library::open(file.as_ptr());
     if handle.is_null() {
         // SAFETY: null, or a string that stays until the next call of its kind on this thread.
         let why = c_str(unsafe { libc::dlerror() });
@@ -227,8 +274,7 @@ fn load(path: Vec<u8>, name: String) -> Result<Library, Fault> {
     if entry.init.is_some_and(|f| unsafe { f() } != 0) {
         return fail("driver_init_failed");
     }
-    let (ports, watchers) = Default::default();
-    Ok(Library { handle, entry, lock: Mutex::new(()), name, path, ports, watchers })
+    Ok(Library::new(handle, entry, name, path))
 }
 
 /// `erl_ddll:try_unload/2`
@@ -242,6 +288,9 @@ pub fn try_unload<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return error(p, "not_loaded");
     };
     let l = &mut all[at];
+    if l.permanent {
+        return error(p, "permanent");
+    }
     let Some(user) = l.users.iter().position(|u| u.0 == p.pid()) else {
         return error(p, "not_loaded_by_this_process");
     };
@@ -285,7 +334,8 @@ pub fn forget(p: &Proc) {
     }
     let pid = p.pid();
     all.iter_mut().for_each(|l| l.users.retain(|u| u.0 != pid));
-    let (gone, left) = std::mem::take(&mut *all).into_iter().partition(|l| l.users.is_empty());
+    let (gone, left) =
+        std::mem::take(&mut *all).into_iter().partition(|l| l.users.is_empty() && !l.permanent);
     *all = left;
     drop(all);
     let gone: Vec<Loaded> = gone;
@@ -324,7 +374,8 @@ pub fn info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         am::driver_options if l.kill_ports => h.list(&[am::kill_ports.into()]),
         am::driver_options | am::awaiting_load | am::awaiting_unload => Term::NIL,
         am::port_count => h.integer(lock(&l.lib.ports).len() as i64),
-        am::linked_in_driver | am::permanent => am::false_.into(),
+        am::permanent => Term::bool(l.permanent),
+        am::linked_in_driver => Term::bool(l.lib.handle.is_null()),
         _ => return Err(p.badarg()),
     })
 }

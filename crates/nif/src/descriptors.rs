@@ -96,7 +96,7 @@ pub fn forget(port: u32) {
 #[no_mangle]
 pub extern "C" fn driver_select(port: Data, fd: *mut c_void, mode: c_int, on: c_int) -> c_int {
     let Ok(fd) = c_int::try_from(fd as isize) else { return -1 };
-    let this = with(port, |running, core| (core.id, running.stop_select));
+    let this = with(port, |running, core| (core.id, running.library.entry.stop_select));
     let Some((port, stop)) = this.filter(|_| fd >= 0) else { return -1 };
     if on != 0 {
         return select(port, fd, mode);

@@ -97,3 +97,15 @@ pub fn bytes<'a>(b: *mut Binary) -> &'a [u8] {
         std::slice::from_raw_parts((&raw const (*b).bytes).cast(), n)
     }
 }
+
+/// One with these bytes in it; null where there is no memory.
+pub fn of_bytes(from: &[u8]) -> *mut Binary {
+    let b = driver_alloc_binary(from.len());
+    if !b.is_null() {
+        // SAFETY: the binary is new and that long.
+        unsafe {
+            ptr::copy_nonoverlapping(from.as_ptr(), (&raw mut (*b).bytes).cast(), from.len())
+        };
+    }
+    b
+}

@@ -1,11 +1,10 @@
 //! What linked-in drivers call. A driver that needs a function which is not here is not loaded.
 
 use std::ffi::{c_char, c_int, c_ulong, c_void};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kvik_port::driver::Exit;
 use kvik_port::env;
-use kvik_port::input::Piece;
 use kvik_port::poll;
 use kvik_sys::Errno;
 use kvik_term::am;
@@ -24,7 +23,7 @@ crate::exports::by_address! {
     driver_failure_eof,
     driver_failure_posix,
     driver_free,
-    driver_output,
+    driver_read_timer,
     driver_realloc,
     driver_set_timer,
     erl_drv_getenv,
@@ -48,17 +47,6 @@ pub extern "C" fn driver_realloc(p: *mut c_void, size: usize) -> *mut c_void {
 pub extern "C" fn driver_free(p: *mut c_void) {
     // SAFETY: as above.
     unsafe { libc::free(p) }
-}
-
-/// `{Port, {data, Bytes}}` to the owner.
-#[no_mangle]
-pub extern "C" fn driver_output(port: Data, at: *const c_char, n: usize) -> c_int {
-    if at.is_null() && n > 0 {
-        return -1;
-    }
-    // SAFETY: the interface's contract: so many bytes are there.
-    let bytes = if n == 0 { &[] } else { unsafe { std::slice::from_raw_parts(at.cast(), n) } };
-    done(with(port, |_, core| core.deliver(Piece::Data(bytes))))
 }
 
 fn done(r: Option<()>) -> c_int {
@@ -122,14 +110,27 @@ pub extern "C" fn driver_connected(port: Data) -> u64 {
 /// There is one timer for a port: a new one takes the place of the last.
 #[no_mangle]
 pub extern "C" fn driver_set_timer(port: Data, ms: c_ulong) -> c_int {
-    done(with(port, |r, core| {
+    let set = with(port, |r, core| {
+        r.library.entry.timeout?;
         r.timer = new_timer();
-        poll::set_timer(core.home, core.id, Duration::from_millis(ms), r.timer);
-    }))
+        let after = Duration::from_millis(ms);
+        r.timer_due = Instant::now().checked_add(after);
+        poll::set_timer(core.home, core.id, after, r.timer);
+        Some(())
+    });
+    done(set.flatten())
 }
 #[no_mangle]
 pub extern "C" fn driver_cancel_timer(port: Data) -> c_int {
-    done(with(port, |r, _| r.timer = 0))
+    done(with(port, |r, _| (r.timer, r.timer_due) = (0, None)))
+}
+/// The milliseconds that are left, as OTP counts them: those begun are whole ones.
+#[no_mangle]
+pub extern "C" fn driver_read_timer(port: Data, to: *mut c_ulong) -> c_int {
+    let Some(due) = with(port, |r, _| r.timer_due) else { return -1 };
+    let left = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
+    crate::env::put(to, left.as_nanos().div_ceil(1_000_000) as c_ulong);
+    0
 }
 
 /// 0: it is there, and fits; more: it does not fit, and the size says what would; less: it is not.

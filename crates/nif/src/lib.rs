@@ -13,11 +13,21 @@ mod compound;
 mod ddll;
 mod descriptors;
 mod driver;
+mod driver_async;
 mod driver_binaries;
 mod driver_calls;
+mod driver_misc;
+mod driver_monitors;
+mod driver_output;
+mod driver_pdl;
+mod driver_ports;
+mod driver_queue;
+mod driver_terms;
+mod driver_threads;
 mod env;
 mod exports;
 mod ioq;
+mod library;
 mod load;
 mod misc;
 mod monitors;
@@ -38,7 +48,7 @@ pub fn install() -> usize {
         }
     });
     let watchers =
-        kvik_proc::signal::Watchers { hears: monitors::down, resource: monitors::resource };
+        kvik_proc::signal::Watchers { hears: monitors::down, resource: monitors::watcher };
     let _ = kvik_proc::signal::WATCHERS.set(watchers);
     kvik_port::set_loaded_drivers(ddll::make);
     kvik_proc::hooks::on_exit(ddll::forget);
@@ -51,6 +61,18 @@ pub fn install() -> usize {
         demonitor: ddll::demonitor,
         format_error: ddll::format_error,
     });
-    let of_drivers = [driver_calls::ALL, driver_binaries::ALL, descriptors::ALL];
+    let of_drivers = [
+        descriptors::ALL,
+        driver_async::ALL,
+        driver_binaries::ALL,
+        driver_calls::ALL,
+        driver_misc::ALL,
+        driver_monitors::ALL,
+        driver_output::ALL,
+        driver_pdl::ALL,
+        driver_queue::ALL,
+        driver_terms::ALL,
+        driver_threads::ALL,
+    ];
     exports::ALL.len() + of_drivers.iter().map(|f| f.len()).sum::<usize>()
 }

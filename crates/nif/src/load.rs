@@ -130,8 +130,7 @@ fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
     let file = [path, b".so"].concat();
     let name = String::from_utf8_lossy(path).into_owned();
     let file = CString::new(file).map_err(|_| ("load_failed", "a zero in the name".to_string()))?;
-    // SAFETY: loading a library runs what code it wants: that is what was asked for.
-    let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW) };
+    let handle = crate::library::open(file.as_ptr());
     if handle.is_null() {
         let why = last_error();
         let slogan = "Failed to load NIF library";

@@ -41,8 +41,7 @@ pub extern "C" fn enif_dlopen(
 ) -> *mut c_void {
     let file = std::ffi::CString::new([c_str(lib), b".so"].concat()).unwrap_or_default();
     let file = if lib.is_null() { lib } else { file.as_ptr() };
-    // SAFETY: loading a library runs what code it wants: that is what was asked for.
-    checked(unsafe { libc::dlopen(file, libc::RTLD_NOW) }, handler, arg)
+    checked(crate::library::open(file), handler, arg)
 }
 #[no_mangle]
 pub extern "C" fn enif_dlsym(
@@ -102,10 +101,10 @@ pub extern "C" fn enif_getenv(key: *const c_char, to: *mut c_char, size: *mut us
 
 const TIME_ERROR: i64 = i64::MIN;
 /// Parts of a second in an `ErlNifTimeUnit`.
-fn parts(unit: c_int) -> Option<i64> {
+pub fn parts(unit: c_int) -> Option<i64> {
     [1, 1000, 1_000_000, 1_000_000_000].get(usize::try_from(unit).ok()?).copied()
 }
-fn converted(time: i64, from: Option<i64>, to: Option<i64>) -> i64 {
+pub fn converted(time: i64, from: Option<i64>, to: Option<i64>) -> i64 {
     let (Some(from), Some(to)) = (from, to) else { return TIME_ERROR };
     i64::try_from((time as i128 * to as i128).div_euclid(from as i128)).unwrap_or(TIME_ERROR)
 }

@@ -30,6 +30,9 @@ fn watching(r: &Resource) -> MutexGuard<'_, Watching> {
 
 /// A process has ended that somebody watches: calls `down`.
 pub fn down(dead: u32, id: RefId) {
+    if crate::driver_monitors::down(id) {
+        return;
+    }
     let Some(r) = watchers().remove(&id).and_then(|r| r.upgrade()) else { return };
     if watching(&r).remove(&id).is_none() {
         return;
@@ -42,8 +45,11 @@ pub fn down(dead: u32, id: RefId) {
         unsafe { f(&mut e, r.data(), &mut pid, &mut m) }
     }
 }
-/// The resource that watches by a reference.
-pub fn resource(heap: &Heap, id: RefId) -> Option<Term<'_>> {
+/// The resource, or a driver's port, that watches by a reference.
+pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
+    crate::driver_monitors::port_term(id).or_else(|| resource(heap, id))
+}
+fn resource(heap: &Heap, id: RefId) -> Option<Term<'_>> {
     let r = watchers().get(&id).and_then(Weak::upgrade)?;
     Some(resources::term_of(heap, r))
 }

@@ -20,6 +20,8 @@ pub enum Ready {
     Child,
     /// A timer that the driver set, by its tag.
     Timer(u64),
+    /// A linked-in driver has events that it is to be called for.
+    Driver,
     /// A descriptor that a linked-in driver has selected, for output or input.
     Selected {
         fd: i32,
@@ -84,8 +86,30 @@ pub trait Driver: Send {
     }
     /// Writes out what waits, however long it takes: the VM halts.
     fn flush(&mut self) {}
-    /// The port closes, and flushes what is queued: drop what is not to be written.
-    fn closing(&mut self) {}
+    /// The port is closed for everybody, with output in its queue: drop what is not to be written.
+    fn closing(&mut self, _core: &mut Core) -> Flow {
+        Ok(())
+    }
+    /// Once that is so: may this have it write?
+    fn drains_on(&self, why: Ready) -> bool {
+        why == Ready::Output
+    }
+    /// Is its queue written out also where the driver has ended the port for an error?
+    fn drains_after_failure(&self) -> bool {
+        false
+    }
+    /// May it be written to while it is busy (`force`)?
+    fn carries_force(&self) -> bool {
+        self.carries_packets()
+    }
+    /// Processes that it monitors.
+    fn monitors(&self) -> Vec<u32> {
+        Vec::new()
+    }
+    /// The driver itself, where somebody else knows its type.
+    fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {
+        None
+    }
     /// The port is gone: leave the poll set, give back everything.
     fn stop(&mut self, core: &mut Core);
     fn os_pid(&self) -> Option<i32> {

@@ -17,6 +17,8 @@ pub struct Info {
     pub input: u64,
     pub output: u64,
     pub os_pid: Option<i32>,
+    /// Processes that it monitors.
+    pub monitors: Vec<u32>,
     pub queue_size: usize,
     pub parallelism: bool,
 }

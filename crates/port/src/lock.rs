@@ -21,12 +21,13 @@ pub(crate) struct Lock {
 }
 
 /// What can be noted, in the order in which it is served.
-const NOTES: [Ready; 5] = [
+const NOTES: [Ready; 6] = [
     Ready::Input { hangup: false },
     Ready::Input { hangup: true },
     Ready::Output,
     Ready::Child,
     Ready::Fetch,
+    Ready::Driver,
 ];
 
 impl Lock {
@@ -62,6 +63,10 @@ impl Port {
     }
     pub(crate) fn lock(&self) -> Held<'_> {
         self.held(self.lock.inner.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+    /// The same without waiting.
+    pub(crate) fn try_lock(&self) -> Option<Held<'_>> {
+        self.lock.try_lock().map(|g| self.held(g))
     }
     /// The same where something is ready. `None`: who has it sees, or has seen, to that.
     pub(crate) fn lock_for(&self, why: Ready) -> Option<Held<'_>> {

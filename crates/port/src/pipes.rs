@@ -473,7 +473,7 @@ impl Driver for Pipes {
             Ready::Output => self.write_queue(core),
             Ready::Started => self.child_begun(core),
             Ready::Child => self.child_ended(core),
-            Ready::Timer(_) | Ready::Fetch | Ready::Selected { .. } => Ok(()),
+            Ready::Timer(_) | Ready::Fetch | Ready::Selected { .. } | Ready::Driver => Ok(()),
         }
     }
 

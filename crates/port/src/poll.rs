@@ -35,6 +35,8 @@ pub enum Source {
     Library = 6,
     /// It has to hear of events that it traces.
     Events = 7,
+    /// A linked-in driver has events that it is to be called for.
+    Driver = 8,
 }
 
 /// Hears of a library's descriptors: number, readable, writable, hung up.
@@ -347,6 +349,7 @@ fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer:
         3 => reap_orphan(home, number as i32),
         4 => signals::dispatch(),
         7 => run(Ready::Fetch, buffer),
+        8 => run(Ready::Driver, buffer),
         6 => LIBRARY.get().into_iter().for_each(|f| f(number as RawFd, read, write, hangup)),
         _ => {
             if write {

@@ -57,6 +57,8 @@ pub struct Core {
     pub(crate) turn: Option<usize>,
     pub binary: bool,
     pub eof: bool,
+    /// It was opened with `line`.
+    pub line: bool,
     pub parallelism: bool,
     busy_limits: Option<Limits>,
     busy: bool,
@@ -97,6 +99,9 @@ impl Inner {
     pub(crate) fn carries_packets(&self) -> bool {
         self.driver.carries_packets()
     }
+    fn carries_force(&self) -> bool {
+        self.driver.carries_force()
+    }
     pub(crate) fn is_open(&self) -> bool {
         self.core.state == State::Open
     }
@@ -108,6 +113,9 @@ impl Core {
     }
     pub fn owner(&self) -> u32 {
         self.owner
+    }
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
     }
 
     /// The owner is not told of its end.
@@ -242,6 +250,7 @@ impl Port {
             turn: None,
             binary: o.binary,
             eof: o.eof,
+            line: o.line.is_some(),
             parallelism: o.parallelism,
             busy_limits: o.busy,
             busy: false,
@@ -295,7 +304,7 @@ impl Port {
         let Inner { core, driver } = &mut **g;
         if let Err(exit) = f(&mut **driver, core) {
             // What is queued goes nowhere once writing has failed.
-            let flush = exit == Exit::Normal;
+            let flush = exit == Exit::Normal || driver.drains_after_failure();
             self.end(g, OwnedTerm::immediate(exit.term()), flush, None);
         }
     }
@@ -327,10 +336,13 @@ impl Port {
                 }
             }
         }
-        driver.closing();
         if flush && driver.queued() > 0 {
+            let first = core.state == State::Open;
             core.state = State::Flushing;
-            return;
+            let failed = first && driver.closing(core).is_err();
+            if !failed && driver.queued() > 0 {
+                return;
+            }
         }
         if core.state != State::Closed {
             core.state = State::Closed;
@@ -371,7 +383,7 @@ impl Port {
             }
             State::Flushing => {
                 let Inner { core, driver } = &mut **g;
-                let failed = why == Ready::Output && driver.ready(core, why, buffer).is_err();
+                let failed = driver.drains_on(why) && driver.ready(core, why, buffer).is_err();
                 if failed || driver.queued() == 0 {
                     self.end(g, OwnedTerm::default(), false, None);
                 }
@@ -386,7 +398,7 @@ impl Port {
     /// The same with no regard to whether it is busy. `None`: its driver has none of that.
     pub fn force(&self, from: u32, bytes: &[u8]) -> Option<Command> {
         let mut g = self.open_lock()?;
-        if !g.carries_packets() {
+        if !g.carries_force() {
             return None;
         }
         g.core.caller = from;
@@ -463,6 +475,15 @@ impl Port {
             self.ask(&mut g, from, |driver, core| driver.call(core, op, data))
         };
         during(meter::State::Port, call)
+    }
+
+    /// Does something with the driver, if nobody has the port's lock. False: somebody has.
+    pub fn try_run(&self, f: &mut dyn FnMut(&mut dyn Driver, &mut Core) -> Flow) -> bool {
+        let Some(mut g) = self.try_lock() else { return false };
+        if g.core.state != State::Closed {
+            self.run(&mut g, |driver, core| f(driver, core));
+        }
+        true
     }
 
     /// Ends it for its driver, from outside of its calls.
@@ -623,6 +644,7 @@ impl Port {
             input: c.input,
             output: c.output,
             os_pid: g.driver.os_pid(),
+            monitors: g.driver.monitors(),
             queue_size: g.driver.queued(),
             parallelism: c.parallelism,
         })

@@ -483,10 +483,11 @@ impl Driver for Inet {
             }
         }
     }
-    fn closing(&mut self) {
+    fn closing(&mut self, _core: &mut Core) -> Flow {
         if self.linger_zero || self.file.is_some() || self.ignored || !self.polled {
             self.queue.clear();
         }
+        Ok(())
     }
     fn stop(&mut self, core: &mut Core) {
         self.answer_all(core, am::closed);
