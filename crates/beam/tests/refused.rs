@@ -188,6 +188,23 @@ fn marks_traps_and_frames() {
     assert!(!keeps("is_atom f7 x0; move x0 y0; label 7; loop_rec_end f5", "loop_rec_end"));
     let taken = "get_hd x0 x1; move x0 y0; remove_message; call_ext 1 4; deallocate 1; return";
     assert!(!keeps(taken, "call_ext"));
+    // What `catch_end` leaves, and what a jump to the entry passes.
+    assert!(keeps(
+        "catch y0 f8; label 8; catch_end y0; move x0 y0; loop_rec_end f5",
+        "loop_rec_end"
+    ));
+    assert!(has("label 5; loop_rec f6 x0; jump f2; label 6; wait f5", "jump", Proof::keep_message));
+    // In a register that only the larger of two frames has, whichever comes first.
+    let larger =
+        "allocate_zero 2 0; label 6; loop_rec f7 x0; move x0 y1; jump f8; label 7; wait f6";
+    let smaller = "allocate_zero 1 0; jump f8";
+    for (one, other) in [(larger, smaller), (smaller, larger)] {
+        let met = format!(
+            "is_atom f5 x0; {one}; label 5; {other}; label 8; loop_rec_end f9; \
+                           label 9; loop_rec f3 x0; loop_rec_end f9; label 3; wait f9"
+        );
+        assert!(has(&met, "loop_rec_end", Proof::keep_message));
+    }
     let written = "allocate 1 1; move x0 y0; call 1 f2; deallocate 1; return";
     assert!(!has(written, "allocate", Proof::fill_frame));
 }

@@ -104,10 +104,9 @@ impl Flow<'_> {
                 self.open(*y, Ty::tag(kind, *handler))
             }
             (Opcode::TryEnd, [Arg::Y(y, _)]) => self.close(*y, Ty::TRY),
-            (Opcode::CatchEnd, [Arg::Y(y, _)]) => self
-                .term(Arg::X(0, 0))
-                .and_then(|_| self.close(*y, Ty::CATCH))
-                .map(|()| self.only_x0(Ty::TERM)),
+            (Opcode::CatchEnd, [Arg::Y(y, _)]) => {
+                self.term(Arg::X(0, 0)).and_then(|_| self.caught(*y))
+            }
             (Opcode::TryCase, _) => Err("no exception arrives here"),
             _ => return self.step_receive(op, args),
         })
@@ -351,6 +350,9 @@ impl Flow<'_> {
 
     /// Begins a protected part: its tag goes below those that are open.
     fn open(&mut self, y: u16, tag: Ty) -> Step {
+        if self.st.frame == Frame::Unsure {
+            return Err("a handler without a frame of known size");
+        }
         if self.st.innermost().is_some_and(|(lowest, _)| lowest <= usize::from(y)) {
             return Err("an inner handler above an outer one");
         }
@@ -364,6 +366,14 @@ impl Flow<'_> {
             _ => return Err("not the innermost handler"),
         }
         self.st.put_y(y, Ty::NIL)
+    }
+
+    /// `catch_end` leaves what is in x0, perhaps a part of a message, or what it makes of an
+    /// exception.
+    fn caught(&mut self, y: u16) -> Step {
+        self.close(y, Ty::CATCH)?;
+        self.only_x0(Ty::TERM);
+        self.write(Arg::X(0, 0), Ty::TERM)
     }
 
     /// Where an exception may have arrived, only its own handler's instruction may stand.
@@ -381,10 +391,8 @@ impl Flow<'_> {
                 if self.st.how & NORMAL != 0 {
                     self.term(Arg::X(0, 0))?;
                 }
-                self.close(*y, Ty::CATCH)?;
                 self.st.how = NORMAL;
-                self.only_x0(Ty::TERM);
-                Ok(())
+                self.caught(*y)
             }
             _ => Err("an exception arrives at the wrong place"),
         }

@@ -303,10 +303,11 @@ impl<'a> Flow<'a> {
     }
 
     /// A jump to the entry: the process may yield there, as when the function is called.
-    fn check_entry(&self) -> Result<(), What> {
+    fn check_entry(&mut self) -> Result<(), What> {
         if self.st.frame != Frame::No {
             return Err("jumps to the function's entry with a frame");
         }
+        self.keep_message();
         self.st.check_live(usize::from(self.function.arity))
     }
 
@@ -436,7 +437,7 @@ impl<'a> Flow<'a> {
     /// A part of a message that isn't taken might be kept from here on, in a register or where
     /// nobody follows it: then the message's memory must stay with the process.
     pub(crate) fn keep_message(&mut self) {
-        if self.lent.get() || self.st.lent_y > 0 || self.st.x.iter().any(|t| t.is_lent()) {
+        if self.lent.get() || self.st.is_lent() {
             self.proof.keep.set(self.at);
             self.lent.set(false);
             self.st.take_message();
@@ -548,11 +549,11 @@ impl<'a> Flow<'a> {
     fn step(&mut self, op: &Op) -> Result<(), What> {
         let code = self.tables.code;
         let (args, list) = (code.args(op), code.list(op));
+        self.lent.set(false);
         if self.st.how != NORMAL {
             self.fresh.forget();
             return self.arrive(op.opcode, args);
         }
-        self.lent.set(false);
         self.fresh.step(op.opcode, args);
         if let Some(done) = self.step_terms(op.opcode, args, list) {
             return done;

@@ -61,6 +61,9 @@ pub(crate) struct State {
     pub(crate) tags: usize,
     /// How many y registers may hold parts of a message that isn't taken.
     pub(crate) lent_y: usize,
+    /// Frames of different sizes met, and a y register outside their common part may hold such a
+    /// part of a message.
+    pub(crate) lent_outside: bool,
     pub(crate) heap: Heap,
     pub(crate) how: u8,
 }
@@ -127,6 +130,7 @@ impl State {
 
     pub(crate) fn leave(&mut self) {
         self.y.clear();
+        self.lent_outside = false;
         self.frame = Frame::No;
         self.count();
     }
@@ -142,6 +146,12 @@ impl State {
     pub(crate) fn take_message(&mut self) {
         self.x.iter_mut().chain(&mut self.y).for_each(|t| *t = t.taken());
         self.lent_y = 0;
+        self.lent_outside = false;
+    }
+
+    /// Whether any register may hold a part of a message that isn't taken.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lent_y > 0 || self.lent_outside || self.x.iter().any(|t| t.is_lent())
     }
 
     /// The first `live` x registers can be given to the collector.
@@ -182,6 +192,7 @@ pub(crate) struct LabelState {
     /// It has been looked at before.
     pub(crate) done: bool,
     frame: Frame,
+    lent_outside: bool,
     how: u8,
     x: (u32, u32),
     y: (u32, u32),
@@ -197,6 +208,7 @@ impl LabelState {
             dirty: true,
             done: false,
             frame: state.frame,
+            lent_outside: state.lent_outside,
             how: state.how,
             x: keep(pool, if state.how == EXCEPTION { &[] } else { &state.x }),
             y: keep(pool, &state.y),
@@ -228,22 +240,28 @@ impl LabelState {
         Ok(changed)
     }
 
-    /// Frames of different sizes may meet where the code is about to give up.
+    /// Frames of different sizes may meet where the code is about to give up. The registers outside
+    /// the common part are forgotten, so none may hold a catch tag or be uninitialised; that one
+    /// may hold a part of a message stays known.
     fn merge_frame(&mut self, pool: &[Ty], state: &State) -> Result<bool, What> {
+        let lent = state.lent_outside && !self.lent_outside;
+        self.lent_outside |= lent;
         let len = state.y.len() as u32;
-        if self.frame == state.frame && (self.y.1 == len || self.frame == Frame::Unsure) {
-            let shorter = len < self.y.1;
-            self.y.1 = self.y.1.min(len);
-            return Ok(shorter);
+        if self.frame == state.frame && self.y.1 == len {
+            return Ok(lent);
         }
+        let kept = part(pool, self.y);
+        let common = kept.len().min(state.y.len());
         let settled = |y: &[Ty]| !y.iter().any(|t| t.has(Ty::TAG.or(Ty::UNINIT)));
-        if !settled(&state.y) || !settled(part(pool, self.y)) {
+        if !settled(&state.y) || !settled(kept) {
             return Err("frames of different sizes meet");
         }
-        let changed = self.frame != Frame::Unsure || len < self.y.1;
+        let outside = kept.iter().skip(common).chain(state.y.iter().skip(common));
+        let before = (self.frame, self.lent_outside, self.y.1);
+        self.lent_outside |= outside.into_iter().any(|t| t.is_lent());
         self.frame = Frame::Unsure;
-        self.y.1 = self.y.1.min(len);
-        Ok(changed)
+        self.y.1 = common as u32;
+        Ok(lent || before != (self.frame, self.lent_outside, self.y.1))
     }
 
     /// Makes it the current state.
@@ -257,6 +275,7 @@ impl LabelState {
         state.f.clear();
         state.f.extend_from_slice(part(pool, self.f));
         state.frame = self.frame;
+        state.lent_outside = self.lent_outside;
         state.heap = self.heap;
         state.how = self.how;
         state.count();

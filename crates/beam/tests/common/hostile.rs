@@ -22,6 +22,12 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("allocate 1 1; is_atom f5 x0; trim 1 0; label 5; deallocate 1; return", "different sizes"),
     ("allocate_zero 0 1; call_only 1 f2", "with a frame"),
     ("allocate_zero 1 1; is_atom f5 x0; trim 1 0; label 5; deallocate 1; return", "another size"),
+    // A handler in a frame of unknown size, forgotten where that meets another.
+    (
+        "is_atom f5 x0; allocate_zero 2 1; jump f6; label 5; allocate_zero 3 1; label 6; \
+      catch y0 f7; call 1 f2; label 7; catch_end y0; call_ext 1 0",
+        "a frame of known size",
+    ),
     // Labels and calls.
     ("jump f11; return", "another function"),
     ("jump f9; return", "isn't placed"),
