@@ -13,6 +13,7 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::ahead::{self, Taken};
+use crate::funs::NIF_MODULES;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "prepare_loading", 2, prepare_loading),
@@ -117,15 +118,25 @@ fn has_prepared_code_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// All or nothing: `ok`, or which modules stand in the way.
 fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(list) = a[0].list_to_vec() else { return Err(p.badarg()) };
-    let mut names = Vec::new();
-    for t in &list {
-        match with_prepared(p, *t, |i| i.as_ref().map(|i| (i.name, i.on_load.is_some()))).flatten()
-        {
-            Some((name, _)) if names.contains(&name) => return Err(p.badarg()),
-            Some((_, true)) if list.len() > 1 => return Err(p.system_limit()),
-            Some((name, _)) => names.push(name),
-            None => return Err(p.badarg()),
+    let prepared = |t: &Term<'h>| {
+        with_prepared(p, *t, |i| i.as_ref().map(|i| (i.name, i.on_load.is_some()))).flatten()
+    };
+    let all: Option<Vec<(Atom, bool)>> = list.iter().map(prepared).collect();
+    let all = all.ok_or_else(|| p.badarg())?;
+    if list.len() > 1 && all.iter().any(|(_, on_load)| *on_load) {
+        return Err(p.system_limit());
+    }
+    let (mut names, mut duplicated): (Vec<Atom>, Vec<Term>) = Default::default();
+    for (name, _) in all {
+        match names.contains(&name) {
+            true => duplicated.push(name.into()),
+            false => names.push(name),
         }
+    }
+    if !duplicated.is_empty() {
+        // The last one that was found first.
+        duplicated.reverse();
+        return Ok(pair(p, am::duplicated, p.heap.list(&duplicated)));
     }
     let in_the_way: Vec<Term> = names
         .iter()
@@ -357,6 +368,15 @@ fn exported(i: &Instance) -> Vec<&'static Export> {
     kvik_code::exports().into_iter().filter(ours).collect()
 }
 
+/// Functions of the modules that OTP has as NIFs and we have as BIFs.
+fn built_in_nifs(i: &Instance) -> impl Iterator<Item = (Atom, u32)> + '_ {
+    let name = i.name.name();
+    let ours = crate::bound().filter(move |b| b.module == name && NIF_MODULES.contains(&name));
+    let names: HashSet<(&str, u32)> = ours.map(|b| (b.name, b.arity as u32)).collect();
+    let all = i.functions.iter().map(|f| (f.function, f.arity));
+    all.filter(move |(f, n)| names.contains(&(f.name(), *n)))
+}
+
 fn info<'h>(p: &'h Proc, i: &Instance, key: Atom) -> Option<Term<'h>> {
     let h = &p.heap;
     let fa = |f: Atom, n: u32| h.tuple(&[f.into(), Term::int(n as i32)]);
@@ -379,7 +399,10 @@ fn info<'h>(p: &'h Proc, i: &Instance, key: Atom) -> Option<Term<'h>> {
         am::native => am::false_.into(),
         am::nifs | am::native_addresses => {
             let taken = i.nifs.iter().filter(|n| n.entry.load(Ordering::Acquire) != 0);
-            let all: Vec<Term> = taken.map(|n| fa(n.function, n.arity)).collect();
+            let mut all: Vec<Term> = taken.map(|n| fa(n.function, n.arity)).collect();
+            if key == am::nifs {
+                all.extend(built_in_nifs(i).map(|(f, n)| fa(f, n)));
+            }
             h.list(&all)
         }
         _ => return None,

@@ -85,6 +85,12 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let all: Vec<Term<'h>> = crate::process::items().map(Term::from).collect();
             Ok(p.heap.list(&all))
         }
+        Some("memory") => crate::system::memory_term(p),
+        Some("mmap") => Ok(am::undefined.into()),
+        Some("min_unique_monotonic_integer") => Ok(p.heap.integer(crate::process::FIRST_UNIQUE)),
+        Some("unique_monotonic_integer_state") => {
+            Ok(p.heap.unsigned(crate::process::monotonic_state()))
+        }
         Some("stack_check") => Ok(p.heap.integer(kvik_proc::sched::STACK as i64)),
         Some("node_and_dist_references") => {
             Err(census::ask_all(p, Wanted::Nodes, crate::debug_nodes::references))
@@ -184,6 +190,11 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "next_pid" => {
             let n = value.as_u64().ok_or_else(|| p.badarg())?;
             table().set_next_number(n as u32);
+            Ok(Term::bool(true))
+        }
+        "unique_monotonic_integer_state" => {
+            let n = value.as_u64().ok_or_else(|| p.badarg())?;
+            crate::process::set_monotonic_state(n);
             Ok(Term::bool(true))
         }
         "code_write_permission" => {

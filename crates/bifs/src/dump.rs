@@ -149,9 +149,15 @@ pub fn part(name: &str) -> Option<Vec<u8>> {
         "info" => system::memory(&mut text),
         "loaded" => system::sizes_of_modules(&mut text),
         "dist" => system::node(&mut text),
+        "ports" => system::ports(&mut text),
         _ => return None,
     };
     written.ok().map(|()| text)
+}
+
+/// A process as a dump describes it.
+pub fn process(p: &Proc, own: bool) -> Vec<u8> {
+    processes::text_of(p, own)
 }
 
 /// A term as dumps show it.

@@ -101,7 +101,7 @@ fn make_fun_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// Modules that OTP has as static NIFs: their functions are no BIFs.
-const NIF_MODULES: [&str; 8] = [
+pub const NIF_MODULES: [&str; 8] = [
     "erl_tracer",
     "prim_buffer",
     "prim_file",

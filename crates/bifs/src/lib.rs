@@ -70,6 +70,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         math::BIFS,
         names::BIFS,
         trace::BIFS,
+        trace::tracer::BIFS,
         phash::BIFS,
         errors::BIFS,
         tuple::BIFS,

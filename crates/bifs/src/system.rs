@@ -14,12 +14,14 @@ pub(crate) mod processors;
 mod profile;
 mod seq_trace;
 
-pub use flags::{backtrace_depth, logger, wall_time_on};
+pub use flags::{backtrace_depth, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
 pub use info::system_version;
 pub use internal::set_warning_map;
 pub use memory::items as memory;
+pub(crate) use memory::memory as memory_term;
+mod procs;
 pub(crate) use seq_trace::set as set_seq_token;
 
 use std::ffi::OsString;

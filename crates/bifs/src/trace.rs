@@ -7,6 +7,7 @@ mod info;
 mod messages;
 mod pattern;
 mod time;
+pub mod tracer;
 
 pub use pattern::changed;
 
@@ -97,6 +98,9 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     if cpu_time && !(existing && new && processes && ports) {
         return Err(bad());
+    }
+    if cpu_time {
+        trace::set_cpu_time(on);
     }
     let mut count = 0;
     if existing {

@@ -213,6 +213,9 @@ const MANY_WORDS: usize = 4096;
 /// old heap, it is soon filled again.
 const KEPT_WORDS: usize = 3000;
 
+/// In place of the least words of a block: it gets as many as it needs, and none more.
+const FIT: u32 = u32::MAX;
+
 static COLLECTIONS: Meter = Meter::new();
 static RECLAIMED: Meter = Meter::new();
 
@@ -275,15 +278,19 @@ impl Heap {
     }
     /// Collects and leaves no more room than what it holds needs: for hibernation.
     pub fn collect_to_fit(&mut self) {
-        let (min, count) = (self.min_words.replace(0), self.gc_count.replace(0));
-        self.collect_parked(true);
+        let (min, count) = (self.min_words.replace(FIT), self.gc_count.get());
+        let (before, stats) = (self.sizes(), self.collect_parked(true));
+        // The block had room for all that might have survived.
+        if stats.reclaimed > 0 || before.fragments > 0 {
+            self.collect_parked(true);
+        }
         self.min_words.set(min);
         self.gc_count.set(count.saturating_add(1));
     }
     /// Words a block has at least; minor collections before a full one; words in all at most (0: no
     /// limit).
     pub fn set_limits(&self, min: usize, fullsweep_after: usize, max: usize) {
-        self.min_words.set(min.min(u32::MAX as usize) as u32);
+        self.min_words.set(min.min(FIT as usize - 1) as u32);
         self.fullsweep_after.set(fullsweep_after.min(u16::MAX as usize) as u16);
         self.max_words.set(max);
     }
@@ -295,6 +302,9 @@ impl Heap {
     /// The least words of its next block: more for a process that collects again and again, and
     /// would do so at every other message in the room it started with.
     fn least_words(&self) -> usize {
+        if self.min_words.get() == FIT {
+            return 0;
+        }
         let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
         busy.max(self.min_words.get() as usize)
     }
@@ -358,8 +368,11 @@ impl Heap {
         }
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
-        let cap = next_size(if worst < 1 << 20 { worst * 2 } else { worst + worst / 4 })
-            .max(self.least_words());
+        let cap = match self.min_words.get() {
+            FIT => worst,
+            _ => next_size(if worst < 1 << 20 { worst * 2 } else { worst + worst / 4 }),
+        };
+        let cap = cap.max(self.least_words());
         let to = block(cap);
         let scan_old = self.old_top.get();
         let mut m = Mover {
@@ -495,7 +508,9 @@ impl Heap {
         let used = survived + stack + need;
         let size = distance(self.start.get(), self.end.get());
         let min = self.least_words();
-        let size = if used * 4 > size * 3 {
+        let size = if self.min_words.get() == FIT {
+            used
+        } else if used * 4 > size * 3 {
             used + used.max(16)
         } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
             size * 2

@@ -62,8 +62,16 @@ fn entries() -> &'static RwLock<HashMap<usize, bool>> {
     static ENTRIES: OnceLock<RwLock<HashMap<usize, bool>>> = OnceLock::new();
     ENTRIES.get_or_init(RwLock::default)
 }
-fn exports() -> &'static RwLock<HashMap<usize, usize>> {
-    static EXPORTS: OnceLock<RwLock<HashMap<usize, usize>>> = OnceLock::new();
+/// An export that leads to us.
+struct Noticed {
+    /// Where it led before.
+    before: usize,
+    /// It is watched, not only noticed for who saves calls.
+    watched: bool,
+}
+type Exports = HashMap<usize, Noticed>;
+fn exports() -> &'static RwLock<Exports> {
+    static EXPORTS: OnceLock<RwLock<Exports>> = OnceLock::new();
     EXPORTS.get_or_init(RwLock::default)
 }
 
@@ -112,24 +120,73 @@ pub(crate) fn forget(code: std::ops::Range<usize>) {
 pub fn set_export(e: &'static Export) -> bool {
     let (Some(s), true) = (stubs::get(), install()) else { return false };
     let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
-    let before = e.code.swap(s.break_export, Ordering::AcqRel);
-    if before != s.break_export {
-        all.insert(e as *const Export as usize, before);
-    }
+    notice(&mut all, s.break_export, e, true);
     true
+}
+fn notice(all: &mut Exports, stub: usize, e: &'static Export, watched: bool) {
+    let before = e.code.swap(stub, Ordering::AcqRel);
+    let key = e as *const Export as usize;
+    let old = all.get(&key);
+    let watched = watched || old.is_some_and(|n| n.watched);
+    let before = if before == stub { old.map_or(stub, |n| n.before) } else { before };
+    all.insert(key, Noticed { before, watched });
 }
 pub fn clear_export(e: &'static Export) {
     let Some(s) = stubs::get() else { return };
     let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
-    if let Some(before) = all.remove(&(e as *const Export as usize)) {
-        let set = Ordering::AcqRel;
-        let _ = e.code.compare_exchange(s.break_export, before, set, Ordering::Relaxed);
+    let Some(n) = all.get_mut(&(e as *const Export as usize)) else { return };
+    n.watched = false;
+    if !ALL_EXPORTS.load(Ordering::Acquire) {
+        restore(&mut all, s.break_export, e);
     }
 }
-/// Where an export leads that is watched.
+fn restore(all: &mut Exports, stub: usize, e: &'static Export) {
+    if let Some(n) = all.remove(&(e as *const Export as usize)) {
+        let set = Ordering::AcqRel;
+        let _ = e.code.compare_exchange(stub, n.before, set, Ordering::Relaxed);
+    }
+}
+
+/// Are all exports noticed, for processes that save their calls?
+static ALL_EXPORTS: AtomicBool = AtomicBool::new(false);
+
+/// Has the calls through all exports noticed, until no process saves calls any more.
+pub fn notice_all_exports() {
+    notice_exports(kvik_code::export::all());
+}
+/// The same of those of a module that was loaded, where all are noticed.
+pub fn notice_exports_of(module: Atom) {
+    if ALL_EXPORTS.load(Ordering::Acquire) {
+        let all = kvik_code::export::all().into_iter();
+        notice_exports(all.filter(|e| e.module == module).collect());
+    }
+}
+fn notice_exports(exported: Vec<&'static Export>) {
+    let (Some(s), true) = (stubs::get(), install()) else { return };
+    let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
+    ALL_EXPORTS.store(true, Ordering::Release);
+    for e in exported.into_iter().filter(|e| kvik_code::is_defined(e)) {
+        notice(&mut all, s.break_export, e, false);
+    }
+}
+/// Ends that where nobody saves calls any more.
+pub(crate) fn notice_fewer_exports() {
+    let Some(s) = stubs::get().filter(|_| ALL_EXPORTS.load(Ordering::Acquire)) else { return };
+    let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
+    if kvik_proc::saved_calls::on() {
+        return;
+    }
+    ALL_EXPORTS.store(false, Ordering::Release);
+    for e in kvik_code::export::all() {
+        if all.get(&(e as *const Export as usize)).is_some_and(|n| !n.watched) {
+            restore(&mut all, s.break_export, e);
+        }
+    }
+}
+/// Where an export leads that is noticed.
 pub(crate) fn behind(e: &Export) -> Option<usize> {
     let all = exports().read().unwrap_or_else(|e| e.into_inner());
-    all.get(&(e as *const Export as usize)).copied()
+    all.get(&(e as *const Export as usize)).map(|n| n.before)
 }
 /// Is there a breakpoint at this address, and do its calls go to the error handler?
 pub(crate) fn entry(at: usize) -> Option<bool> {

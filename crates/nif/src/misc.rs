@@ -152,5 +152,5 @@ pub extern "C" fn enif_cpu_time(e: *mut Env) -> Word {
 #[no_mangle]
 pub extern "C" fn enif_make_unique_integer(e: *mut Env, properties: c_int) -> Word {
     let (positive, monotonic) = (properties & 1 != 0, properties & 2 != 0);
-    heap(e).integer(kvik_bifs::process::unique(monotonic, positive)).word()
+    kvik_bifs::process::unique(heap(e), monotonic, positive).word()
 }

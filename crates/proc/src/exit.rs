@@ -10,7 +10,7 @@ use crate::mailbox::Mailbox;
 use crate::process::{flag, table, Extra, Ticket};
 use crate::relation::LinkState;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable, Control, Signal};
-use crate::{clock, registry, Proc};
+use crate::{clock, logger, registry, Proc};
 
 /// A process begins to end, or goes on with that in a further turn. False: it needs one more.
 pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> bool {
@@ -43,6 +43,7 @@ pub(crate) fn terminate(mut ticket: Ticket, reason: OwnedTerm) {
     crate::hooks::run_on_exit(p);
     let seq = crate::seq::Parting::of(p);
     p.forget_seq();
+    p.forget_saved_calls();
     table().remove(p.pid());
     let mut signals = p.take_pending();
     signals.append(ticket.close());
@@ -131,7 +132,12 @@ pub(crate) fn own_reason(p: &Proc) -> OwnedTerm {
 /// Tells the logger of an uncaught exception.
 fn report(p: &Proc, reason: &OwnedTerm) {
     const FORMAT: &str = "Error in process ~p with exit value:~n~p~n";
-    log_error(p, FORMAT, |h| h.list(&[p.self_pid(), h.copy(reason.term())]));
+    const ON_NODE: &str = "Error in process ~p on node ~p with exit value:~n~p~n";
+    let node = crate::node::name();
+    if node == am::nonode_nohost {
+        return log_error(p, FORMAT, |h| h.list(&[p.self_pid(), h.copy(reason.term())]));
+    }
+    log_error(p, ON_NODE, |h| h.list(&[p.self_pid(), node.into(), h.copy(reason.term())]));
 }
 
 /// `{log, error, Format, Arguments, Metadata}` to the logger.
@@ -140,9 +146,7 @@ pub fn log_error(
     format: &str,
     args: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
 ) {
-    let Some(logger) = registry::whereis_process(am::logger) else {
-        return;
-    };
+    let Some(logger) = logger::process() else { return };
     let gl = OwnedTerm::new(p.heap.root(Root::GroupLeader));
     let m = message(|h| {
         let emulator = map(h, &[(am::emulator, true.into()), (am::tag, am::error.into())]);

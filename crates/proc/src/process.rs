@@ -22,7 +22,7 @@ use crate::signal::{RefId, Signal};
 pub struct Shared {
     pub pid: u32,
     priority: AtomicU8,
-    /// [`ENDING`], [`SYSTEM`].
+    /// [`ENDING`], [`SYSTEM`], [`SENSITIVE`].
     marks: AtomicU8,
     /// The scheduler that ran it last.
     home: AtomicU16,
@@ -34,6 +34,8 @@ pub struct Shared {
 const ENDING: u8 = 1;
 /// One of the system's own processes.
 const SYSTEM: u8 = 2;
+/// Nobody hears from it: `process_flag(sensitive, true)`.
+const SENSITIVE: u8 = 4;
 
 /// Words beside a process, for its first block: heap and stack together. With them a process is a
 /// block of the slabs.
@@ -121,6 +123,15 @@ impl Shared {
     pub fn set_system(&self) {
         self.marks.fetch_or(SYSTEM, Ordering::Relaxed);
     }
+    pub fn is_sensitive(&self) -> bool {
+        self.is_marked(SENSITIVE)
+    }
+    pub(crate) fn set_sensitive(&self, on: bool) {
+        match on {
+            true => self.marks.fetch_or(SENSITIVE, Ordering::Relaxed),
+            false => self.marks.fetch_and(!SENSITIVE, Ordering::Relaxed),
+        };
+    }
     pub(crate) fn set_ending(&self) {
         self.marks.fetch_or(ENDING, Ordering::Relaxed);
     }
@@ -178,6 +189,10 @@ pub mod flag {
     pub const WATCHES_NODES: u32 = 1 << 25;
     /// Its mailbox was made for a message that was timed, and goes when that was taken.
     pub const SPARE_MAILBOX: u32 = 1 << 26;
+    /// It saves its last calls: see `crate::saved_calls`.
+    pub const SAVES_CALLS: u32 = 1 << 27;
+    /// Each message it takes is noticed.
+    pub const NOTICES_MESSAGES: u32 = SEQ | SAVES_CALLS;
     /// What others have asked of it, which it sees to even while it waits.
     pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
     /// What a process has to see to before it runs.
@@ -237,7 +252,7 @@ pub struct Rare {
     /// Whom it suspended, how often.
     pub suspending: BTreeMap<u32, u32>,
     pub error_handler: Atom,
-    pub save_calls: usize,
+    pub saved_calls: Option<Box<crate::saved_calls::SavedCalls>>,
     pub max_heap_size: Option<crate::limits::MaxHeap>,
     pub min_heap_size: usize,
     pub min_bin_vheap_size: usize,
@@ -271,7 +286,7 @@ impl Default for Rare {
             suspended_by: BTreeMap::new(),
             suspending: BTreeMap::new(),
             error_handler: am::error_handler,
-            save_calls: 0,
+            saved_calls: None,
             max_heap_size: None,
             min_heap_size: 233,
             min_bin_vheap_size: 46_422,
@@ -349,6 +364,13 @@ impl Proc {
         let old = self.flags.get();
         self.flags.set(if on { old | f } else { old & !f });
         old & f != 0
+    }
+    /// Hides what it does and holds, or shows it again. What it was before.
+    pub fn set_sensitive(&self, on: bool) -> bool {
+        if let Some(me) = &self.me {
+            me.set_sensitive(on);
+        }
+        self.set_flag(flag::SENSITIVE, on)
     }
     pub fn priority(&self) -> Priority {
         self.me.as_ref().map_or(Priority::Normal, |m| m.priority())

@@ -18,6 +18,7 @@ use kvik_term::{am, Term};
 
 use crate::mailbox::Mailbox;
 use crate::process::flag;
+use crate::saved_calls::Saved;
 use crate::signal::{message, RefId};
 use crate::trace::bit;
 use crate::{clock, Proc};
@@ -98,7 +99,7 @@ impl Proc {
     /// Puts the message at the save pointer on the heap.
     #[inline]
     fn look_at_next(&self, mut m: RefMut<'_, Mailbox>) -> Option<Peek<'_>> {
-        let small = |n: &usize| *n <= SMALL_MESSAGE && !self.flag(flag::SEQ);
+        let small = |n: &usize| *n <= SMALL_MESSAGE && !self.flag(flag::NOTICES_MESSAGES);
         let Some(words) = m.front_words().filter(small) else {
             let t = m.current().map(std::mem::take)?;
             m.lent = true;
@@ -167,7 +168,7 @@ impl Proc {
             | flag::SUSPENDED
             | flag::HIBERNATING
             | flag::OFF_HEAP_QUEUE
-            | flag::SEQ
+            | flag::NOTICES_MESSAGES
             | flag::CHORES;
         let flags = self.flags.get();
         let mut m = self.mailbox.get();
@@ -226,6 +227,7 @@ impl Proc {
     #[inline]
     pub fn remove_message(&self) {
         self.end_wait();
+        self.save_call(Saved::Receive);
         if self.heap.take_message().is_some() {
             return;
         }

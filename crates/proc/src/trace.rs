@@ -6,7 +6,7 @@ mod events;
 mod gc;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::{Heap, OwnedTerm};
@@ -168,7 +168,10 @@ impl State {
             && self.ports.is_empty()
             && self.new.1.is_none()
             && self.new_ports.1.is_none();
-        let others = crate::sysmon::on() || crate::sysprof::on() || crate::seq::on();
+        let others = crate::sysmon::on()
+            || crate::sysprof::on()
+            || crate::seq::on()
+            || crate::saved_calls::on();
         note(TRACED, !idle || others);
     }
 }
@@ -260,10 +263,19 @@ pub fn is_alive(pid: u32) -> bool {
 
 static UNIQUE: AtomicU64 = AtomicU64::new(1);
 
+/// Are time stamps to be in the time of the processor: the flag `cpu_timestamp`?
+static CPU_TIME: AtomicBool = AtomicBool::new(false);
+pub fn set_cpu_time(on: bool) {
+    CPU_TIME.store(on, Relaxed);
+}
+
 /// The time as flags ask for it.
 pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     if flags & bit::TIMESTAMP != 0 {
-        let t = clock::unique_us();
+        let t = match CPU_TIME.load(Relaxed) {
+            true => kvik_sys::usage::cpu_time_ns() as i64 / 1000,
+            false => clock::unique_us(),
+        };
         let part = |n: i64| h.integer(n);
         return Some(h.tuple(&[
             part(t / 1_000_000_000_000),
@@ -321,7 +333,11 @@ fn tell_as(
         Tracee::Process(pid) => with(|s| s.tracers.get(&pid).copied()),
         Tracee::Port(port) => with(|s| s.ports.get(&port).map(|p| p.1)),
     };
-    let Some(tracer) = tracer else { return };
+    let hidden = |pid| table().get(pid, &pin()).is_some_and(|t| t.is_sensitive());
+    let Some(tracer) = tracer.filter(|_| !matches!(who, Tracee::Process(pid) if hidden(pid)))
+    else {
+        return;
+    };
     if flags != 0 && !post(tracer, who.term(), flags, tag, parts) {
         set(who, 0, None);
     }

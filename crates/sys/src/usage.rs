@@ -35,6 +35,14 @@ impl Usage {
     }
 }
 
+/// The processor time of this program, all threads together.
+pub fn cpu_time_ns() -> u64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `t` is written.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t) };
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
 /// From now on a descendant whose parent has ended is our child, so that [`reap`] counts it.
 pub fn adopt_orphans() -> Result<()> {
     // SAFETY: no memory is involved.

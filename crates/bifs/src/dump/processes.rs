@@ -179,6 +179,13 @@ enum Part {
     Stack,
 }
 
+/// What dumps say of one that runs.
+pub fn text_of(p: &Proc, own: bool) -> Vec<u8> {
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = describe(&mut text, p, own);
+    text
+}
 fn describe(out: &mut impl Write, p: &Proc, own: bool) -> Result<()> {
     describe_with(out, p, own, |out, part| match part {
         Part::Queue | Part::Dictionary => Ok(()),

@@ -1,6 +1,6 @@
 //! Itself, names, the dictionary, references, yielding, hibernation.
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvik_heap::roots::Root;
 use kvik_heap::Pins;
@@ -33,22 +33,33 @@ fn make_ref_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.make_ref())
 }
 
-static UNIQUE: AtomicI64 = AtomicI64::new(0);
-static MONOTONIC: AtomicI64 = AtomicI64::new(0);
+static UNIQUE: AtomicU64 = AtomicU64::new(0);
+/// The last one given out, counted from the first there is.
+static MONOTONIC: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Where integers begin that need not be positive: the least small one.
-const FIRST: i64 = kvik_term::word::SMALL_MIN;
+pub const FIRST_UNIQUE: i64 = kvik_term::word::SMALL_MIN;
 
-pub fn unique(monotonic: bool, positive: bool) -> i64 {
-    let counter = if monotonic { &MONOTONIC } else { &UNIQUE };
-    let n = counter.fetch_add(1, Ordering::Relaxed) + 1;
-    if positive {
-        n
-    } else {
-        FIRST + n
+pub fn monotonic_state() -> u64 {
+    MONOTONIC.load(Ordering::Relaxed)
+}
+pub fn set_monotonic_state(n: u64) {
+    MONOTONIC.store(n, Ordering::Relaxed);
+}
+
+/// A new unique integer.
+pub fn unique(h: &kvik_heap::Heap, monotonic: bool, positive: bool) -> Term<'_> {
+    let n = match monotonic {
+        true => MONOTONIC.fetch_add(1, Ordering::Relaxed).wrapping_add(1),
+        false => UNIQUE.fetch_add(1, Ordering::Relaxed),
+    };
+    let n = n as i128 + if positive { 1 } else { FIRST_UNIQUE as i128 };
+    match i64::try_from(n) {
+        Ok(n) => h.integer(n),
+        Err(_) => h.unsigned(n as u64),
     }
 }
 fn unique_integer_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.integer(unique(false, false)))
+    Ok(unique(&p.heap, false, false))
 }
 fn unique_integer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (mut monotonic, mut positive) = (false, false);
@@ -59,7 +70,7 @@ fn unique_integer_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             _ => return Err(p.badarg()),
         }
     }
-    Ok(p.heap.integer(unique(monotonic, positive)))
+    Ok(unique(&p.heap, monotonic, positive))
 }
 
 fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -166,8 +177,19 @@ fn group_leader_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.root(Root::GroupLeader))
 }
 fn hibernate_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let proper = a[2].list_to_vec().is_some();
-    if a[0].as_atom().is_none() || a[1].as_atom().is_none() || !proper {
+    /// OTP's x registers.
+    const MAX_ARGS: usize = 1024;
+    if a[0].as_atom().is_none() || a[1].as_atom().is_none() {
+        return Err(p.badarg());
+    }
+    let (mut rest, mut n) = (a[2], 0);
+    while let Some(c) = rest.as_cons() {
+        if n == MAX_ARGS {
+            return Err(p.system_limit());
+        }
+        (rest, n) = (c.tail(), n + 1);
+    }
+    if !rest.is_nil() {
         return Err(p.badarg());
     }
     Err(p.hibernate(a[0], a[1], a[2]))

@@ -4,6 +4,7 @@ use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::hooks::hooks;
 use kvik_proc::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
 use kvik_proc::process::flag;
+use kvik_proc::saved_calls::MAX_CALLS;
 use kvik_proc::{bif, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Term};
 
@@ -73,7 +74,7 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
     };
     match name {
         am::trap_exit => boolean(p, flag::TRAP_EXIT, v),
-        am::sensitive => boolean(p, flag::SENSITIVE, v),
+        am::sensitive => Some(p.set_sensitive(v.as_bool()?).into()),
         am::async_dist => boolean(p, flag::ASYNC_DIST, v),
         am::error_handler => {
             let new = v.as_atom()?;
@@ -109,12 +110,19 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
             Some(queue_data_atom(p.set_flag(flag::OFF_HEAP_QUEUE, off)).into())
         }
         am::save_calls => {
-            let n = v.as_usize().filter(|n| *n <= 10_000)?;
-            size(p, |x| std::mem::replace(&mut x.save_calls, n))
+            let n = v.as_usize().filter(|n| *n <= MAX_CALLS)?;
+            Some(p.heap.integer(save_calls(p, n) as i64))
         }
         am::monitor_nodes => monitor_nodes(p, v, Term::NIL),
         _ => None,
     }
+}
+/// Saves the last `n` calls. How many were saved before.
+fn save_calls(p: &Proc, n: usize) -> usize {
+    if n > 0 {
+        kvik_jit::breaks::notice_all_exports();
+    }
+    p.set_save_calls(n)
 }
 fn boolean<'h>(p: &'h Proc, f: u32, v: Term<'h>) -> Option<Term<'h>> {
     Some(p.set_flag(f, v.as_bool()?).into())
@@ -149,16 +157,15 @@ pub(super) fn queue_data_atom(off: bool) -> kvik_term::Atom {
 /// process, `badarg` for another flag or value.
 fn process_flag_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(pid) = super::local(a[0]) else { return Ok(am::badtype.into()) };
-    let new = a[2].as_usize().filter(|n| *n <= 10_000 && a[1] == am::save_calls);
-    let change = move |p: &Proc, n: usize| p.with_rare(|x| std::mem::replace(&mut x.save_calls, n));
+    let new = a[2].as_usize().filter(|n| *n <= MAX_CALLS && a[1] == am::save_calls);
     if pid == p.pid() {
         return Ok(match new {
-            Some(n) => p.heap.integer(change(p, n) as i64),
+            Some(n) => p.heap.integer(save_calls(p, n) as i64),
             None => am::badarg.into(),
         });
     }
     Err(super::ask(p, pid, move |p| match (p, new) {
-        (Some(p), Some(n)) => OwnedTerm::new(p.heap.integer(change(p, n) as i64)),
+        (Some(p), Some(n)) => OwnedTerm::new(p.heap.integer(save_calls(p, n) as i64)),
         (Some(_), None) => OwnedTerm::immediate(Term::atom(am::badarg)),
         (None, _) => OwnedTerm::immediate(Term::atom(am::badtype)),
     }))

@@ -83,6 +83,7 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
             mfa(h, Some((m, f, a as u32)))
         }
         am::status => status(p, own).into(),
+        am::message_queue_len if p.flag(flag::SENSITIVE) => Term::int(0),
         am::message_queue_len => number(p.message_count()),
         am::messages => messages(p, h),
         am::links => links(p, h),
@@ -90,7 +91,7 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         am::monitored_by => watchers(p, h),
         am::dictionary => {
             let copy = |pair: [Term<'_>; 2]| h.tuple(&pair.map(|t| h.copy(t)));
-            let all: Vec<Term<'h>> = if p.flag(flag::SENSITIVE) && !own {
+            let all: Vec<Term<'h>> = if p.flag(flag::SENSITIVE) {
                 Vec::new()
             } else {
                 p.dict_pairs().into_iter().map(copy).collect()
@@ -111,7 +112,7 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         am::suspending => suspending(p, h),
         am::trace => Term::int(0),
         am::sequential_trace_token => h.copy(p.heap.root(Root::SeqToken)),
-        am::last_calls => false.into(),
+        am::last_calls => p.last_calls(h),
         am::min_heap_size => number(p.rare(|x| x.min_heap_size).unwrap_or(233)),
         am::min_bin_vheap_size => number(p.rare(|x| x.min_bin_vheap_size).unwrap_or(46_422)),
         am::fullsweep_after => number(p.rare(|x| x.fullsweep_after).unwrap_or(65_535)),
@@ -123,6 +124,7 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         am::parent => p.parent_pid().unwrap_or(Term::atom(am::undefined)),
         am::catchlevel => Term::int(0),
         am::binary => binaries(p, h),
+        am::backtrace if p.flag(flag::SENSITIVE) => h.binary(&[]),
         am::backtrace => h.binary(&dump(p, own)),
         _ => return None,
     })

@@ -206,6 +206,9 @@ fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn show(p: &Proc) {
     use std::io::Write;
+    if p.flag(kvik_proc::process::flag::SENSITIVE) {
+        return;
+    }
     let (m, f, a) = p.initial_call();
     let line = format!(
         "=proc:<0.{}.{}>\nInitial call: {m:?}:{f:?}/{a}\nReductions: {}\n",

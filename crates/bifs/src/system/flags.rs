@@ -1,10 +1,9 @@
 //! `erlang:system_flag/2`, and the values it sets.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
-use std::sync::Mutex;
 
-use kvik_heap::OwnedTerm;
 use kvik_proc::limits::MaxHeap;
+use kvik_proc::logger::{self, SystemLogger};
 use kvik_proc::sched::meter;
 use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
@@ -51,14 +50,6 @@ pub fn trace_control_word() -> i64 {
 pub fn set_trace_control_word(n: i64) -> i64 {
     let word = NUMBERS.iter().find(|x| x.name == "trace_control_word");
     word.map_or(0, |w| w.value.swap(n, Relaxed))
-}
-
-/// Who gets log events of the system itself: a pid, `logger` or `undefined`.
-static LOGGER: Mutex<Option<OwnedTerm>> = Mutex::new(None);
-
-pub fn logger() -> OwnedTerm {
-    let l = LOGGER.lock().unwrap_or_else(|e| e.into_inner());
-    l.clone().unwrap_or_else(|| OwnedTerm::new(am::logger.into()))
 }
 
 static WALL_TIME: AtomicBool = AtomicBool::new(false);
@@ -192,12 +183,6 @@ fn set_max_heap<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
 }
 
 fn set_logger<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
-    let ok =
-        value.as_local_pid().is_some() || value.is_atom(am::logger) || value.is_atom(am::undefined);
-    if !ok {
-        return Err(p.badarg());
-    }
-    let old = logger();
-    *LOGGER.lock().unwrap_or_else(|e| e.into_inner()) = Some(OwnedTerm::new(value));
-    Ok(p.heap.copy(old.term()))
+    let new = SystemLogger::of(value).ok_or_else(|| p.badarg())?;
+    Ok(logger::set(new).term())
 }

@@ -209,7 +209,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             let tracer = kvik_proc::seq::tracer().map_or(Term::bool(false), |t| t.term());
             h.tuple(&[am::sequential_tracer.into(), tracer])
         }
-        "system_logger" => h.copy(flags::logger().term()),
+        "system_logger" => kvik_proc::logger::get().term(),
         "cpu_topology" => processors::cpu_topology(p, "used")?,
         "check_io" => super::check_io::check_io(p)?,
         "update_cpu_info" if processors::update() => atom(p, "changed")?,
@@ -236,6 +236,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "ethread_info" => ethread_info(p),
         "ethread_used_tse" => Term::int(0),
         "emu_args" => emu_args(p)?,
+        "procs" => return Err(super::procs::ask_all(p)),
         "dist" | "info" | "loaded" => {
             let text = dump::part(name).ok_or_else(|| p.badarg())?;
             h.binary(&text)

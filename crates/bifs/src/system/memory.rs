@@ -56,6 +56,10 @@ fn pair<'h>(p: &'h Proc, name: Term<'h>, n: usize) -> Term<'h> {
     p.heap.tuple(&[name, p.heap.integer(n as i64)])
 }
 fn memory_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    memory(p)
+}
+/// All figures.
+pub fn memory<'h>(p: &'h Proc) -> BifResult<'h> {
     let mut list = Vec::new();
     for (name, n) in items() {
         if let Ok(a) = Atom::intern(name) {

@@ -154,16 +154,28 @@ fn meta_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], tracer: Tracer, spec
 }
 
 /// Tells of the end of a call: its function, and a value.
-fn tell_end(p: &Proc, f: &Frame<'_>, tag: &str, value: &OwnedTerm, [meta, own]: [i64; 2]) {
+/// Copies the value only where it is told of: it may be large.
+fn tell_end(p: &Proc, f: &Frame<'_>, tag: &str, ended: &End<'_>, [meta, own]: [i64; 2]) {
     if let (true, Some(tracer)) = (f.ends & meta != 0, f.meta) {
-        trace::post(tracer, p.self_pid(), bit::TIMESTAMP, tag, |h| end_parts(h, f.mfa, value));
+        trace::post(tracer, p.self_pid(), bit::TIMESTAMP, tag, |h| ended.parts(h, f.mfa));
     }
     if f.ends & own != 0 && p.is_traced(bit::CALL) {
-        p.trace(tag, |h| end_parts(h, f.mfa, value));
+        p.trace(tag, |h| ended.parts(h, f.mfa));
     }
 }
-fn end_parts<'h>(h: &'h Heap, mfa: Mfa, value: &OwnedTerm) -> Vec<Term<'h>> {
-    vec![mfa_term(h, mfa), h.copy(value.term())]
+/// What a call ends with: a value, or an exception's class and reason.
+enum End<'h> {
+    Value(Term<'h>),
+    Exception(Atom, Term<'h>),
+}
+impl End<'_> {
+    fn parts<'m>(&self, h: &'m Heap, mfa: Mfa) -> Vec<Term<'m>> {
+        let value = match *self {
+            End::Value(t) => h.copy(t),
+            End::Exception(class, reason) => h.tuple(&[class.into(), h.copy(reason)]),
+        };
+        vec![mfa_term(h, mfa), value]
+    }
 }
 
 fn returned(p: &Proc, t: Term<'_>, value: Term<'_>, to: Option<Location>) {
@@ -171,8 +183,7 @@ fn returned(p: &Proc, t: Term<'_>, value: Term<'_>, to: Option<Location>) {
     if f.ends & end::TIME != 0 {
         time::returned(p, mfa_of(f.before));
     }
-    let value = OwnedTerm::new(value);
-    tell_end(p, &f, "return_from", &value, [end::META, end::RETURN | end::EXCEPTION]);
+    tell_end(p, &f, "return_from", &End::Value(value), [end::META, end::RETURN | end::EXCEPTION]);
     if f.ends & end::RETURN_TO != 0 {
         returned_to(p, to);
     }
@@ -189,8 +200,8 @@ fn returned_to(p: &Proc, to: Option<Location>) {
 }
 fn raised(p: &Proc, t: Term<'_>, class: Atom, value: Term<'_>) -> bool {
     let Some(f) = Frame::of(t) else { return false };
-    let pair = OwnedTerm::new(p.heap.tuple(&[class.into(), p.heap.copy(value)]));
-    tell_end(p, &f, "exception_from", &pair, [end::META_EXCEPTION, end::EXCEPTION]);
+    let ended = End::Exception(class, value);
+    tell_end(p, &f, "exception_from", &ended, [end::META_EXCEPTION, end::EXCEPTION]);
     if f.ends & end::TIME != 0 {
         time::returned(p, mfa_of(f.before));
     }

@@ -228,10 +228,8 @@ fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> u
             continue;
         }
         let export = kvik_code::find_export(i.name, r.function, r.arity);
+        // `apply` too is reached through its export alone.
         let bif = export.filter(|e| e.extra.load(Acquire) != 0);
-        if bif.is_some_and(|e| e.extra.load(Acquire) < 16) {
-            continue;
-        }
         let end = i.functions.get(k + 1).map_or(i.size as u32, |next| next.start);
         let entry = if bif.is_some() { None } else { breaks::entry_of(i, r, end) };
         if entry.is_none() && bif.is_none() {
@@ -452,6 +450,9 @@ fn set_default(o: &Orders) {
 /// A module was loaded (and can be called: it is watched as is asked for), or its code is gone.
 pub fn changed(name: Atom, ready: bool) {
     forget(name);
+    if ready {
+        breaks::notice_exports_of(name);
+    }
     let found = default().zip(module::current(name)).filter(|_| ready);
     let Some(((o, meta), i)) = found else { return };
     functions(&i, None, None, &Orders { meta: None, ..o.clone() });

@@ -1,6 +1,7 @@
 //! Calls that are watched, and their ends.
 
 use kvik_heap::Regs;
+use kvik_proc::saved_calls::Saved;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::{am, Export, Term};
@@ -56,6 +57,10 @@ fn error_handler(p: &Proc, regs: &Regs, f: Called) -> &'static Export {
 pub extern "sysv64" fn export(p: &Proc, regs: &Regs, _: *const u64, e: u64) -> u64 {
     // SAFETY: the address of an entry, which is never freed.
     let e: &'static Export = unsafe { &*(e as *const Export) };
+    match kvik_proc::saved_calls::on() {
+        true => p.save_call(Saved::Call(e.module, e.function, e.arity)),
+        false => breaks::notice_fewer_exports(),
+    }
     set_scratch(regs, 0, e as *const Export as u64);
     called(
         p,

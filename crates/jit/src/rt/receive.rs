@@ -1,6 +1,7 @@
 //! Sending and receiving.
 
 use kvik_heap::Regs;
+use kvik_proc::saved_calls::Saved;
 use kvik_proc::{Peek, Proc, Wait};
 use kvik_term::am;
 use kvik_term::word::{NONE, TAG_HEADER};
@@ -14,6 +15,9 @@ pub const LATER: u64 = TAG_HEADER;
 
 pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     let (to, m) = (arg(p, args, 0), arg(p, args, 1));
+    if kvik_proc::trace::on() {
+        p.save_call(Saved::Call(am::erlang, am::send, 2));
+    }
     match p.send(to, m) {
         Ok(m) => m.word(),
         Err(_) => super::call::badarg_in(p, am::send, &[to, m]),
@@ -60,6 +64,7 @@ pub extern "sysv64" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64
     if p.is_traced(kvik_proc::trace::bit::RECEIVE) {
         p.trace_receive(None, am::timeout.into());
     }
+    p.save_call(Saved::Timeout);
     p.timeout();
     0
 }

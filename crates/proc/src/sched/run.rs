@@ -211,10 +211,11 @@ impl Loop {
                     t.private_mut().drop_spare_mailbox();
                 }
                 if t.private().is_hibernating() {
-                    t.private_mut().heap.collect_to_fit();
+                    // One with messages goes on at once, with the heap it has.
                     if t.private().can_go_on() {
                         return self.l.queues.borrow_mut().push(t);
                     }
+                    t.private_mut().heap.collect_to_fit();
                 }
                 if t.private().has_chores() {
                     return self.l.queues.borrow_mut().push(t);

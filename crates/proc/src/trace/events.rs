@@ -43,6 +43,7 @@ impl Proc {
     /// What is left to do of a send while somebody is traced. `Ok`: it is done.
     #[cold]
     pub(crate) fn trace_send(&self, to: Term<'_>, m: Term<'_>) -> bool {
+        self.save_call(crate::saved_calls::Saved::Send);
         if self.is_traced(bit::SEND) {
             self.tell_send(to, m);
         }
@@ -135,9 +136,13 @@ impl Proc {
     }
     /// The function that a process is in that does not run right now.
     pub(crate) fn place<'h>(&self, h: &'h Heap) -> Term<'h> {
-        let stack = (crate::hooks::hooks().stacktrace)(self, h, false, 1);
+        let stack = (crate::hooks::hooks().stacktrace)(self, h, false, 2);
         let (m, f, a) = self.initial_call();
-        match stack.as_cons().and_then(|c| c.head().as_tuple_n::<4>()) {
+        let mut lines = stack.list().filter_map(|line| line.as_tuple_n::<4>());
+        // In OTP `yield/0` is no place to be in: its caller is.
+        let yields = |l: &[Term<'_>; 4]| l[0].is_atom(am::erlang) && l[1].is_atom(am::yield_);
+        let first = lines.next();
+        match first.filter(|l| !yields(l)).or_else(|| lines.next()) {
             Some([m, f, a, _]) => h.tuple(&[m, f, a]),
             None => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
         }

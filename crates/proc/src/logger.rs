@@ -1,0 +1,61 @@
+//! Who gets what the machine logs: `system_flag(system_logger, _)`.
+
+use std::sync::{Mutex, MutexGuard};
+
+use kvik_term::{am, Term};
+
+use crate::registry;
+use crate::trace::is_alive;
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum SystemLogger {
+    /// The process that is called `logger`.
+    Registered,
+    Process(u32),
+    /// Events are dropped.
+    Nobody,
+}
+
+impl SystemLogger {
+    pub fn of(t: Term<'_>) -> Option<SystemLogger> {
+        match t.as_local_pid() {
+            Some(pid) => Some(SystemLogger::Process(pid)),
+            None if t.is_atom(am::logger) => Some(SystemLogger::Registered),
+            None if t.is_atom(am::undefined) => Some(SystemLogger::Nobody),
+            None => None,
+        }
+    }
+    pub fn term(self) -> Term<'static> {
+        match self {
+            SystemLogger::Registered => am::logger.into(),
+            SystemLogger::Process(pid) => Term::local_pid(pid),
+            SystemLogger::Nobody => am::undefined.into(),
+        }
+    }
+}
+
+static LOGGER: Mutex<SystemLogger> = Mutex::new(SystemLogger::Registered);
+
+fn lock() -> MutexGuard<'static, SystemLogger> {
+    LOGGER.lock().unwrap_or_else(|e| e.into_inner())
+}
+/// Who was set last, even one that has ended since: only an event that finds nobody ends that.
+pub fn get() -> SystemLogger {
+    *lock()
+}
+/// Who it was before.
+pub fn set(new: SystemLogger) -> SystemLogger {
+    std::mem::replace(&mut *lock(), new)
+}
+/// The process that is told of an event; none: it is dropped.
+pub(crate) fn process() -> Option<u32> {
+    let mut l = lock();
+    if matches!(*l, SystemLogger::Process(pid) if !is_alive(pid)) {
+        *l = SystemLogger::Registered;
+    }
+    match *l {
+        SystemLogger::Registered => registry::whereis_process(am::logger),
+        SystemLogger::Process(pid) => Some(pid),
+        SystemLogger::Nobody => None,
+    }
+}

@@ -1,0 +1,107 @@
+//! `process_flag(save_calls, N)`: a process keeps its last calls of functions through exports, and
+//! that it sent, received, or waited long enough.
+//!
+//! Calls are noticed in native code (`kvik_jit::breaks`): while any process saves calls, all exports
+//! lead there. Such a process looks at messages as lent ones, so that native code asks the mailbox
+//! to take each.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use kvik_heap::Heap;
+use kvik_term::{am, Atom, Term};
+
+use crate::process::flag;
+use crate::{trace, Proc};
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Saved {
+    Call(Atom, Atom, u32),
+    Send,
+    Receive,
+    Timeout,
+}
+
+impl Saved {
+    fn term(self, h: &Heap) -> Term<'_> {
+        match self {
+            Saved::Call(m, f, a) => h.tuple(&[m.into(), f.into(), Term::int(a as i32)]),
+            Saved::Send => am::send.into(),
+            Saved::Receive => am::receive.into(),
+            Saved::Timeout => am::timeout.into(),
+        }
+    }
+}
+
+/// The last calls of a process, the oldest first.
+pub struct SavedCalls {
+    most: usize,
+    calls: VecDeque<Saved>,
+}
+
+/// The most that may be asked for.
+pub const MAX_CALLS: usize = 10_000;
+
+/// Processes that save calls.
+static SAVERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Does any process save calls?
+#[inline]
+pub fn on() -> bool {
+    SAVERS.load(Relaxed) != 0
+}
+
+impl Proc {
+    /// From now on it saves so many calls, or none. How many it saved before.
+    pub fn set_save_calls(&self, most: usize) -> usize {
+        let new = (most > 0).then(|| Box::new(SavedCalls { most, calls: VecDeque::new() }));
+        let old = self.with_rare(|x| std::mem::replace(&mut x.saved_calls, new));
+        let saved = self.set_flag(flag::SAVES_CALLS, most > 0);
+        if saved != (most > 0) {
+            // A message that is on the heap already is taken without being noticed.
+            self.shelve();
+            match saved {
+                true => SAVERS.fetch_sub(1, Relaxed),
+                false => SAVERS.fetch_add(1, Relaxed),
+            };
+            trace::settle();
+        }
+        old.map_or(0, |o| o.most)
+    }
+    /// It ends.
+    pub(crate) fn forget_saved_calls(&self) {
+        if self.set_flag(flag::SAVES_CALLS, false) {
+            SAVERS.fetch_sub(1, Relaxed);
+            trace::settle();
+        }
+    }
+    /// Notes a call, if it saves calls and is not sensitive.
+    #[inline]
+    pub fn save_call(&self, call: Saved) {
+        if self.flag(flag::SAVES_CALLS) {
+            self.note_call(call);
+        }
+    }
+    #[cold]
+    fn note_call(&self, call: Saved) {
+        if self.flag(flag::SENSITIVE) {
+            return;
+        }
+        self.with_rare(|x| {
+            if let Some(s) = &mut x.saved_calls {
+                if s.calls.len() == s.most {
+                    s.calls.pop_front();
+                }
+                s.calls.push_back(call);
+            }
+        });
+    }
+    /// `process_info(Pid, last_calls)`.
+    pub fn last_calls<'h>(&self, h: &'h Heap) -> Term<'h> {
+        let all = self.rare(|x| {
+            let calls = &x.saved_calls.as_ref()?.calls;
+            Some(calls.iter().map(|c| c.term(h)).collect::<Vec<_>>())
+        });
+        all.flatten().map_or(Term::bool(false), |all| h.list(&all))
+    }
+}
