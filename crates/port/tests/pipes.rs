@@ -82,9 +82,10 @@ fn errors_and_owners() {
     p.monitor(6, [1, 2, 3], None);
     p.command(4, b"to five", false);
     assert_eq!(get(5, 1), ["{P,{data,\"to five\"}}"]);
-    p.exit(9, false, kvik_term::am::normal.into());
+    // Over a link `normal` is ignored but from the owner; by exit/2 anybody closes the port.
+    p.exit(9, true, kvik_term::am::normal.into());
     assert!(p.is_open());
-    p.exit(5, false, kvik_term::am::normal.into());
+    p.exit(9, false, kvik_term::am::normal.into());
     assert!(!p.is_open());
     assert_eq!(get(4, 1), ["EXIT normal"]);
     assert_eq!(get(6, 1), ["DOWN normal"]);
