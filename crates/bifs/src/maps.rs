@@ -3,7 +3,7 @@
 use kvik_heap::map_build::MapBuilder;
 use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::map::{child, Child, Node};
+use kvik_term::map::{child, Child, Node, LEVELS};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{am, map, Map, Term, View};
 
@@ -224,12 +224,15 @@ struct Walk<'h> {
 }
 
 impl<'h> Walk<'h> {
-    /// From where a path leads: four bits a level, lowest first.
+    /// From where a path leads: four bits a level, lowest first; of a collision node 64.
     fn start(m: Map<'h>, path: &[u64]) -> Option<Walk<'h>> {
         let (mut node, mut stack) = (m.root()?, Vec::new());
         for level in 0.. {
             let digit = path.get(level / 16).copied().unwrap_or(0);
-            let at = (digit >> (4 * (level % 16)) & 15) as usize;
+            let at = match level == LEVELS as usize {
+                true => digit as usize,
+                false => (digit >> (4 * (level % 16)) & 15) as usize,
+            };
             match child(*node.children.get(at)?) {
                 Child::Leaf(..) => {
                     stack.push((node, at));

@@ -128,34 +128,36 @@ fn clause_keeps_key(head: Term<'_>, body: Term<'_>, keypos: usize) -> Option<boo
 }
 
 /// Does an expression always make what a pattern matched?
-fn makes_same(a: Term<'_>, b: Term<'_>, constant: bool) -> bool {
-    if let Some(y) = b.as_cons() {
-        return a.as_cons().is_some_and(|x| {
-            makes_same(x.head(), y.head(), constant) && makes_same(x.tail(), y.tail(), constant)
-        });
-    }
-    if let Some(t) = b.as_tuple() {
-        let mut t = t;
-        if !constant {
-            match *t.elements() {
-                [inner] if inner.as_tuple().is_some() => match inner.as_tuple() {
-                    Some(u) => t = u,
-                    None => return false,
-                },
-                [c, inner] if c.is_atom(am::const_) => return makes_same(a, inner, true),
-                _ => return false,
-            }
-        }
-        return a.as_tuple().is_some_and(|x| {
-            x.len() == t.len()
-                && x.elements().iter().zip(t.elements()).all(|(a, b)| makes_same(*a, *b, constant))
-        });
-    }
-    if b.as_map().is_some() {
-        return false;
-    }
+fn makes_same(pattern: Term<'_>, made: Term<'_>, constant: bool) -> bool {
     let special = [am::underscore, am::dollar_dollar, am::dollar_underscore];
-    order::same(a, b)
-        && !special.iter().any(|s| a.is_atom(*s))
-        && !(constant && order::variable(a).is_some())
+    let mut todo = vec![(pattern, made, constant)];
+    while let Some((a, b, constant)) = todo.pop() {
+        if let Some(y) = b.as_cons() {
+            let Some(x) = a.as_cons() else { return false };
+            todo.extend([(x.tail(), y.tail(), constant), (x.head(), y.head(), constant)]);
+        } else if let Some(mut t) = b.as_tuple() {
+            if !constant {
+                match *t.elements() {
+                    [c, inner] if c.is_atom(am::const_) => {
+                        todo.push((a, inner, true));
+                        continue;
+                    }
+                    [inner] => match inner.as_tuple() {
+                        Some(u) => t = u,
+                        None => return false,
+                    },
+                    _ => return false,
+                }
+            }
+            let Some(x) = a.as_tuple().filter(|x| x.len() == t.len()) else { return false };
+            todo.extend(x.elements().iter().zip(t.elements()).map(|(a, b)| (*a, *b, constant)));
+        } else if b.as_map().is_some()
+            || !order::same(a, b)
+            || special.iter().any(|s| a.is_atom(*s))
+            || (constant && order::variable(a).is_some())
+        {
+            return false;
+        }
+    }
+    true
 }

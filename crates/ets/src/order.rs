@@ -73,31 +73,24 @@ pub fn has_wild(t: Term<'_>) -> bool {
 /// Compares a pattern with a key as far as the pattern is bound: from the first variable on
 /// everything is equal.
 pub fn partial(pattern: Term<'_>, key: Term<'_>) -> Ordering {
-    go(pattern, key).unwrap_or(Ordering::Equal)
-}
-
-/// `None` where a variable was met.
-fn go(mut a: Term<'_>, mut b: Term<'_>) -> Option<Ordering> {
-    loop {
+    let mut todo = vec![(pattern, key)];
+    while let Some((a, b)) = todo.pop() {
         if wild(a).is_some() {
-            return None;
+            break;
         }
         match (a.view(), b.view()) {
-            (View::Cons(x), View::Cons(y)) => match go(x.head(), y.head())? {
-                Ordering::Equal => (a, b) = (x.tail(), y.tail()),
-                o => return Some(o),
-            },
-            (View::Tuple(x), View::Tuple(y)) if x.len() == y.len() => {
-                for (p, k) in x.elements().iter().zip(y.elements()) {
-                    match go(*p, *k)? {
-                        Ordering::Equal => {}
-                        o => return Some(o),
-                    }
-                }
-                return Some(Ordering::Equal);
+            (View::Cons(x), View::Cons(y)) => {
+                todo.extend([(x.tail(), y.tail()), (x.head(), y.head())]);
             }
-            (View::Map(_), View::Map(_)) if has_wild(a) => return None,
-            _ => return Some(order(a, b)),
+            (View::Tuple(x), View::Tuple(y)) if x.len() == y.len() => {
+                todo.extend(x.elements().iter().copied().zip(y.elements().iter().copied()).rev());
+            }
+            (View::Map(_), View::Map(_)) if has_wild(a) => break,
+            _ => match order(a, b) {
+                Ordering::Equal => {}
+                o => return o,
+            },
         }
     }
+    Ordering::Equal
 }

@@ -23,6 +23,8 @@ pub mod limit;
 pub mod literal;
 pub mod map;
 pub mod map_build;
+#[cfg(test)]
+mod map_tests;
 pub mod meter;
 pub mod pairs;
 pub mod pin;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use kvik_term::map::{self, child, Child, Node, Path};
+use kvik_term::map::{self, child, Child, Node, Path, COLLISION};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{cmp, Map, Term, Tuple};
 
@@ -75,6 +75,11 @@ impl Heap {
         leaves: &mut [(Path<'h>, Term<'h>)],
         root_of: Option<usize>,
     ) -> Term<'h> {
+        if leaves.first().is_some_and(|l| l.0.is_collision()) {
+            leaves.sort_unstable_by(|a, b| cmp::compare_exact(a.0.key(), b.0.key()));
+            let cells: Vec<_> = leaves.iter().map(|l| l.1).collect();
+            return self.hamt_node(COLLISION, root_of, &[&cells]);
+        }
         leaves.sort_unstable_by_key(|l| l.0.index());
         let (mut bitmap, mut children, mut n) = (0, [Term::NIL; WIDTH], 0);
         for group in leaves.chunk_by_mut(|a, b| a.0.index() == b.0.index()) {
@@ -218,13 +223,12 @@ impl Heap {
         put: &Put<'h>,
         root_of: Option<usize>,
     ) -> Option<(Term<'h>, bool)> {
-        let index = path.index();
-        let (place, there) = n.place(index);
+        let (place, there, bit) = place(n, path);
         let all = n.children;
         if !there {
             let children = [&all[..place], &[put.leaf], &all[place..]];
             let root_of = root_of.map(|keys| keys + 1);
-            return Some((self.hamt_node(n.bitmap | 1 << index, root_of, &children), true));
+            return Some((self.hamt_node(n.bitmap | bit, root_of, &children), true));
         }
         let (new, added) = match child(all[place]) {
             Child::Leaf(k, v) if cmp::eq_exact(k, put.key) => {
@@ -280,7 +284,7 @@ impl Heap {
         path: Path<'h>,
         root_of: Option<usize>,
     ) -> Option<Term<'h>> {
-        let (place, _) = n.place(path.index());
+        let (place, _, bit) = place(n, path);
         let all = n.children;
         let rest = match child(all[place]) {
             Child::Leaf(..) => None,
@@ -292,20 +296,28 @@ impl Heap {
                 let other = if place == 0 { *b } else { *a };
                 match child(other) {
                     Child::Leaf(..) => Some(other),
-                    Child::Node(_) => {
-                        Some(self.hamt_node(n.bitmap & !(1 << path.index()), None, &[&[other]]))
-                    }
+                    Child::Node(_) => Some(self.hamt_node(n.bitmap & !bit, None, &[&[other]])),
                 }
             }
             (None, _) => {
                 let children = [&all[..place], &all[place + 1..]];
-                Some(self.hamt_node(n.bitmap & !(1 << path.index()), root_of, &children))
+                Some(self.hamt_node(n.bitmap & !bit, root_of, &children))
             }
             // The only child of an inner node has become a leaf.
             (Some(only), [_]) if root_of.is_none() && only.as_cons().is_some() => Some(only),
             (Some(new), _) => Some(self.with_child(n, place, new, root_of)),
         }
     }
+}
+
+/// Where in a node the child on a path is or would have to go, whether it is there, and its bit.
+fn place(n: Node<'_>, path: Path<'_>) -> (usize, bool, u32) {
+    if path.is_collision() {
+        let place = n.place_in_collision(path.key());
+        return (place.unwrap_or_else(|before| before), place.is_ok(), 0);
+    }
+    let (place, there) = n.place(path.index());
+    (place, there, 1 << path.index())
 }
 
 #[cfg(test)]

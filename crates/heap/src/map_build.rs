@@ -122,15 +122,16 @@ fn packed<'h>(all: &[Option<Term<'h>>]) -> (u32, Vec<Term<'h>>) {
 fn unique(mut b: Bucket<'_>) -> Bucket<'_> {
     b.sort_by_key(|(path, _)| path.hash());
     let mut out: Bucket<'_> = Vec::with_capacity(b.len());
-    for (path, pair) in b {
-        let same = out
-            .iter_mut()
-            .rev()
-            .take_while(|(other, _)| other.hash() == path.hash())
-            .find(|(_, (key, _))| cmp::eq_exact(*key, pair.0));
-        match same {
-            Some((_, old)) => *old = pair,
-            None => out.push((path, pair)),
+    for group in b.chunk_by_mut(|(p, _), (q, _)| p.hash() == q.hash()) {
+        if group.len() > 1 {
+            // Stable: of equal keys the last one counts.
+            group.sort_by(|(_, p), (_, q)| cmp::compare_exact(p.0, q.0));
+        }
+        for (i, (path, pair)) in group.iter().enumerate() {
+            let later = group.get(i + 1);
+            if !later.is_some_and(|(_, next)| cmp::eq_exact(next.0, pair.0)) {
+                out.push((*path, *pair));
+            }
         }
     }
     out

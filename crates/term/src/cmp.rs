@@ -2,13 +2,15 @@
 //!
 //! number < atom < reference < fun < port < pid < tuple < map < nil < list < bit string. `==` and
 //! the order compare integers and floats by value; `=:=` does not, and neither do the keys of maps,
-//! where an integer comes before any float. Nothing here recurses on lists or tuples.
+//! where an integer comes before any float. No walk recurses: what is left to compare stands on a
+//! [`Stack`], and so do the sorts of large maps whose keys have parts themselves ([`KeySorts`]).
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 
+use crate::merge_sort::MergeSort;
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
-use crate::{map, Big, Fun, Pid, Port, Ref, Term, Tuple, View};
+use crate::{map, Big, Fun, Map, Pid, Port, Ref, Term, Tuple, View};
 
 /// How two numbers of different kinds compare.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -120,7 +122,38 @@ fn rank(v: &View<'_>) -> u8 {
     }
 }
 
-type Todo<'a, 'b> = Stack<(Term<'a>, Term<'b>, Mode)>;
+/// Pairs of terms still to be compared, first differences first. `None`: what stands above is one
+/// comparison of the innermost sort, which goes on with its result.
+type Todo<'a> = Stack<Option<(Term<'a>, Term<'a>, Mode)>>;
+
+/// The keys of two large maps on their way to being sorted.
+struct KeySorts<'a> {
+    x: MergeSort<'a>,
+    y: MergeSort<'a>,
+    /// How the values compare.
+    mode: Mode,
+}
+
+impl<'a> KeySorts<'a> {
+    /// Goes on, with the result of the comparison it asked for before. Which keys to compare next.
+    fn run(&mut self, result: Option<Ordering>) -> Option<(Term<'a>, Term<'a>)> {
+        let result = &mut { result };
+        self.x.run(result, key_order).or_else(|| self.y.run(result, key_order))
+    }
+    /// All keys in order first, then the values in the order of the keys.
+    fn finish(self, todo: &mut Todo<'a>) {
+        let both = || self.x.pairs().iter().zip(self.y.pairs()).rev();
+        todo.extend(both().map(|(p, q)| Some((p.1, q.1, self.mode))));
+        todo.extend(both().map(|(p, q)| Some((p.0, q.0, Mode::Exact))));
+    }
+}
+/// The order of two keys where one has no parts.
+fn key_order(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
+    match a.same(b) {
+        true => Some(Equal),
+        false => (is_leaf(a) || is_leaf(b)).then(|| leaf_order(a, b, Mode::Exact)),
+    }
+}
 
 /// The order of terms that are different words and of which one has no parts.
 #[inline(always)]
@@ -131,27 +164,49 @@ fn leaf_order(a: Term<'_>, b: Term<'_>, mode: Mode) -> Ordering {
     }
 }
 
-fn run<'a, 'b>(a: Term<'a>, b: Term<'b>, mode: Mode) -> Ordering {
-    let mut todo: Todo<'a, 'b> = Stack::new();
+fn run<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> Ordering {
+    let (mut todo, mut sorts): (Todo<'a>, Vec<KeySorts<'a>>) = (Stack::new(), Vec::new());
     let (mut a, mut b, mut mode) = (a, b, mode);
     loop {
-        let o = if a.same(b) { Equal } else { step(&mut a, &mut b, mode, &mut todo) };
-        if o != Equal {
-            return o;
+        let mut o = Equal;
+        if !a.same(b) {
+            o = step(&mut a, &mut b, mode, &mut todo, &mut sorts);
         }
-        match todo.pop() {
-            Some(next) => (a, b, mode) = next,
-            None => return Equal,
-        }
+        (a, b, mode) = loop {
+            if o == Equal {
+                match todo.pop() {
+                    Some(Some(next)) => break next,
+                    Some(None) => {}
+                    None => return Equal,
+                }
+            } else {
+                if sorts.is_empty() {
+                    return o;
+                }
+                // The rest of this comparison of the sort's does not matter.
+                while todo.pop().flatten().is_some() {}
+            }
+            let Some(mut sort) = sorts.pop() else { return o };
+            match sort.run(Some(o)) {
+                Some((p, q)) => {
+                    sorts.push(sort);
+                    todo.push(None);
+                    break (p, q, Mode::Exact);
+                }
+                None => sort.finish(&mut todo),
+            }
+            o = Equal;
+        };
     }
 }
 
 /// Compares what two terms show by themselves and notes their parts. Walks lists at once.
-fn step<'a, 'b>(
+fn step<'a>(
     a: &mut Term<'a>,
-    b: &mut Term<'b>,
+    b: &mut Term<'a>,
     mode: Mode,
-    todo: &mut Todo<'a, 'b>,
+    todo: &mut Todo<'a>,
+    sorts: &mut Vec<KeySorts<'a>>,
 ) -> Ordering {
     loop {
         let (x, y) = (a.view(), b.view());
@@ -160,9 +215,9 @@ fn step<'a, 'b>(
                 let (h, k) = (x.head(), y.head());
                 if !h.same(k) {
                     if !is_leaf(h) && !is_leaf(k) {
-                        todo.push((x.tail(), y.tail(), mode));
-                        todo.push((h, k, mode));
-                        return Equal;
+                        todo.push(Some((x.tail(), y.tail(), mode)));
+                        (*a, *b) = (h, k);
+                        continue;
                     }
                     let o = leaf_order(h, k, mode);
                     if o != Equal {
@@ -190,7 +245,7 @@ fn step<'a, 'b>(
                     None => Equal,
                     Some(Err(o)) => o,
                     Some(Ok(inner)) => {
-                        todo.extend(parts.rev().map(|(p, q)| (*p, *q, mode)));
+                        todo.extend(parts.rev().map(|(p, q)| Some((*p, *q, mode))));
                         (*a, *b) = inner;
                         continue;
                     }
@@ -199,7 +254,7 @@ fn step<'a, 'b>(
             (View::Map(x), View::Map(y)) => {
                 let o = x.len().cmp(&y.len());
                 if o == Equal {
-                    maps(x, y, mode, todo);
+                    maps(x, y, mode, todo, sorts);
                 }
                 o
             }
@@ -215,22 +270,39 @@ fn is_leaf(t: Term<'_>) -> bool {
         || !matches!(t.view(), View::Cons(_) | View::Tuple(_) | View::Map(_) | View::Fun(_))
 }
 
-fn push_all<'a, 'b>(x: &[Term<'a>], y: &[Term<'b>], mode: Mode, todo: &mut Todo<'a, 'b>) {
-    todo.extend(x.iter().zip(y).rev().map(|(a, b)| (*a, *b, mode)));
+fn push_all<'a>(x: &[Term<'a>], y: &[Term<'a>], mode: Mode, todo: &mut Todo<'a>) {
+    todo.extend(x.iter().zip(y).rev().map(|(a, b)| Some((*a, *b, mode))));
 }
 
 /// Maps of one size: all keys in order first, then the values in the order of the keys.
-fn maps<'a, 'b>(x: crate::Map<'a>, y: crate::Map<'b>, mode: Mode, todo: &mut Todo<'a, 'b>) {
-    let (x, y) = (map::sorted_pairs(x), map::sorted_pairs(y));
-    todo.extend(x.iter().zip(&y).rev().map(|(a, b)| (a.1, b.1, mode)));
-    todo.extend(x.iter().zip(&y).rev().map(|(a, b)| (a.0, b.0, Mode::Exact)));
+fn maps<'a>(
+    x: Map<'a>,
+    y: Map<'a>,
+    mode: Mode,
+    todo: &mut Todo<'a>,
+    sorts: &mut Vec<KeySorts<'a>>,
+) {
+    if let (Some((keys, values)), Some((others, theirs))) = (x.flat(), y.flat()) {
+        push_all(values, theirs, mode, todo);
+        return push_all(keys, others, Mode::Exact, todo);
+    }
+    let by_key = |m| MergeSort::new(map::iter(m).collect());
+    let mut sort = KeySorts { x: by_key(x), y: by_key(y), mode };
+    match sort.run(None) {
+        None => sort.finish(todo),
+        Some((p, q)) => {
+            sorts.push(sort);
+            todo.push(None);
+            todo.push(Some((p, q, Mode::Exact)));
+        }
+    }
 }
 
-fn funs<'a, 'b>(x: Fun<'a>, y: Fun<'b>, mode: Mode, todo: &mut Todo<'a, 'b>) -> Ordering {
+fn funs<'a>(x: Fun<'a>, y: Fun<'a>, mode: Mode, todo: &mut Todo<'a>) -> Ordering {
     match (x.entry(), y.entry(), x.export(), y.export()) {
         (Some(f), Some(g), ..) => {
             let o = (f.module.name().cmp(g.module.name()))
-                .then(f.old_index.cmp(&g.old_index))
+                .then(f.index.cmp(&g.index))
                 .then(f.old_uniq.cmp(&g.old_uniq))
                 .then(x.env().len().cmp(&y.env().len()));
             if o == Equal {
@@ -416,7 +488,7 @@ fn refs(x: Ref<'_>, y: Ref<'_>) -> Ordering {
 /// Equality, without the order of things.
 fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
     let mut todo = Stack::new();
-    let (mut a, mut b) = (a, b);
+    let (mut a, mut b, mut mode) = (a, b, mode);
     loop {
         if !a.same(b) {
             match (a.view(), b.view()) {
@@ -429,7 +501,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                                 return false;
                             }
                         } else {
-                            todo.push((a, b));
+                            todo.push((a, b, mode));
                             (a, b) = (h, k);
                         }
                     }
@@ -449,7 +521,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                                 return false;
                             }
                         } else if let Some(before) = inner.replace((*p, *q)) {
-                            todo.push(before);
+                            todo.push((before.0, before.1, mode));
                         }
                     }
                     if let Some(next) = inner {
@@ -458,7 +530,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                     }
                 }
                 (View::Map(x), View::Map(y)) => {
-                    if x.len() != y.len() || !same_pairs(x, y, &mut todo) {
+                    if !same_maps(x, y, mode, &mut todo) {
                         return false;
                     }
                 }
@@ -467,7 +539,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                     if funs(x, y, mode, &mut parts) != Equal {
                         return false;
                     }
-                    todo.extend(std::iter::from_fn(|| parts.pop()).map(|p| (p.0, p.1)));
+                    todo.extend(std::iter::from_fn(|| parts.pop()).flatten());
                 }
                 (x, y) => {
                     if !same_leaves(x, y, mode) {
@@ -477,7 +549,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
             }
         }
         match todo.pop() {
-            Some(next) => (a, b) = next,
+            Some(next) => (a, b, mode) = next,
             None => return true,
         }
     }
@@ -495,18 +567,48 @@ fn same_leaves(x: View<'_>, y: View<'_>, mode: Mode) -> bool {
     }
 }
 
-/// Maps of one size with the same keys; notes the values.
-fn same_pairs<'a>(
-    x: crate::Map<'a>,
-    y: crate::Map<'a>,
-    todo: &mut Stack<(Term<'a>, Term<'a>)>,
-) -> bool {
-    for (k, v) in map::iter(x) {
-        match map::get(y, k) {
-            Some(w) if v.same(w) => {}
-            Some(w) => todo.push((v, w)),
-            None => return false,
-        }
+type Unequal<'a> = Stack<(Term<'a>, Term<'a>, Mode)>;
+
+/// Equality of two terms as far as it shows at once; notes those that have parts.
+#[inline]
+fn same_part<'a>(a: Term<'a>, b: Term<'a>, mode: Mode, todo: &mut Unequal<'a>) -> bool {
+    if a.same(b) {
+        return true;
     }
+    if is_leaf(a) || is_leaf(b) {
+        return same_leaves(a.view(), b.view(), mode);
+    }
+    todo.push((a, b, mode));
     true
+}
+
+/// Maps, or nodes within large maps. The same keys make the same tree, so no key is looked up.
+fn same_maps<'a>(x: Map<'a>, y: Map<'a>, mode: Mode, todo: &mut Unequal<'a>) -> bool {
+    let (Some(n), Some(m)) = (x.node(), y.node()) else { return same_flat(x, y, mode, todo) };
+    // The first word after a node's header is a root's size, or a child.
+    n.bitmap == m.bitmap
+        && n.children.len() == m.children.len()
+        && x.is_node() == y.is_node()
+        && n.children.iter().zip(m.children).filter(|(c, d)| !c.same(**d)).all(|(c, d)| {
+            match (c.as_cons(), d.as_cons()) {
+                (Some(c), Some(d)) => {
+                    same_part(c.head(), d.head(), Mode::Exact, todo)
+                        && same_part(c.tail(), d.tail(), mode, todo)
+                }
+                (None, None) => {
+                    todo.push((*c, *d, mode));
+                    true
+                }
+                _ => false,
+            }
+        })
+}
+fn same_flat<'a>(x: Map<'a>, y: Map<'a>, mode: Mode, todo: &mut Unequal<'a>) -> bool {
+    let (Some((keys, values)), Some((others, theirs))) = (x.flat(), y.flat()) else { return false };
+    let mut same = |a: &[Term<'a>], b: &[Term<'a>], mode| {
+        a.iter().zip(b).all(|(p, q)| same_part(*p, *q, mode, todo))
+    };
+    keys.len() == others.len()
+        && (std::ptr::eq(keys, others) || same(keys, others, Mode::Exact))
+        && same(values, theirs, mode)
 }

@@ -3,9 +3,10 @@
 //! their keys in OTP's order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids
 //! hash by their number here, which is another than there.
 
+use crate::map::{child, Child};
 use crate::stack::Stack;
 use crate::word::*;
-use crate::{map, Bits, Fun, Ref, Term, View};
+use crate::{Bits, Fun, Map, Ref, Term, View};
 
 const K: u32 = 0x9e37_79b9;
 const SALT: u32 = 3_432_918_353;
@@ -80,6 +81,10 @@ fn mark(hash: u32, k: u32) -> u32 {
 enum Task<'h> {
     Term(Term<'h>),
     Cdr,
+    /// The pairs of a flat map from this one on.
+    Flat(Map<'h>, usize),
+    /// The rest of a large map's node.
+    Children(&'h [Term<'h>]),
 }
 
 /// The hash of a map's key at a level of the tree (the salt changes every eight levels).
@@ -97,7 +102,43 @@ fn of_object(t: Term<'_>, salt: u32) -> u32 {
         hash = match task {
             Task::Cdr => mark(hash, k(18)),
             Task::Term(t) => one(t, hash, &mut todo),
+            Task::Flat(m, i) => flat(m, i, hash, &mut todo),
+            Task::Children(c) => children(c, hash, &mut todo),
         };
+    }
+    hash
+}
+
+/// A flat map's pairs up to the first that has parts.
+fn flat<'h>(m: Map<'h>, i: usize, mut hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
+    let Some((keys, values)) = m.flat() else { return hash };
+    for (i, (key, value)) in keys.iter().zip(values).enumerate().skip(i) {
+        if !key.is_immediate() || !value.is_immediate() {
+            todo.extend([Task::Flat(m, i + 1), Task::Term(*value)].into_iter());
+            return one(*key, hash, todo);
+        }
+        hash = immediate(*value, immediate(*key, hash));
+    }
+    hash
+}
+/// A node's cells up to the first that has parts, or a further node.
+fn children<'h>(all: &'h [Term<'h>], mut hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
+    let mut rest = all;
+    while let Some((first, more)) = rest.split_first() {
+        rest = more;
+        match child(*first) {
+            Child::Node(n) => {
+                todo.extend([Task::Children(rest), Task::Children(n.children)].into_iter());
+                return hash;
+            }
+            Child::Leaf(key, value) if key.is_immediate() && value.is_immediate() => {
+                hash = immediate(value, immediate(key, hash));
+            }
+            Child::Leaf(key, value) => {
+                todo.extend([Task::Children(rest), Task::Term(value)].into_iter());
+                return one(key, hash, todo);
+            }
+        }
     }
     hash
 }
@@ -125,8 +166,10 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
             hash
         }
         View::Map(m) => {
-            let pairs: Vec<_> = map::iter(m).collect();
-            todo.extend(pairs.iter().rev().flat_map(|(key, v)| [Task::Term(*v), Task::Term(*key)]));
+            todo.push(match m.node() {
+                Some(root) => Task::Children(root.children),
+                None => Task::Flat(m, 0),
+            });
             two(hash, m.len() as u32, 0, k(16))
         }
         View::Bits(b) => bits(b, hash),
@@ -144,17 +187,22 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
             two(two(hash, n[0], 0, k(7)), n[1], n[2], k(8))
         }
         View::Ref(Ref::External(e)) => {
-            e.ref_numbers().iter().fold(node(e, hash), |h, n| two(h, *n, 0, k(7)))
+            // Two that differ in zeros at their ends are equal.
+            let numbers = e.ref_numbers();
+            let used = numbers.iter().rposition(|n| *n != 0).map_or(0, |last| last + 1);
+            numbers[..used].iter().fold(node(e, hash), |h, n| two(h, *n, 0, k(7)))
         }
-        View::Pid(crate::Pid::External(e)) | View::Port(crate::Port::External(e)) => {
+        View::Pid(crate::Pid::External(e)) => {
             two(node(e, hash), e.data() as u32, (e.data() >> 32) as u32, k(5))
+        }
+        View::Port(crate::Port::External(e)) => {
+            two(node(e, hash), e.data() as u32, (e.data() >> 32) as u32, k(6))
         }
         _ => hash,
     }
 }
 
-/// Whose a pid, port or reference is. Two nodes, or two lives of one, give the same numbers; keys
-/// that are not equal must differ in their hash at some level.
+/// Whose a pid, port or reference is: two nodes, or two lives of one, give the same numbers.
 fn node(e: crate::Ext<'_>, hash: u32) -> u32 {
     two(hash, e.node().index(), e.creation(), k(5))
 }

@@ -4,7 +4,11 @@
 //! the values. A larger one is a tree of 16-way nodes, indexed by four bits of the key's hash a
 //! level, lowest first; after eight levels the hash is made anew with another salt. A node's own
 //! header bits say which of its 16 children it has ([`ROOT`] marks the root, whose first word is
-//! the number of keys); a child is a list cell `[Key | Value]` or a further node.
+//! the number of keys); a child is a list cell `[Key | Value]` or a further node. Keys whose hashes
+//! are the same on all [`LEVELS`] levels end in a collision node ([`COLLISION`]), which has any
+//! number of cells in the order of their keys.
+
+use std::cmp::Ordering;
 
 use crate::cmp;
 use crate::hash;
@@ -13,6 +17,11 @@ use crate::{Map, Term, Tuple};
 
 /// In a node's own header bits: this is the root.
 pub const ROOT: u32 = 1 << 16;
+
+/// In a node's own header bits: its children are the cells of keys whose hashes are the same.
+pub const COLLISION: u32 = 1 << 17;
+/// Levels of nodes that go by hashes, of four salts: no keys but those made to it go further.
+pub const LEVELS: u32 = 32;
 
 /// Where a key is looked for: its hash, level by level.
 #[derive(Copy, Clone)]
@@ -42,18 +51,31 @@ impl<'h> Path<'h> {
     #[inline]
     pub fn down(self) -> Path<'h> {
         let level = self.level + 1;
-        let hash =
-            if level & 7 != 0 { self.hash >> 4 } else { hash::internal(self.key, level >> 3) };
+        let hash = match level & 7 {
+            0 if level < LEVELS => hash::internal(self.key, level >> 3),
+            _ => self.hash >> 4,
+        };
         Path { hash, level, ..self }
     }
+    /// Is the node here a collision node?
+    #[inline]
+    pub fn is_collision(self) -> bool {
+        self.level == LEVELS
+    }
+    pub fn key(self) -> Term<'h> {
+        self.key
+    }
     /// The path of a key at the level another one has come to.
-    pub fn at_level_of(key: Term<'h>, other: Path<'_>) -> Path<'h> {
+    pub fn at_level_of(key: Term<'h>, other: Path<'h>) -> Path<'h> {
+        if other.is_collision() {
+            return Path { key, ..other };
+        }
         let salted = hash::internal(key, other.level >> 3);
         Path { key, hash: salted >> (4 * (other.level & 7)), level: other.level }
     }
 }
 
-/// A node of a large map: which children it has, and they.
+/// A node of a large map: which children it has (and [`COLLISION`]), and they.
 #[derive(Copy, Clone)]
 pub struct Node<'h> {
     pub bitmap: u32,
@@ -66,6 +88,13 @@ impl<'h> Node<'h> {
     pub fn place(self, index: u32) -> (usize, bool) {
         let before = self.bitmap & ((1 << index) - 1);
         (before.count_ones() as usize, self.bitmap >> index & 1 == 1)
+    }
+    /// The place of a key in a collision node, or where it would have to go.
+    pub fn place_in_collision(self, key: Term<'_>) -> Result<usize, usize> {
+        self.children.binary_search_by(|c| match c.as_cons() {
+            Some(cell) => cmp::compare_exact(cell.head(), key),
+            None => Ordering::Less,
+        })
     }
 }
 
@@ -99,7 +128,7 @@ unsafe fn raw_node<'h>(h: u64, p: *const u64) -> Node<'h> {
     let n = header_words(h) - skip;
     // SAFETY: n children follow the header and, in a root, the size.
     let children = unsafe { std::slice::from_raw_parts(p.add(1 + skip).cast(), n) };
-    Node { bitmap: header_own(h) & 0xFFFF, children }
+    Node { bitmap: header_own(h) & (0xFFFF | COLLISION), children }
 }
 
 impl<'h> Map<'h> {
@@ -130,6 +159,10 @@ impl<'h> Map<'h> {
     pub fn root(self) -> Option<Node<'h>> {
         // SAFETY: a map that is not flat is a root node.
         (!self.is_flat()).then(|| unsafe { raw_node(*self.as_ptr(), self.as_ptr()) })
+    }
+    /// The node that a large map begins with, or that is within one.
+    pub fn node(self) -> Option<Node<'h>> {
+        self.root()
     }
     /// Is it a node within a large map? Only what counts words ever sees one.
     pub fn is_node(self) -> bool {
@@ -199,6 +232,10 @@ fn find<'h>(mut node: Node<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
             Child::Node(n) => node = n,
         }
         path = path.down();
+        if path.is_collision() {
+            let place = node.place_in_collision(key).ok()?;
+            return node.children.get(place)?.as_cons().map(|cell| cell.tail());
+        }
     }
 }
 

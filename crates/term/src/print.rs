@@ -100,7 +100,7 @@ fn flat_map<'h>(m: crate::Map<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) 
 
 /// A large map shows its tree: cells as leaves, nodes with the children they have.
 fn node<'h>(n: Node<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
-    put(out, format_args!("<{:x}>{{", n.bitmap));
+    put(out, format_args!("<{:x}>{{", n.bitmap & 0xFFFF));
     todo.push(Task::Text("}"));
     for (i, c) in n.children.iter().enumerate().rev() {
         todo.push(match map::child(*c) {

@@ -194,30 +194,36 @@ impl<'h> Compiler<'h> {
         self.vars.dedup();
     }
     fn pat(&mut self, t: Term<'h>, bound: &mut [bool], d: usize) -> Option<Pat> {
+        self.part(t, bound, d).map(|p| constant_or(p, t))
+    }
+    /// A pattern; `Some(None)` for a constant, of which nothing is copied before it is known where
+    /// it ends.
+    fn part(&mut self, t: Term<'h>, bound: &mut [bool], d: usize) -> Option<Option<Pat>> {
+        if d > MAX_DEPTH && is_plain(t) {
+            return Some(None);
+        }
         let d = self.depth(d)?;
         match wild(t) {
-            Some(Wild::Any) => return Some(Pat::Any),
+            Some(Wild::Any) => return Some(Some(Pat::Any)),
             Some(Wild::Var(n)) => {
                 let slot = self.vars.binary_search(&n).ok()?;
                 let first = !std::mem::replace(bound.get_mut(slot)?, true);
-                return Some(if first { Pat::Bind(slot) } else { Pat::Same(slot) });
+                return Some(Some(if first { Pat::Bind(slot) } else { Pat::Same(slot) }));
             }
             None => {}
         }
-        match t.view() {
-            View::Tuple(u) => {
-                let ps: Option<Vec<_>> =
-                    u.elements().iter().map(|e| self.pat(*e, bound, d)).collect();
-                Some(simple_tuple(ps?, t))
-            }
+        Some(match t.view() {
+            View::Tuple(u) => self.parts(u.elements(), bound, d)?.map(Pat::Tuple),
             View::Cons(_) => {
                 let mut items = t.list();
-                let ps: Option<Vec<_>> = items.by_ref().map(|e| self.pat(e, bound, d)).collect();
-                let (ps, tail) = (ps?, self.pat(items.rest, bound, d)?);
-                if ps.iter().all(is_const) && is_const(&tail) {
-                    return Some(Pat::Const(OwnedTerm::new(t)));
+                let all: Vec<_> = items.by_ref().collect();
+                let (ps, tail) = (self.parts(&all, bound, d)?, self.part(items.rest, bound, d)?);
+                if ps.is_none() && tail.is_none() {
+                    return Some(None);
                 }
-                Some(Pat::List(ps, Box::new(tail)))
+                let constants = || all.iter().map(|t| constant_or(None, *t)).collect();
+                let tail = constant_or(tail, items.rest);
+                Some(Pat::List(ps.unwrap_or_else(constants), Box::new(tail)))
             }
             View::Map(m) => {
                 let mut ps = Vec::new();
@@ -230,8 +236,17 @@ impl<'h> Compiler<'h> {
                 }
                 Some(Pat::Map(ps))
             }
-            _ => Some(Pat::Const(OwnedTerm::new(t))),
+            _ => None,
+        })
+    }
+    /// Patterns; `Some(None)` where all are constants.
+    fn parts(&mut self, ts: &[Term<'h>], bound: &mut [bool], d: usize) -> Option<Option<Vec<Pat>>> {
+        let ps: Option<Vec<_>> = ts.iter().map(|t| self.part(*t, bound, d)).collect();
+        let ps = ps?;
+        if ps.iter().all(Option::is_none) {
+            return Some(None);
         }
+        Some(Some(ps.into_iter().zip(ts).map(|(p, t)| constant_or(p, *t)).collect()))
     }
 
     fn exprs(&mut self, list: Term<'h>) -> Option<Vec<Expr>> {
@@ -414,8 +429,25 @@ fn call_text(f: Atom, args: &[Term<'_>]) -> String {
     format!("{{{}}}", parts.join(","))
 }
 
-fn is_const(p: &Pat) -> bool {
-    matches!(p, Pat::Const(_))
+/// Is it matched by what equals it, and by nothing else? (Maps match those with further keys.)
+fn is_plain(t: Term<'_>) -> bool {
+    let mut todo = vec![t];
+    while let Some(mut t) = todo.pop() {
+        while let Some(c) = t.as_cons() {
+            todo.push(c.head());
+            t = c.tail();
+        }
+        match t.view() {
+            View::Tuple(u) => todo.extend_from_slice(u.elements()),
+            View::Map(_) => return false,
+            View::Atom(_) if wild(t).is_some() => return false,
+            _ => {}
+        }
+    }
+    true
+}
+fn constant_or(p: Option<Pat>, t: Term<'_>) -> Pat {
+    p.unwrap_or_else(|| Pat::Const(OwnedTerm::new(t)))
 }
 fn fold_map(pairs: Vec<(Expr, Expr)>) -> Expr {
     let heap = Heap::detached();
@@ -430,12 +462,5 @@ fn as_const(e: &Expr) -> Option<Term<'_>> {
     match e {
         Expr::Const(t) => Some(t.term()),
         _ => None,
-    }
-}
-fn simple_tuple(ps: Vec<Pat>, t: Term<'_>) -> Pat {
-    if ps.iter().all(is_const) {
-        Pat::Const(OwnedTerm::new(t))
-    } else {
-        Pat::Tuple(ps)
     }
 }
