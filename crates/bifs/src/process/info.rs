@@ -5,6 +5,7 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
 use super::info_items::{item, ITEMS_1};
+use kvik_proc::process::flag;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "process_info", 1, process_info_1),
@@ -30,7 +31,13 @@ fn answer<'h>(of: &Proc, own: bool, h: &'h kvik_heap::Heap, w: &Wanted) -> Optio
         Wanted::One(am::registered_name) if of.name().is_none() => Some(Term::NIL),
         Wanted::One(a) => pair(*a),
         Wanted::List(all) => {
-            let v: Option<Vec<Term<'h>>> = all.iter().map(|a| pair(*a)).collect();
+            // As in OTP, the length follows the messages where both are asked for.
+            let hidden = of.flag(flag::SENSITIVE) && all.contains(&am::messages);
+            let value = |a: &Atom| match *a {
+                am::message_queue_len if hidden => Some(h.tuple(&[(*a).into(), Term::int(0)])),
+                a => pair(a),
+            };
+            let v: Option<Vec<Term<'h>>> = all.iter().map(value).collect();
             Some(h.list(&v?))
         }
         Wanted::Usual => {

@@ -83,7 +83,6 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
             mfa(h, Some((m, f, a as u32)))
         }
         am::status => status(p, own).into(),
-        am::message_queue_len if p.flag(flag::SENSITIVE) => Term::int(0),
         am::message_queue_len => number(p.message_count()),
         am::messages => messages(p, h),
         am::links => links(p, h),
