@@ -10,6 +10,7 @@ help:
 	@echo "make conformance  OTP's own test suites on kvik"
 	@echo "make stalls       how long BIFs hold their scheduler, on kvik and on OTP"
 	@echo 'make tools        rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (an hour)'
+	@echo 'make systems      RabbitMQ and other systems from Debian, unmodified, on kvik and on OTP'
 	@echo 'make soak         everything at once for 15 minutes (DURATION=120: two)'
 	@echo 'make fuzz         the four fuzz targets, 5 minutes each (TARGET=etf DURATION=1800: one of them, longer)'
 	@echo 'make loom         every order of steps that the threads under inboxes and sleep can take'
@@ -43,6 +44,10 @@ stalls: build
 tools: build
 	@scripts/setup programs
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/tools/run --all
+
+systems: build
+	@scripts/setup systems
+	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/systems/run --all
 
 soak: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/soak/run $(or $(DURATION),900)
