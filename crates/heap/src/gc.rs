@@ -214,6 +214,11 @@ const MANY_WORDS: usize = 4096;
 /// old heap, it is soon filled again.
 const KEPT_WORDS: usize = 3000;
 
+/// Blocks of fewer words are made twice as large as they must be, and not moved to save less.
+const SMALL_WORDS: usize = 128;
+/// From so many words on a block grows by a quarter, no longer to twice its size.
+const LARGE_WORDS: usize = 1 << 20;
+
 static COLLECTIONS: Meter = Meter::new();
 static RECLAIMED: Meter = Meter::new();
 
@@ -275,10 +280,20 @@ impl Heap {
     }
     /// Collects and leaves no more room than what it holds needs: for hibernation.
     pub fn collect_to_fit(&mut self) {
-        let (min, count) = (self.min_words.replace(0), self.gc_count.replace(0));
         self.collect_parked(true);
-        self.min_words.set(min);
-        self.gc_count.set(count.saturating_add(1));
+        if self.is_pinned() {
+            return;
+        }
+        let none = ptr::NonNull::<u64>::dangling().as_ptr();
+        let used = distance(self.start.get(), self.htop.get())
+            + distance(self.stop.get(), self.end.get())
+            + crate::alloc::STACK_SLACK;
+        if used + used / 4 < self.cap.get() {
+            // SAFETY: as for `collect_parked`; all that is alive is in the block, and it fits.
+            unsafe { self.move_block(none, 0, used, used) }
+        } else {
+            self.set_end(used);
+        }
     }
     /// Words a block has at least; minor collections before a full one; words in all at most (0: no
     /// limit).
@@ -358,8 +373,13 @@ impl Heap {
         }
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
-        let cap = next_size(if worst < 1 << 20 { worst * 2 } else { worst + worst / 4 })
-            .max(self.least_words());
+        let grows = worst < SMALL_WORDS || self.mature() * 2 > young;
+        let cap = next_size(match worst {
+            n if !grows => n,
+            n if n < LARGE_WORDS => n * 2,
+            n => n + n / 4,
+        });
+        let cap = cap.max(self.least_words());
         let to = block(cap);
         let scan_old = self.old_top.get();
         let mut m = Mover {
@@ -396,8 +416,15 @@ impl Heap {
         // Where a process begins with so much room, there would have been no collection.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
         self.often.set((self.often.get() + COLLECTION).min(MANY + COLLECTION));
-        // SAFETY: everything alive has left the old spaces.
-        unsafe { self.settle(to, cap, &m, stack, need, minor) };
+        let wanted = self.wanted_words(&m, survived, stack, need, minor);
+        let least = survived + stack + need;
+        // SAFETY: everything alive has left the old spaces, and fits as it did here.
+        unsafe {
+            self.settle(to, cap, wanted.max(least).min(cap), &m, stack, minor);
+            if wanted > cap || wanted * 2 < cap && cap - wanted >= SMALL_WORDS {
+                self.move_block(x, live, next_size(wanted), wanted);
+            }
+        }
         let grown = distance(scan_old, m.old_top);
         let live_now = survived + if minor { grown } else { 0 };
         // A process pays for what was moved, as in OTP (erl_gc.c), or one that collects much would
@@ -481,30 +508,85 @@ impl Heap {
         }
     }
 
-    /// Takes the new block into use: sets its size by what survived, and moves the stack.
+    /// How large the block is to be, by what survived.
+    fn wanted_words(
+        &self,
+        m: &Mover,
+        survived: usize,
+        stack: usize,
+        need: usize,
+        minor: bool,
+    ) -> usize {
+        let used = survived + stack + need;
+        let size = distance(self.start.get(), self.end.get());
+        // After a full collection nothing is old: what was is part of what survived.
+        let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
+        let size = if used * 4 > size * 3 {
+            used + if used < LARGE_WORDS { used.max(16) } else { used / 4 }
+        } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
+            size * 2
+        } else if size > KEPT_WORDS && used * 4 < size {
+            (used * 3).max(old / 2).min(size)
+        } else {
+            size
+        };
+        size.max(self.least_words()).max(used)
+    }
+
+    /// Moves all that is in the block to one of `cap` words, of which `size` are to be used: the
+    /// collection needed room for all that might have survived, and pages of a block may be present
+    /// though they were never used. Cheap where little survived.
+    ///
+    /// # Safety
+    /// As for `collect`, just after a collection; `size` is at most `cap`, and room for all.
+    unsafe fn move_block(&self, x: *mut u64, live: usize, cap: usize, size: usize) {
+        let stack = distance(self.stop.get(), self.end.get());
+        let old = (self.old_start.get() as usize, self.old_end.get() as usize);
+        let (vheap, limit) = (self.vheap.get(), self.vheap_limit.get());
+        let to = block(cap);
+        let mut m = Mover {
+            top: to,
+            old_top: self.old_top.get(),
+            mature_lo: 0,
+            mature_len: 0,
+            stay_lo: old.0,
+            stay_len: old.1 - old.0,
+            leaving: None,
+        };
+        // SAFETY: as the caller says. Old objects do not point to young ones.
+        unsafe {
+            self.move_roots(&mut m, x, live, stack);
+            m.scan(to, false);
+            self.sweep_off_heap(&m, (m.old_top as usize) - old.0);
+            self.settle(to, cap, size, &m, stack, true);
+        }
+        self.vheap.set(vheap);
+        self.vheap_limit.set(limit);
+    }
+    /// Leaves so many words of the block in use.
+    fn set_end(&self, size: usize) {
+        let stack = distance(self.stop.get(), self.end.get());
+        let end = self.start.get().wrapping_add(size.min(self.cap.get()));
+        let stop = end.wrapping_sub(stack);
+        if stop < self.htop.get() {
+            return;
+        }
+        // SAFETY: both ends are inside of the block, above the heap's top.
+        unsafe { ptr::copy(self.stop.get(), stop, stack) };
+        self.stop.set(stop);
+        self.end.set(end);
+    }
+
+    /// Takes the new block into use, so many words of it, and moves the stack.
     unsafe fn settle(
         &self,
         to: *mut u64,
         cap: usize,
+        size: usize,
         m: &Mover,
         stack: usize,
-        need: usize,
         minor: bool,
     ) {
-        let survived = distance(to, m.top);
-        let used = survived + stack + need;
-        let size = distance(self.start.get(), self.end.get());
-        let min = self.least_words();
-        let size = if used * 4 > size * 3 {
-            used + used.max(16)
-        } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
-            size * 2
-        } else if size > KEPT_WORDS && used * 4 < size {
-            (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 2).min(size)
-        } else {
-            size
-        };
-        let size = size.max(min).max(used).min(cap);
         // SAFETY: size <= cap; heap and stack do not overlap as size >= used.
         unsafe {
             let end = to.add(size);

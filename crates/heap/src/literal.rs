@@ -2,7 +2,7 @@
 //! processes. They live in one range of addresses, so that one comparison tells them apart.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use kvik_term::Term;
@@ -132,6 +132,53 @@ pub fn bytes() -> usize {
     SIZE.saturating_sub(free)
 }
 
+const PAGE: usize = 4096;
+/// Areas of so many bytes are given back to the system when they are freed.
+const LARGE: usize = 64 << 10;
+/// Bytes of smaller ones that were freed and may be present still.
+static SMALL_FREED: AtomicUsize = AtomicUsize::new(0);
+
+/// Told how many bytes are freed, so that [`give_back`] is called in time.
+static COUNT_FREED: OnceLock<fn(usize)> = OnceLock::new();
+
+/// The first call counts.
+pub fn on_freed(count: fn(usize)) {
+    let _ = COUNT_FREED.set(count);
+}
+
+/// Gives the whole pages of a free stretch, in words, back to the system.
+///
+/// # Safety
+/// Nobody uses the stretch, and nobody takes it meanwhile.
+unsafe fn release_pages((offset, words): (usize, usize)) {
+    let start = (BASE + offset * 8).next_multiple_of(PAGE);
+    let end = (BASE + (offset + words) * 8) & !(PAGE - 1);
+    if start < end {
+        // SAFETY: whole pages of the range that hold nothing, as the caller says.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+    }
+}
+
+/// Gives back what small areas have left in free stretches, where that is worth it. For a thread
+/// that nobody waits for.
+pub fn give_back() {
+    if SMALL_FREED.load(Ordering::Relaxed) < LARGE {
+        return;
+    }
+    SMALL_FREED.store(0, Ordering::Relaxed);
+    let mut i = 0;
+    loop {
+        // Locked for one stretch at a time. The last was never used, or was released when it grew.
+        let s = space().lock().unwrap_or_else(|e| e.into_inner());
+        if i + 1 >= s.free.len() {
+            return;
+        }
+        // SAFETY: free, and the lock keeps it so.
+        unsafe { release_pages(s.free[i]) };
+        i += 1;
+    }
+}
+
 /// One owner's literals, freed together.
 pub struct LiteralArea {
     offset: usize,
@@ -211,6 +258,14 @@ impl Drop for LiteralArea {
         unsafe { release_off_heap(self.off_heap) };
         if self.words == 0 {
             return;
+        }
+        if let Some(count) = COUNT_FREED.get() {
+            count(self.words * 8);
+        }
+        match self.words * 8 {
+            // SAFETY: nobody uses the area, and it isn't free yet.
+            n if n >= LARGE => unsafe { release_pages((self.offset, self.words)) },
+            n => drop(SMALL_FREED.fetch_add(n, Ordering::Relaxed)),
         }
         let mut s = space().lock().unwrap_or_else(|e| e.into_inner());
         let i = s.free.partition_point(|(o, _)| *o < self.offset);
