@@ -1,5 +1,5 @@
 # kvik: what a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance stalls tools soak fuzz loom clean
+.PHONY: help deps build test bench report conformance stalls tools systems soak fuzz loom clean
 
 help:
 	@echo 'make test         build, and run everything CI runs'
