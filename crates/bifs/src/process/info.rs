@@ -1,5 +1,8 @@
 //! `process_info/1,2` and `is_process_alive/1`.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::Arc;
+
 use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -48,20 +51,33 @@ fn answer<'h>(of: &Proc, own: bool, h: &'h kvik_heap::Heap, w: &Wanted) -> Optio
     }
 }
 
-/// More signals have come to a process that asks about itself than it can handle in this turn.
-enum Later {}
-impl Pins for Later {
-    type In<'h> = ();
+/// More signals had come to a process that asks about itself than it can handle in this turn. True once
+/// it has handled all that came before it asked; others may come faster than they are handled.
+struct Flush;
+impl Pins for Flush {
+    type In<'h> = Arc<AtomicBool>;
+}
+impl Flush {
+    /// Sends the process a signal that stands behind all that have come.
+    fn begin(p: &Proc) -> Arc<AtomicBool> {
+        let done = Arc::new(AtomicBool::new(false));
+        let handled = done.clone();
+        kvik_proc::signal::ask(p.pid(), Box::new(move |_| handled.store(true, Relaxed)));
+        done
+    }
 }
 
 fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
     let n = super::local(pid).ok_or_else(|| p.badarg())?;
     if n == p.pid() {
-        p.resumed::<Later>();
+        let flush = p.resumed::<Flush>();
         p.handle_signals();
         p.check_exit()?;
         if p.has_pending() {
-            return Err(p.again::<Later>((), None));
+            let flush = flush.unwrap_or_else(|| Flush::begin(p));
+            if !flush.load(Relaxed) {
+                return Err(p.again::<Flush>(flush, None));
+            }
         }
         return answer(p, true, &p.heap, &w).ok_or_else(|| p.badarg());
     }
