@@ -1,8 +1,8 @@
 //! Schedulers: one thread each, with run queues only it touches.
 //!
-//! A process that is woken goes to the waker's own queue, or to its `next` place when a process
-//! woke it: partners stay together. Nothing is ever stolen: a scheduler gives half of its work to one
-//! that sleeps when there are processes that use up their turns, or such as have waited long.
+//! A process that is woken goes to the tail of the waker's own queue, in OTP's order. Nothing is ever
+//! stolen: a scheduler gives half of its work to one that sleeps when there are processes that use up
+//! their turns, or such as have waited long.
 
 pub mod board;
 mod crowd;

@@ -197,6 +197,10 @@ impl Queues {
         for q in to..self.by_priority.len() {
             let at = self.by_priority[q].iter().position(|w| w.ticket.task().pid == pid);
             let Some(i) = at else { continue };
+            // One that was raised before keeps its place.
+            if q == to && self.by_priority[q][i].mark.requeues() == 0 {
+                return;
+            }
             if let Some(mut w) = self.by_priority[q].remove(i) {
                 w.mark.0 -= w.mark.requeues() * Mark::REQUEUE;
                 return self.by_priority[to].push_back(w);
