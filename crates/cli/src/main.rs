@@ -5,6 +5,7 @@
 mod command_line;
 mod env_args;
 mod front;
+mod help;
 mod launch;
 mod otp_root;
 mod sched;
@@ -30,11 +31,15 @@ fn main() {
     std::process::exit(status)
 }
 
-/// The words that `kvik` itself takes as its first argument.
+/// What `kvik` takes as its first argument: a command of its own, a flag of `erl`, or nothing.
 fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
     let word = args.first().and_then(|a| a.to_str()).unwrap_or_default();
     if let Some(front_end) = front::named(word) {
         return launch::tool(Path::new(word), front_end(args[1..].to_vec()));
+    }
+    if let (Some(text), true) = (help::of(word), help::asked(args.get(1))) {
+        println!("{text}");
+        return 0;
     }
     match word {
         "bench" => {
@@ -43,6 +48,13 @@ fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
         "run" => launch::tool(name, front::run(&args[1..])),
         "sched" => sched::main(&args[1..]),
         "shims" => shims::main(&args[1..]),
-        _ => launch::erl(name, args),
+        "help" if args.len() > 1 => kvik(name, vec![args[1].clone(), "--help".into()]),
+        "--help" | "-h" | "help" => {
+            println!("{}", help::HELP);
+            0
+        }
+        "--version" => help::version(name),
+        _ if word.is_empty() || word.starts_with(['-', '+']) => launch::erl(name, args),
+        _ => launch::complain(&help::unknown(word)),
     }
 }

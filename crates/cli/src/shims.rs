@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Result};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
@@ -17,8 +18,9 @@ const OURS: &[&str] = &["erlexec", "erl"];
 const LEFT_OUT: &[&str] = &["beam.smp", "erl.src"];
 
 pub fn main(args: &[OsString]) -> i32 {
-    let [dir] = args else {
-        return complain("usage: kvik shims DIR");
+    let dir = match args {
+        [dir] if !dir.as_bytes().starts_with(b"-") => dir,
+        _ => return complain("usage: kvik shims DIR"),
     };
     let otp = match otp_root::find(None, Path::new("")) {
         Ok(o) => o,
