@@ -38,6 +38,9 @@ fn port_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     text(p, a[0], matches!(a[0].view(), View::Port(_)))
 }
 fn ref_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if let Some(r) = a[0].as_local_ref() {
+        kvik_heap::magic_refs::remember(r);
+    }
     text(p, a[0], matches!(a[0].view(), View::Ref(_)))
 }
 fn fun_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -89,9 +92,7 @@ const MAX_REF: usize = 5;
 fn list_to_ref<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let all = all_numbers(a[0], "#Ref").filter(|all| all.iter().all(|n| n >> 32 == 0));
     match all.as_deref() {
-        Some(&[0, c, b, a]) if a < 1 << 18 => {
-            Ok(p.heap.ref_of_numbers([a as u32, b as u32, c as u32]))
-        }
+        Some(&[0, c, b, a]) if a < 1 << 18 => Ok(p.heap.ref_read([a as u32, b as u32, c as u32])),
         // The first number that stands there is the last of the reference.
         Some([channel, rest @ ..]) if *channel != 0 && (1..=MAX_REF).contains(&rest.len()) => {
             let (name, creation) = node(*channel).ok_or_else(|| p.badarg())?;

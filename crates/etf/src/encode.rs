@@ -523,6 +523,7 @@ impl<'a, 'h> Encoding<'a, 'h> {
         let (node, creation, numbers) = match r {
             Ref::Local(r) => {
                 let (node, creation) = (hooks().node)();
+                kvik_heap::magic_refs::remember(r);
                 let mut numbers = r.numbers().to_vec();
                 if let Some(pid) = r.alias_pid().filter(|_| self.opts.abroad) {
                     numbers.extend([pid, 0]);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvik_term::map::ROOT;
 use kvik_term::word::*;
-use kvik_term::{Atom, Export, ExtKind, FunEntry, Term};
+use kvik_term::{Atom, Export, ExtKind, FunEntry, LocalRef, Term};
 
 use crate::binary::{BinRef, Gather, Resource};
 use crate::bits::copy_bits;
@@ -379,7 +379,11 @@ impl Heap {
     /// The resource a magic reference stands for, for as long as the reference is borrowed.
     #[inline]
     pub fn resource_ref(t: Term<'_>) -> Option<&Resource> {
-        let r = t.as_local_ref()?.resource()?;
+        Heap::resource_of_ref(t.as_local_ref()?)
+    }
+    #[inline]
+    pub(crate) fn resource_of_ref(r: LocalRef<'_>) -> Option<&Resource> {
+        let r = r.resource()?;
         // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
         Some(unsafe { &*r.cast::<Resource>() })
     }

@@ -21,6 +21,7 @@ pub mod kept;
 mod lent;
 pub mod limit;
 pub mod literal;
+pub mod magic_refs;
 pub mod map;
 pub mod map_build;
 #[cfg(test)]

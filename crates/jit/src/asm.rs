@@ -569,6 +569,12 @@ impl Asm {
             self.b(0xCC)
         }
     }
+    /// Padding that is never executed, so that the position after `ahead` more bytes is aligned.
+    pub fn align_before(&mut self, n: usize, ahead: usize) {
+        while !(self.buf.len() + ahead).is_multiple_of(n) {
+            self.b(0xCC)
+        }
+    }
     /// Padding that may be executed, so that the position after `ahead` more bytes is aligned.
     pub fn align_ahead(&mut self, n: usize, ahead: usize) {
         const NOPS: [&[u8]; 8] = [

@@ -1,13 +1,14 @@
 //! Breakpoints: functions whose calls somebody wants to hear of.
 //!
-//! The first instruction of a function counts down its reductions. A breakpoint puts `int3` over
-//! its first byte; the signal's handler goes on in a stub, which asks the runtime, does what the
-//! instruction did, and jumps behind it. So code that nobody traces has nothing to do for it. A
-//! function without an entry of that kind (a BIF), and calls through exports only, are caught by
-//! another address in the export.
+//! The first instruction of a function counts down its reductions, and in front of it stands a call of
+//! a stub that nothing comes to. A breakpoint puts a short jump to that call over the instruction's first
+//! two bytes, at once. The stub asks the runtime, does what the instruction did, and jumps behind it. So
+//! code that nobody traces has nothing to do for it, and who has done the instruction already finds
+//! behind it what was there. A function without an entry of that kind (a BIF), and calls through
+//! exports only, are caught by another address in the export.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, RwLock};
 
 use kvik_code::Location;
@@ -19,7 +20,11 @@ use crate::{mem, stubs};
 
 /// `dec r14`, which every function begins with.
 const FIRST: [u8; 3] = [0x49, 0xFF, 0xCE];
-const INT3: u8 = 0xCC;
+/// `call` with four bytes of address, which stands before that.
+pub(crate) const CALL_LENGTH: usize = 5;
+const CALL: u8 = 0xE8;
+/// A short jump from the entry to the call.
+const JUMP: [u8; 2] = [0xEB, (-2 - CALL_LENGTH as i8) as u8];
 
 /// A function that is called.
 #[derive(Copy, Clone, Debug)]
@@ -82,31 +87,34 @@ pub fn entry_of(i: &kvik_code::Instance, f: &kvik_code::FuncRange, end: u32) -> 
     let at = (from..end as usize).step_by(16).map(|o| i.start + o);
     at.take(16).find(|at| {
         mem::read(*at).is_some_and(|b| {
-            b == FIRST || b[1..] == FIRST[1..] && entries().read().is_ok_and(|e| e.contains_key(at))
+            let set = || entries().read().is_ok_and(|e| e.contains_key(at));
+            b == FIRST && has_call(*at) || b[..2] == JUMP && b[2] == FIRST[2] && set()
         })
     })
 }
 
+fn has_call(at: usize) -> bool {
+    at.checked_sub(CALL_LENGTH).and_then(mem::read).is_some_and(|b| b[0] == CALL)
+}
+
 /// Watches the function that begins at an address.
 pub fn set_entry(at: usize, divert: bool) -> bool {
-    if !install() {
-        return false;
-    }
+    ACTIVE.store(true, Ordering::Release);
     let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
     if let Some(d) = all.get_mut(&at) {
         *d = divert;
         return true;
     }
-    if mem::read(at) != Some(FIRST) {
+    if mem::read(at) != Some(FIRST) || !has_call(at) {
         return false;
     }
     all.insert(at, divert);
-    mem::patch(at, INT3)
+    mem::patch(at, JUMP)
 }
 pub fn clear_entry(at: usize) {
     let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
     if all.remove(&at).is_some() {
-        mem::patch(at, FIRST[0]);
+        mem::patch(at, [FIRST[0], FIRST[1]]);
     }
 }
 /// The code at these addresses goes.
@@ -118,7 +126,8 @@ pub(crate) fn forget(code: std::ops::Range<usize>) {
 }
 /// Watches the calls that go through an export.
 pub fn set_export(e: &'static Export) -> bool {
-    let (Some(s), true) = (stubs::get(), install()) else { return false };
+    let Some(s) = stubs::get() else { return false };
+    ACTIVE.store(true, Ordering::Release);
     let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
     notice(&mut all, s.break_export, e, true);
     true
@@ -162,7 +171,8 @@ pub fn notice_exports_of(module: Atom) {
     }
 }
 fn notice_exports(exported: Vec<&'static Export>) {
-    let (Some(s), true) = (stubs::get(), install()) else { return };
+    let Some(s) = stubs::get() else { return };
+    ACTIVE.store(true, Ordering::Release);
     let mut all = exports().write().unwrap_or_else(|e| e.into_inner());
     ALL_EXPORTS.store(true, Ordering::Release);
     for e in exported.into_iter().filter(|e| kvik_code::is_defined(e)) {
@@ -251,41 +261,5 @@ pub(crate) fn unwound<'h>(
     }
     if let (Some(at), Some(_)) = (to, left) {
         (h.returned_to)(p, kvik_code::at(at).and_then(|i| i.location(at)));
-    }
-}
-
-static STUB: AtomicUsize = AtomicUsize::new(0);
-
-/// Has breakpoints lead to the stub.
-fn install() -> bool {
-    static DONE: OnceLock<bool> = OnceLock::new();
-    *DONE.get_or_init(|| {
-        let Some(s) = stubs::get() else { return false };
-        STUB.store(s.break_entry, Ordering::Release);
-        ACTIVE.store(true, Ordering::Release);
-        // SAFETY: a handler that touches nothing but the registers it is given.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = on_trap as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            libc::sigaction(libc::SIGTRAP, &action, std::ptr::null_mut()) == 0
-        }
-    })
-}
-
-extern "C" fn on_trap(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO a `ucontext_t`.
-    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
-    let at = (registers[libc::REG_RIP as usize] as usize).wrapping_sub(1);
-    if mem::range().contains(&at) {
-        registers[libc::REG_RAX as usize] = at as i64;
-        registers[libc::REG_RIP as usize] = STUB.load(Ordering::Acquire) as i64;
-        return;
-    }
-    // Not ours: what happens without a handler.
-    // SAFETY: plain calls.
-    unsafe {
-        libc::signal(libc::SIGTRAP, libc::SIG_DFL);
-        libc::raise(libc::SIGTRAP);
     }
 }

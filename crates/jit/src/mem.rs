@@ -153,12 +153,13 @@ pub fn read(at: usize) -> Option<[u8; 3]> {
     // SAFETY: inside of the mapping, which stays.
     (all.contains(&at) && at + 3 <= all.end).then(|| unsafe { (at as *const [u8; 3]).read() })
 }
-/// Replaces one byte of code that may be running.
-pub fn patch(at: usize, byte: u8) -> bool {
-    let Some(r) = region().filter(|_| range().contains(&at)) else { return false };
-    let p = (r.write + (at - r.exec)) as *const std::sync::atomic::AtomicU8;
-    // SAFETY: inside of the mapping; other threads only execute it.
-    unsafe { &*p }.store(byte, std::sync::atomic::Ordering::SeqCst);
+/// Replaces two bytes of code that may be running, at an even address: other threads see both or none.
+pub fn patch(at: usize, bytes: [u8; 2]) -> bool {
+    let inside = range().contains(&at) && range().contains(&(at + 1)) && at.is_multiple_of(2);
+    let Some(r) = region().filter(|_| inside) else { return false };
+    let p = (r.write + (at - r.exec)) as *const std::sync::atomic::AtomicU16;
+    // SAFETY: inside of the mapping, which is aligned as `exec` is; other threads only execute it.
+    unsafe { &*p }.store(u16::from_le_bytes(bytes), std::sync::atomic::Ordering::SeqCst);
     true
 }
 

@@ -78,8 +78,8 @@ stubs! {
     no_fun,
     /// Where a new process begins: `apply`, with `normal_exit` to come back to.
     begin,
-    /// Where breakpoints lead, with the address in `rax`.
-    break_entry,
+    /// What breakpoints call from in front of the entry.
+    break_call,
     /// Where exports lead whose calls are watched; `rax` holds the export.
     break_export,
     /// Where a watched call comes back to.
@@ -245,7 +245,7 @@ fn make() -> Option<Stubs> {
     m.a.lea(STACK, STACK, -8);
     m.a.mov_mr(STACK, 0, RCX);
     m.a.jmp(apply);
-    let (break_entry, break_export, returned) = watched(&mut m);
+    let (break_call, break_export, returned) = watched(&mut m);
     let maps = maps::make(&mut m.a);
     let (lean, lean_alloc) = (m.lean(), m.lean_alloc());
     let start_match = m.start_match();
@@ -273,7 +273,7 @@ fn make() -> Option<Stubs> {
         apply_fun,
         no_fun,
         begin,
-        break_entry,
+        break_call,
         break_export,
         returned,
         map_find: maps.find,
@@ -451,7 +451,7 @@ fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
 /// Entries with a breakpoint, exports that are watched, and where watched calls come back to.
 fn watched(m: &mut Maker) -> (Label, Label, Label) {
     let entry = m.entry();
-    m.a.mov_rr(RCX, RAX);
+    m.a.pop(RCX);
     m.call_rt(rt::breaks::entry);
     let over = m.a.label();
     m.a.test_rr(RAX, RAX);

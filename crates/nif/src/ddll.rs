@@ -1,114 +1,270 @@
-//! `erl_ddll`: loading libraries of linked-in drivers, and giving them up again.
+//! `erl_ddll`: which linked-in drivers there are, who uses them, and who waits for them to come or go.
 //!
-//! A driver stays as long as a process that has loaded it, or a port that uses it. Libraries are not
-//! loaded anew while they are there (`reload`).
+//! A driver is there as long as a process that has loaded it, or a port that uses it. While processes
+//! do, the table holds its library; when the last has given it up (or it is to be reloaded), the table
+//! keeps a weak reference, so that the library is closed when its last port lets go of it. That calls
+//! [`closed`], which tells those who wait, and loads the library anew where that is asked for.
 
-use std::ffi::{c_int, c_void, CStr, CString};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use kvik_heap::{build::next_ref, OwnedTerm};
-use kvik_port::driver::{Driver, Exit};
+use kvik_heap::{build::next_ref, Heap, OwnedTerm};
+use kvik_port::driver::{Driver as PortDriver, Exit};
 use kvik_proc::{signal, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::driver::{Entry, Linked, Waiting};
+use crate::driver::{Entry, Linked};
+use crate::driver_library::{Fault, Library, Ports, FAULTS};
+use crate::driver_ports::lock;
 use crate::env::c_str;
 
-/// What versions of the interface are understood.
-const MARKER: u32 = 0xfeee_eeed;
-const MAJORS: [c_int; 2] = [2, 3];
-const MINOR: c_int = 3;
 /// The number of the first text of what could not be opened.
 const FIRST_TEXT: i64 = -10;
 
-/// A library that is loaded.
-pub struct Library {
-    /// Null for an entry that a program has added itself.
-    handle: *mut c_void,
-    pub entry: &'static Entry,
-    /// Held during callbacks of drivers that ask for that.
-    pub lock: Mutex<()>,
-    /// Callbacks that wait for it.
-    pub waiting: Mutex<Waiting>,
+/// Who holds the library of a driver.
+enum Holder {
+    Table(Arc<Library>),
+    /// Its ports alone. Without any it is being closed, or opened. Such a reference may become the last
+    /// one at any time, so nobody drops one while the table is locked.
+    Ports(Weak<Library>),
+}
+
+/// What is to become of a driver.
+enum State {
+    Stays,
+    /// To be closed when its last port is. Forced: there are no new ports until then.
+    Unloading {
+        forced: bool,
+    },
+    /// The same, and then loaded from `path`.
+    Reloading {
+        path: Vec<u8>,
+        kill_ports: bool,
+        forced: bool,
+    },
+    /// It has said itself that it stays for good.
+    Permanent,
+    /// Added by a program, without a library.
+    Added,
+}
+
+#[derive(Copy, Clone, PartialEq)]
+enum Awaits {
+    Load,
+    Unload,
+    /// An unloading; that it is called off is no news.
+    UnloadOnly,
+}
+struct Watcher {
+    pid: u32,
+    reference: [u32; 3],
+    awaits: Awaits,
+}
+
+struct Driver {
     name: String,
+    /// Its file without `.so`.
     path: Vec<u8>,
-    ports: Mutex<Vec<u32>>,
-    /// Who hears when it is gone: process, reference.
-    watchers: Mutex<Vec<(u32, [u32; 3])>>,
-}
-// SAFETY: the handle is only used to close it, and the entry does not change.
-unsafe impl Send for Library {}
-// SAFETY: as above.
-unsafe impl Sync for Library {}
-
-impl Drop for Library {
-    fn drop(&mut self) {
-        // SAFETY: no port uses it any more, and nobody else knows it.
-        unsafe {
-            if let Some(f) = self.entry.finish {
-                f();
-            }
-            if !self.handle.is_null() {
-                libc::dlclose(self.handle);
-            }
-        }
-        for (pid, n) in std::mem::take(lock(&self.watchers).as_mut() as &mut Vec<_>) {
-            tell(pid, n, am::DOWN, &self.name, am::unloaded);
-        }
-    }
-}
-
-impl Library {
-    fn new(handle: *mut c_void, entry: &'static Entry, name: String, path: Vec<u8>) -> Library {
-        let (lock, waiting, ports, watchers) = Default::default();
-        Library { handle, entry, lock, waiting, name, path, ports, watchers }
-    }
-    pub fn opened(&self, port: u32) {
-        lock(&self.ports).push(port);
-    }
-    pub fn closed(&self, port: u32) {
-        lock(&self.ports).retain(|p| *p != port);
-    }
-}
-
-/// A library in the table: what it is there for.
-struct Loaded {
-    lib: Arc<Library>,
-    /// Who has loaded it, how often.
-    users: Vec<(u32, usize)>,
+    holder: Holder,
+    state: State,
+    /// Its ports are ended when the last process has given it up.
     kill_ports: bool,
-    /// It stays for good.
-    permanent: bool,
+    /// Who has loaded it: once for each time, the last first.
+    users: Vec<u32>,
+    /// The last first.
+    watchers: Vec<Watcher>,
+    /// Those of its library.
+    ports: Arc<Ports>,
 }
 
-static LOADED: Mutex<Vec<Loaded>> = Mutex::new(Vec::new());
+impl Driver {
+    fn new(name: String, path: Vec<u8>, state: State) -> Driver {
+        let (kill_ports, users, watchers, ports) = Default::default();
+        let holder = Holder::Ports(Weak::new());
+        Driver { name, path, holder, state, kill_ports, users, watchers, ports }
+    }
+    fn opened(&mut self, lib: Arc<Library>) {
+        self.ports = lib.ports.clone();
+        self.holder = Holder::Table(lib);
+    }
+    fn library(&self) -> Option<Arc<Library>> {
+        match &self.holder {
+            Holder::Table(lib) => Some(lib.clone()),
+            Holder::Ports(lib) => lib.upgrade(),
+        }
+    }
+    fn has(&self, library: *const Library) -> bool {
+        match &self.holder {
+            Holder::Table(lib) => std::ptr::eq(Arc::as_ptr(lib), library),
+            Holder::Ports(lib) => std::ptr::eq(lib.as_ptr(), library),
+        }
+    }
+    fn is_in_between(&self) -> bool {
+        matches!(&self.holder, Holder::Ports(lib) if lib.strong_count() == 0)
+    }
+    fn is_forced(&self) -> bool {
+        match self.state {
+            State::Unloading { forced } | State::Reloading { forced, .. } => forced,
+            _ => false,
+        }
+    }
+    /// Leaves the library to its ports. The caller drops what it gets when the table is unlocked.
+    fn let_go(&mut self) -> Option<Arc<Library>> {
+        let Holder::Table(lib) = &self.holder else { return None };
+        let weak = Holder::Ports(Arc::downgrade(lib));
+        match std::mem::replace(&mut self.holder, weak) {
+            Holder::Table(lib) => Some(lib),
+            Holder::Ports(_) => None,
+        }
+    }
+    fn watch(&mut self, pid: u32, awaits: Awaits) -> [u32; 3] {
+        let reference = next_ref();
+        self.watchers.insert(0, Watcher { pid, reference, awaits });
+        reference
+    }
+    /// Tells those who wait for that, and no longer do then.
+    fn notify(&mut self, awaits: &[Awaits], tag: Atom, what: &dyn What) {
+        let all = std::mem::take(&mut self.watchers);
+        let (hear, left) = all.into_iter().partition(|w| awaits.contains(&w.awaits));
+        self.watchers = left;
+        let hear: Vec<Watcher> = hear;
+        let name = Atom::intern(&self.name).unwrap_or(am::undefined);
+        hear.iter().for_each(|w| tell(w.pid, w.reference, tag, &name, what));
+    }
+    /// It is not to be loaded again, but only unloaded.
+    fn unload(&mut self) {
+        if matches!(self.state, State::Reloading { .. }) {
+            self.notify(&[Awaits::Load], am::DOWN, &am::load_cancelled);
+        }
+        self.state = State::Unloading { forced: false };
+    }
+    /// No new ports; those that there are, which the caller ends when the table is unlocked.
+    fn force(&mut self) -> Vec<u32> {
+        if let State::Unloading { forced } | State::Reloading { forced, .. } = &mut self.state {
+            *forced = true;
+        }
+        lock(&self.ports).clone()
+    }
+}
+
+/// A part of a message: the name as it was given or as an atom, and what has happened.
+trait What {
+    fn term<'h>(&self, h: &'h Heap) -> Term<'h>;
+}
+impl What for Atom {
+    fn term<'h>(&self, _: &'h Heap) -> Term<'h> {
+        (*self).into()
+    }
+}
+impl What for OwnedTerm {
+    fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
+        h.copy_owned(self)
+    }
+}
+impl What for Fault {
+    fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
+        match self {
+            Fault::Named(what) => Atom::intern(what).unwrap_or(am::error).into(),
+            Fault::Open(text) => {
+                let mut texts = lock(&TEXTS);
+                texts.push(text.clone());
+                let n = FIRST_TEXT + 1 - texts.len() as i64;
+                h.tuple(&[am::open_error.into(), h.integer(n)])
+            }
+        }
+    }
+}
+struct LoadFailure(Fault);
+impl What for LoadFailure {
+    fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
+        h.tuple(&[am::load_failure.into(), self.0.term(h)])
+    }
+}
+
+static DRIVERS: Mutex<Vec<Driver>> = Mutex::new(Vec::new());
+/// Has anything ever been loaded? Exiting processes ask that first.
+static USED: AtomicBool = AtomicBool::new(false);
 /// Texts of what went wrong, by their number.
 static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(|e| e.into_inner())
+type Table = MutexGuard<'static, Vec<Driver>>;
+/// A driver's library, the table, and where the driver is in it, once no thread is opening or closing the
+/// library. The library is to be dropped after the table is unlocked, as a `let` of all three does.
+fn find(name: &str) -> (Option<Arc<Library>>, Table, Option<usize>) {
+    loop {
+        let all = lock(&DRIVERS);
+        let Some(at) = all.iter().position(|d| d.name == name) else { return (None, all, None) };
+        if let Some(lib) = all[at].library() {
+            return (Some(lib), all, Some(at));
+        }
+        drop(all);
+        std::thread::yield_now();
+    }
 }
 
 /// `{'DOWN' or 'UP', Ref, driver, Name, What}`
-fn tell(pid: u32, n: [u32; 3], tag: Atom, name: &str, what: Atom) {
-    let m = OwnedTerm::build(16 + 2 * name.len(), |h| {
+fn tell(pid: u32, n: [u32; 3], tag: Atom, name: &dyn What, what: &dyn What) {
+    let m = OwnedTerm::build(32, |h| {
         let parts =
-            [tag.into(), h.ref_of_numbers(n), am::driver.into(), h.string(name), what.into()];
+            [tag.into(), h.ref_of_numbers(n), am::driver.into(), name.term(h), what.term(h)];
         h.tuple(&parts)
     });
     signal::deliver(pid, signal::Signal::Message(m));
 }
 
+/// Called by the last who referred to a library, when that is closed.
+pub fn closed(name: &str) {
+    let mut all = lock(&DRIVERS);
+    let Some(at) = all.iter().position(|d| d.name == name) else { return };
+    all[at].notify(&[Awaits::Unload, Awaits::UnloadOnly], am::DOWN, &am::unloaded);
+    let State::Reloading { path, kill_ports, .. } = &all[at].state else {
+        all.remove(at);
+        return;
+    };
+    let (path, kill_ports) = (path.clone(), *kill_ports);
+    drop(all);
+    // Others wait meanwhile: it is in between.
+    let loaded = Library::load(&path, name);
+    let mut all = lock(&DRIVERS);
+    let Some(at) = all.iter().position(|d| d.name == name) else { return };
+    let d = &mut all[at];
+    match loaded {
+        Ok(lib) => {
+            (d.path, d.kill_ports) = (path, kill_ports);
+            d.opened(lib);
+            d.state = State::Stays;
+            d.notify(&[Awaits::Load], am::UP, &am::loaded);
+            if d.users.is_empty() {
+                // The last has ended meanwhile.
+                d.unload();
+                let lib = d.let_go();
+                drop(all);
+                drop(lib);
+            }
+        }
+        Err(why) => {
+            d.notify(&[Awaits::Load], am::DOWN, &LoadFailure(why));
+            all.remove(at);
+        }
+    }
+}
+
 /// It is not unloaded any more. -1: it is being unloaded.
 pub fn make_permanent(library: &Arc<Library>) -> c_int {
-    let mut all = lock(&LOADED);
-    match all.iter_mut().find(|l| Arc::ptr_eq(&l.lib, library)) {
-        Some(l) => {
-            l.permanent = true;
-            0
-        }
-        None => -1,
+    let mut all = lock(&DRIVERS);
+    let its = Arc::as_ptr(library);
+    let Some(d) = all.iter_mut().find(|d| d.has(its)) else { return -1 };
+    if matches!(d.state, State::Added) {
+        return 0;
     }
+    d.holder = Holder::Table(library.clone());
+    d.notify(&[Awaits::Load], am::UP, &am::permanent);
+    d.notify(&[Awaits::Unload], am::UP, &am::permanent);
+    d.notify(&[Awaits::UnloadOnly], am::UP, &am::permanent);
+    d.users.clear();
+    d.state = State::Permanent;
+    0
 }
 /// A driver that is part of a library loaded already.
 pub fn add(entry: *const Entry) {
@@ -122,13 +278,18 @@ pub fn add(entry: *const Entry) {
     if entry.init.is_some_and(|f| unsafe { f() } != 0) {
         return;
     }
-    let lib = Library::new(std::ptr::null_mut(), entry, name, Vec::new());
-    let (users, kill_ports, permanent) = (Vec::new(), false, true);
-    lock(&LOADED).push(Loaded { lib: Arc::new(lib), users, kill_ports, permanent });
+    let lib = Library::of_entry(entry, &name);
+    let mut d = Driver::new(name, Vec::new(), State::Added);
+    d.opened(lib);
+    USED.store(true, Ordering::Release);
+    lock(&DRIVERS).push(d);
 }
 pub fn remove(entry: *const Entry) -> bool {
-    let mut all = lock(&LOADED);
-    let is = |l: &Loaded| l.lib.handle.is_null() && std::ptr::eq(l.lib.entry, entry);
+    let mut all = lock(&DRIVERS);
+    let is = |d: &Driver| {
+        let its = |lib: &Library| std::ptr::eq(lib.entry, entry);
+        matches!(d.state, State::Added) && matches!(&d.holder, Holder::Table(lib) if its(lib))
+    };
     let at = all.iter().position(is);
     let gone = at.map(|at| all.remove(at));
     drop(all);
@@ -136,37 +297,75 @@ pub fn remove(entry: *const Entry) -> bool {
 }
 
 /// The driver for a port that is opened with that command.
-pub fn make(command: &[u8]) -> Option<Box<dyn Driver>> {
-    let word = command.split(|b| *b == b' ').next()?;
-    let all = lock(&LOADED);
-    let l = all.iter().find(|l| l.lib.name.as_bytes() == word)?;
-    Some(Box::new(Linked::new(l.lib.clone(), command)))
+pub fn make(command: &[u8]) -> Option<Box<dyn PortDriver>> {
+    if !USED.load(Ordering::Acquire) {
+        return None;
+    }
+    let word = std::str::from_utf8(command.split(|b| *b == b' ').next()?).ok()?;
+    let (lib, all, at) = find(word);
+    if all[at?].is_forced() {
+        return None;
+    }
+    Some(Box::new(Linked::new(lib?, command)))
 }
 
 fn name_of(t: Term<'_>) -> Option<String> {
     let bytes = kvik_bifs::filename::native(t)?;
-    String::from_utf8(bytes).ok().filter(|n| !n.is_empty())
+    String::from_utf8(bytes).ok().filter(|n| !n.is_empty() || t.as_atom().is_none())
 }
 fn is_built_in(name: &str) -> bool {
     kvik_port::drivers().any(|d| d == name)
-}
-fn ok<'h>(p: &'h Proc, what: Atom) -> BifResult<'h> {
-    Ok(p.heap.tuple(&[am::ok.into(), what.into()]))
 }
 fn error<'h>(p: &'h Proc, what: &str) -> BifResult<'h> {
     let what = Atom::intern(what).unwrap_or(am::error);
     Ok(p.heap.tuple(&[am::error.into(), what.into()]))
 }
+/// `{ok, What}`, or with a reference where the process wants to be told.
+fn ok<'h>(p: &'h Proc, what: Atom, watch: Option<[u32; 3]>) -> BifResult<'h> {
+    let mut parts = vec![am::ok.into(), what.into()];
+    parts.extend(watch.map(|n| p.heap.ref_of_numbers(n)));
+    Ok(p.heap.tuple(&parts))
+}
 
+/// How far to wait: until the driver is unused by ports, or by other processes too.
+#[derive(Copy, Clone, PartialEq)]
+enum Pending {
+    Driver,
+    Any,
+}
 #[derive(Default)]
 struct Options {
     kill_ports: bool,
-    monitor: bool,
-    /// Also where other processes, or further loads, keep the driver.
-    of_processes: bool,
+    monitor: Option<Pending>,
+    reload: Option<Pending>,
 }
-/// `None`: `badarg`.
-fn options(t: Term<'_>) -> Option<Options> {
+fn pending(t: Term<'_>) -> Option<Option<Pending>> {
+    match t.as_atom()? {
+        am::pending_driver => Some(Some(Pending::Driver)),
+        am::pending => Some(Some(Pending::Any)),
+        _ => None,
+    }
+}
+/// The options of `try_load/3`; `None`: `badarg`.
+fn load_options(t: Term<'_>) -> Option<Options> {
+    let mut o = Options::default();
+    for item in t.list_to_vec()? {
+        let [tag, value] = item.as_tuple_n()?;
+        match tag.as_atom()? {
+            am::driver_options => {
+                let all = value.list_to_vec()?;
+                o.kill_ports |= !all.is_empty();
+                all.iter().all(|t| *t == am::kill_ports).then_some(())?;
+            }
+            am::monitor => o.monitor = pending(value)?,
+            am::reload => o.reload = pending(value)?,
+            _ => return None,
+        }
+    }
+    Some(o)
+}
+/// Those of `try_unload/2`.
+fn unload_options(t: Term<'_>) -> Option<Options> {
     let mut o = Options::default();
     for item in t.list_to_vec()? {
         if item == am::kill_ports {
@@ -174,188 +373,212 @@ fn options(t: Term<'_>) -> Option<Options> {
             continue;
         }
         let [tag, value] = item.as_tuple_n()?;
-        match tag.as_atom()? {
-            am::driver_options => {
-                let all = value.list_to_vec()?;
-                o.kill_ports = !all.is_empty();
-                all.iter().all(|t| *t == am::kill_ports).then_some(())?;
-            }
-            am::monitor | am::reload => {
-                o.monitor = [am::pending, am::pending_driver].contains(&value.as_atom()?);
-                o.monitor.then_some(())?;
-                o.of_processes = value == am::pending;
-            }
-            _ => return None,
-        }
+        (tag == am::monitor).then_some(())?;
+        o.monitor = pending(value)?;
     }
     Some(o)
 }
 
 /// `erl_ddll:try_load/3`
 pub fn try_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let parts = (kvik_bifs::filename::native(a[0]), name_of(a[1]), options(a[2]));
-    let (Some(path), Some(name), Some(o)) = parts else { return Err(p.badarg()) };
+    let parts = (kvik_bifs::filename::native(a[0]), name_of(a[1]), load_options(a[2]));
+    let (Some(mut path), Some(name), Some(o)) = parts else { return Err(p.badarg()) };
+    while path.len() > 1 && path.last().is_some_and(|b| [b'/', b'\\'].contains(b)) {
+        path.pop();
+    }
+    path.push(b'/');
+    path.extend_from_slice(name.as_bytes());
     if is_built_in(&name) {
         return error(p, "linked_in_driver");
     }
-    let mut all = lock(&LOADED);
-    if let Some(l) = all.iter_mut().find(|l| l.lib.name == name) {
-        if l.lib.path != path || l.kill_ports != o.kill_ports && !l.users.is_empty() {
-            return error(p, "inconsistent");
-        }
-        use_once_more(l, p.pid());
-        return ok(p, am::already_loaded);
-    }
-    match load(path, name) {
-        Ok(lib) => {
-            let users = vec![(p.pid(), 1)];
-            let (kill_ports, permanent) = (o.kill_ports, false);
-            all.push(Loaded { lib: Arc::new(lib), users, kill_ports, permanent });
-            ok(p, am::loaded)
-        }
-        Err(Fault::Named(what)) => error(p, what),
-        Err(Fault::Open(text)) => {
-            let mut texts = lock(&TEXTS);
-            texts.push(text);
-            let n = FIRST_TEXT + 1 - texts.len() as i64;
-            let why = p.heap.tuple(&[am::open_error.into(), p.heap.integer(n)]);
-            Ok(p.heap.tuple(&[am::error.into(), why]))
-        }
-    }
-}
-fn use_once_more(l: &mut Loaded, pid: u32) {
-    match l.users.iter_mut().find(|u| u.0 == pid) {
-        Some(u) => u.1 += 1,
-        None => l.users.push((pid, 1)),
-    }
-}
-
-enum Fault {
-    Named(&'static str),
-    Open(String),
-}
-
-fn load(path: Vec<u8>, name: String) -> Result<Library, Fault> {
-    let file = CString::new([path.as_slice(), b"/", name.as_bytes(), b".so"].concat());
-    let file = file.map_err(|_| Fault::Open("a zero in the name".into()))?;
-    let handle = crate::library::open(file.as_ptr());
-    if handle.is_null() {
-        // SAFETY: null, or a string that stays until the next call of its kind on this thread.
-        let why = c_str(unsafe { libc::dlerror() });
-        return Err(Fault::Open(String::from_utf8_lossy(why).into_owned()));
-    }
-    let fail = |what| {
-        // SAFETY: nothing of it is used.
-        unsafe { libc::dlclose(handle) };
-        Err(Fault::Named(what))
+    USED.store(true, Ordering::Release);
+    let (lib, mut all, at) = find(&name);
+    let Some(at) = at else {
+        return if o.reload.is_some() {
+            error(p, "not_loaded")
+        } else {
+            load(p, all, path, name, &o)
+        };
     };
-    const INIT: &CStr = c"driver_init";
-    // SAFETY: the handle is open.
-    let init = unsafe { libc::dlsym(handle, INIT.as_ptr()) };
-    if init.is_null() {
-        return fail("no_driver_init");
+    let d = &mut all[at];
+    let same = d.kill_ports == o.kill_ports;
+    match (&d.state, o.reload) {
+        (State::Added, _) => error(p, "linked_in_driver"),
+        (State::Permanent, _) => error(p, "permanent"),
+        (State::Stays, Some(reload)) => start_reload(p, all, at, path, &o, reload),
+        (State::Stays | State::Unloading { .. }, None) if d.path != path || !same => {
+            error(p, "inconsistent")
+        }
+        (State::Stays, None) => {
+            d.users.insert(0, p.pid());
+            ok(p, am::already_loaded, None)
+        }
+        (State::Unloading { .. }, Some(_)) => error(p, "not_loaded_by_this_process"),
+        (State::Unloading { .. }, None) => {
+            d.state = State::Stays;
+            d.holder = lib.map_or(Holder::Ports(Weak::new()), Holder::Table);
+            d.notify(&[Awaits::Unload], am::UP, &am::unload_cancelled);
+            d.users.insert(0, p.pid());
+            ok(p, am::already_loaded, None)
+        }
+        (State::Reloading { .. }, Some(_)) => error(p, "pending_reload"),
+        (State::Reloading { path: next, kill_ports, .. }, None) => {
+            if *next != path || *kill_ports != o.kill_ports {
+                return error(p, "inconsistent");
+            }
+            d.users.insert(0, p.pid());
+            let watch = d.watch(p.pid(), Awaits::Load);
+            ok(p, am::pending_driver, Some(watch))
+        }
     }
-    type Init = unsafe extern "C" fn() -> *const Entry;
-    // SAFETY: that is the function's type by the interface, and the library's own function.
-    let entry = unsafe { std::mem::transmute::<*mut c_void, Init>(init)() };
-    if entry.is_null() {
-        return fail("driver_init_failed");
+}
+/// Loads a driver that is not there. Others that ask for it wait, and the library may use the table.
+fn load<'h>(
+    p: &'h Proc,
+    mut all: Table,
+    path: Vec<u8>,
+    name: String,
+    o: &Options,
+) -> BifResult<'h> {
+    all.push(Driver::new(name.clone(), path.clone(), State::Stays));
+    drop(all);
+    let loaded = Library::load(&path, &name);
+    let mut all = lock(&DRIVERS);
+    let Some(at) = all.iter().position(|d| d.name == name) else { return Err(p.badarg()) };
+    match loaded {
+        Ok(lib) => {
+            let d = &mut all[at];
+            d.opened(lib);
+            (d.kill_ports, d.users) = (o.kill_ports, vec![p.pid()]);
+            ok(p, am::loaded, None)
+        }
+        Err(why) => {
+            all.remove(at);
+            Ok(p.heap.tuple(&[am::error.into(), why.term(&p.heap)]))
+        }
     }
-    // SAFETY: the library's description of itself, as long as it is open.
-    let entry: &'static Entry = unsafe { &*entry };
-    let version = MAJORS.contains(&entry.major) && (entry.major < 3 || entry.minor <= MINOR);
-    if entry.marker as u32 != MARKER || !version {
-        return fail("driver_incorrect_version");
+}
+fn start_reload<'h>(
+    p: &'h Proc,
+    mut all: Table,
+    at: usize,
+    path: Vec<u8>,
+    o: &Options,
+    reload: Pending,
+) -> BifResult<'h> {
+    let d = &mut all[at];
+    if reload == Pending::Driver && d.users != [p.pid()] {
+        return error(p, "pending_process");
     }
-    if c_str(entry.name) != name.as_bytes() {
-        return fail("bad_driver_name");
+    if d.kill_ports != o.kill_ports {
+        return error(p, "inconsistent");
     }
-    // SAFETY: the library's own function.
-    if entry.init.is_some_and(|f| unsafe { f() } != 0) {
-        return fail("driver_init_failed");
-    }
-    Ok(Library::new(handle, entry, name, path))
+    let Some(user) = d.users.iter().position(|u| *u == p.pid()) else {
+        return error(p, "not_loaded_by_this_process");
+    };
+    let user = d.users.remove(user);
+    d.users.insert(0, user);
+    d.state = State::Reloading { path, kill_ports: o.kill_ports, forced: false };
+    let ports = if d.kill_ports { d.force() } else { Vec::new() };
+    let watch = o.monitor.map(|_| d.watch(p.pid(), Awaits::Load));
+    let lib = d.let_go();
+    drop(all);
+    end_ports(ports);
+    drop(lib);
+    let what = if reload == Pending::Driver { am::pending_driver } else { am::pending_process };
+    ok(p, what, watch)
 }
 
 /// `erl_ddll:try_unload/2`
 pub fn try_unload<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (Some(name), Some(o)) = (name_of(a[0]), options(a[1])) else { return Err(p.badarg()) };
-    if is_built_in(&name) {
-        return error(p, "linked_in_driver");
-    }
-    let mut all = lock(&LOADED);
-    let Some(at) = all.iter().position(|l| l.lib.name == name) else {
-        return error(p, "not_loaded");
+    let parts = (name_of(a[0]), unload_options(a[1]));
+    let (Some(name), Some(o)) = parts else { return Err(p.badarg()) };
+    let (_lib, mut all, at) = find(&name);
+    let Some(at) = at else {
+        return error(p, if is_built_in(&name) { "linked_in_driver" } else { "not_loaded" });
     };
-    let l = &mut all[at];
-    if l.permanent {
-        return error(p, "permanent");
+    let d = &mut all[at];
+    match d.state {
+        State::Added => return error(p, "linked_in_driver"),
+        State::Permanent => return error(p, "permanent"),
+        _ => {}
     }
-    let Some(user) = l.users.iter().position(|u| u.0 == p.pid()) else {
-        return error(p, "not_loaded_by_this_process");
-    };
-    l.users[user].1 -= 1;
-    if l.users[user].1 == 0 {
-        l.users.swap_remove(user);
+    match d.users.iter().position(|u| *u == p.pid()) {
+        Some(user) => drop(d.users.remove(user)),
+        None if d.users.is_empty() => {}
+        None => return error(p, "not_loaded_by_this_process"),
     }
-    if !l.users.is_empty() {
-        return pending(p, &l.lib, am::pending_process, o.monitor && o.of_processes);
+    if !d.users.is_empty() {
+        let wanted = o.monitor == Some(Pending::Any);
+        let watch = wanted.then(|| d.watch(p.pid(), Awaits::Unload));
+        return ok(p, am::pending_process, watch);
     }
-    let l = all.remove(at);
+    d.unload();
+    let ports = if o.kill_ports || d.kill_ports { d.force() } else { Vec::new() };
+    let watch = o.monitor.map(|_| d.watch(p.pid(), Awaits::Unload));
+    let lib = d.let_go();
     drop(all);
-    if o.kill_ports || l.kill_ports {
-        end_ports(&l.lib);
-    }
-    if lock(&l.lib.ports).is_empty() {
-        return ok(p, am::unloaded);
-    }
-    pending(p, &l.lib, am::pending_driver, o.monitor)
+    end_ports(ports);
+    drop(lib);
+    ok(p, am::pending_driver, watch)
 }
-/// `{ok, What}`, or with a reference where it is to be told when the library is gone.
-fn pending<'h>(p: &'h Proc, lib: &Library, what: Atom, monitor: bool) -> BifResult<'h> {
-    if !monitor {
-        return ok(p, what);
-    }
-    let n = next_ref();
-    lock(&lib.watchers).push((p.pid(), n));
-    Ok(p.heap.tuple(&[am::ok.into(), what.into(), p.heap.ref_of_numbers(n)]))
-}
-fn end_ports(lib: &Library) {
-    let ports = lock(&lib.ports).clone();
+fn end_ports(ports: Vec<u32>) {
     let why = Exit::Reason(am::driver_unloaded);
     ports.into_iter().filter_map(kvik_port::table::get).for_each(|port| port.fail(why));
 }
 
-/// A process that had loaded drivers ends.
+/// A process that may have loaded drivers, or waits for them, ends.
 pub fn forget(p: &Proc) {
-    let mut all = lock(&LOADED);
-    if all.is_empty() {
+    if !USED.load(Ordering::Acquire) {
         return;
     }
     let pid = p.pid();
-    all.iter_mut().for_each(|l| l.users.retain(|u| u.0 != pid));
-    let (gone, left) =
-        std::mem::take(&mut *all).into_iter().partition(|l| l.users.is_empty() && !l.permanent);
-    *all = left;
+    let mut all = lock(&DRIVERS);
+    let (mut ports, mut libraries) = (Vec::new(), Vec::new());
+    for d in all.iter_mut() {
+        d.watchers.retain(|w| w.pid != pid);
+        let before = d.users.len();
+        d.users.retain(|u| *u != pid);
+        if d.users.len() == before || !d.users.is_empty() {
+            continue;
+        }
+        d.unload();
+        if d.kill_ports {
+            ports.append(&mut d.force());
+        }
+        libraries.push(d.let_go());
+    }
     drop(all);
-    let gone: Vec<Loaded> = gone;
-    gone.iter().filter(|l| l.kill_ports).for_each(|l| end_ports(&l.lib));
+    end_ports(ports);
+    drop(libraries);
 }
 
 /// `erl_ddll:loaded_drivers/0`: those that are built in too.
 pub fn loaded_drivers<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let all = lock(&LOADED);
-    let names = all.iter().map(|l| p.heap.string(&l.lib.name));
+    let all = lock(&DRIVERS);
+    let there = all.iter().filter(|d| !d.is_in_between());
+    let names = there.map(|d| p.heap.string(&d.name));
     let names: Vec<_> = names.chain(kvik_port::drivers().map(|d| p.heap.string(d))).collect();
     Ok(p.heap.tuple(&[am::ok.into(), p.heap.list(&names)]))
 }
 
 /// `erl_ddll:info/2`
 pub fn info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let (Some(name), Some(item)) = (name_of(a[0]), a[1].as_atom()) else { return Err(p.badarg()) };
-    let all = lock(&LOADED);
-    let Some(l) = all.iter().find(|l| l.lib.name == name) else {
-        if !is_built_in(&name) {
+    const ITEMS: [Atom; 7] = [
+        am::processes,
+        am::driver_options,
+        am::port_count,
+        am::linked_in_driver,
+        am::permanent,
+        am::awaiting_load,
+        am::awaiting_unload,
+    ];
+    let item = a[1].as_atom().filter(|item| ITEMS.contains(item));
+    let (Some(name), Some(item)) = (name_of(a[0]), item) else { return Err(p.badarg()) };
+    let (_lib, all, at) = find(&name);
+    let d = at.map(|at| &all[at]);
+    let Some(d) = d.filter(|d| !matches!(d.state, State::Added)) else {
+        if at.is_none() && !is_built_in(&name) {
             return Err(p.badarg());
         }
         return Ok(match item {
@@ -365,61 +588,113 @@ pub fn info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         .into());
     };
-    let h = &p.heap;
+    let permanent = matches!(d.state, State::Permanent);
+    let waiting =
+        |load: bool| d.watchers.iter().filter(move |w| (w.awaits == Awaits::Load) == load);
     Ok(match item {
-        am::processes => {
-            let one = |u: &(u32, usize)| h.tuple(&[Term::local_pid(u.0), h.integer(u.1 as i64)]);
-            h.list(&l.users.iter().map(one).collect::<Vec<_>>())
-        }
-        am::driver_options if l.kill_ports => h.list(&[am::kill_ports.into()]),
-        am::driver_options | am::awaiting_load | am::awaiting_unload => Term::NIL,
-        am::port_count => h.integer(lock(&l.lib.ports).len() as i64),
-        am::permanent => Term::bool(l.permanent),
-        am::linked_in_driver => Term::bool(l.lib.handle.is_null()),
-        _ => return Err(p.badarg()),
+        am::permanent => Term::bool(permanent),
+        am::linked_in_driver => Term::bool(false),
+        am::driver_options if d.kill_ports => p.heap.list(&[am::kill_ports.into()]),
+        am::driver_options => Term::NIL,
+        _ if permanent => am::permanent.into(),
+        am::port_count => p.heap.integer(lock(&d.ports).len() as i64),
+        am::processes => counts(p, d.users.iter().copied()),
+        _ => counts(p, waiting(item == am::awaiting_load).map(|w| w.pid)),
     })
+}
+/// `[{Pid, Count}]`; who comes first is last.
+fn counts(p: &Proc, all: impl Iterator<Item = u32>) -> Term<'_> {
+    let mut counts: Vec<(u32, i64)> = Vec::new();
+    for pid in all {
+        match counts.iter_mut().find(|c| c.0 == pid) {
+            Some(c) => c.1 += 1,
+            None => counts.push((pid, 1)),
+        }
+    }
+    let one = |c: &(u32, i64)| p.heap.tuple(&[Term::local_pid(c.0), p.heap.integer(c.1)]);
+    p.heap.list(&counts.iter().rev().map(one).collect::<Vec<_>>())
 }
 
 /// `erl_ddll:monitor/2`: what is so already is told at once.
 pub fn monitor<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let parts = a[1].as_tuple_n::<2>().filter(|_| a[0] == am::driver);
-    let Some((name, when)) = parts.and_then(|[n, w]| Some((name_of(n)?, w.as_atom()?))) else {
+    let Some((given, name, when)) = parts.and_then(|[n, w]| Some((n, name_of(n)?, w.as_atom()?)))
+    else {
         return Err(p.badarg());
     };
-    let n = next_ref();
-    let all = lock(&LOADED);
-    let there = all.iter().find(|l| l.lib.name == name);
-    match (when, there) {
-        (am::loaded, Some(_)) => tell(p.pid(), n, am::UP, &name, am::loaded),
-        (am::loaded, None) => tell(p.pid(), n, am::DOWN, &name, am::load_cancelled),
-        (am::unloaded | am::unloaded_only, Some(l)) => lock(&l.lib.watchers).push((p.pid(), n)),
-        (am::unloaded | am::unloaded_only, None) => {
-            tell(p.pid(), n, am::DOWN, &name, am::unloaded);
-        }
+    let awaits = match when {
+        am::loaded => Awaits::Load,
+        am::unloaded => Awaits::Unload,
+        am::unloaded_only => Awaits::UnloadOnly,
         _ => return Err(p.badarg()),
-    }
-    Ok(p.heap.ref_of_numbers(n))
+    };
+    let (_lib, mut all, at) = find(&name);
+    let d = at.map(|at| &mut all[at]);
+    let now = match (d.as_ref().map(|d| &d.state), awaits) {
+        (None, _) if is_built_in(&name) => Some((am::UP, am::permanent)),
+        (None, _) => Some((am::DOWN, am::unloaded)),
+        (Some(State::Permanent | State::Added), _) => Some((am::UP, am::permanent)),
+        (Some(State::Stays), Awaits::Load) => Some((am::UP, am::loaded)),
+        (Some(State::Unloading { .. }), Awaits::Load) => Some((am::DOWN, am::load_cancelled)),
+        _ => None,
+    };
+    let reference = match (now, d) {
+        (None, Some(d)) => d.watch(p.pid(), awaits),
+        (now, _) => {
+            let n = next_ref();
+            drop(all);
+            if let Some((tag, what)) = now {
+                tell(p.pid(), n, tag, &OwnedTerm::new(given), &what);
+            }
+            n
+        }
+    };
+    Ok(p.heap.ref_of_numbers(reference))
 }
 
 /// `erl_ddll:demonitor/1`
 pub fn demonitor<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let numbers = |t: Term<'_>| match t.view() {
-        kvik_term::View::Ref(kvik_term::Ref::Local(r)) => Some(signal::RefId::of(r).0),
-        _ => None,
+    let n = match a[0].view() {
+        kvik_term::View::Ref(kvik_term::Ref::Local(r)) => signal::RefId::of(r).0,
+        _ => return Err(p.badarg()),
     };
-    let Some(n) = numbers(a[0]) else { return Err(p.badarg()) };
-    lock(&LOADED).iter().for_each(|l| lock(&l.lib.watchers).retain(|w| w.1 != n));
+    let its = |w: &Watcher| w.pid == p.pid() && w.reference == n;
+    lock(&DRIVERS).iter_mut().for_each(|d| d.watchers.retain(|w| !its(w)));
     Ok(am::true_.into())
 }
 
-/// `erl_ddll:format_error_int/1`, of what could not be opened.
+/// What `try_load/3` and `try_unload/2` refuse, and how that is explained.
+const REFUSALS: [(Atom, &str); 9] = [
+    (
+        am::inconsistent,
+        "Driver name and/or driver options are inconsistent with currently loaded driver",
+    ),
+    (am::linked_in_driver, "Driver is statically linked and cannot be loaded/unloaded"),
+    (am::permanent, "DDLL driver is permanent an cannot be unloaded/loaded"),
+    (am::not_loaded, "DDLL driver is not loaded"),
+    (am::not_loaded_by_this_process, "DDLL driver was not loaded by this process"),
+    (am::not_pending, "DDLL load not pending for this driver name"),
+    (am::already_loaded, "DDLL driver is already loaded successfully"),
+    (am::pending_reload, "Driver reloading is already pending"),
+    (
+        am::pending_process,
+        "Driver is loaded by others when attempting option {reload, pending_driver}",
+    ),
+];
+
+/// `erl_ddll:format_error_int/1`
 pub fn format_error<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let code = match a[0].as_tuple_n() {
-        Some([tag, code]) if tag == am::open_error => code.as_small(),
+    let named = |what: Atom| {
+        let refused = REFUSALS.iter().find(|r| r.0 == what).map(|r| r.1);
+        refused.or_else(|| FAULTS.iter().find(|f| f.0 == what.name()).map(|f| f.1))
+    };
+    let numbered = |n: i64| lock(&TEXTS).get(usize::try_from(FIRST_TEXT - n).ok()?).cloned();
+    let text = match (a[0].as_atom(), a[0].as_tuple_n()) {
+        (Some(what), _) => named(what).map(str::to_string),
+        (_, Some([tag, n])) if tag == am::open_error => n.as_small().and_then(numbered),
         _ => None,
     };
-    let text = |n: i64| Some(lock(&TEXTS).get(usize::try_from(FIRST_TEXT - n).ok()?)?.clone());
-    match code.and_then(text) {
+    match text {
         Some(text) => Ok(p.heap.string(&text)),
         None => Err(p.badarg()),
     }

@@ -16,9 +16,9 @@ use kvik_port::port::Core;
 use kvik_sys::Errno;
 use kvik_term::{am, Atom};
 
-use crate::ddll::Library;
 use crate::descriptors;
 use crate::driver_binaries::{self as binaries, Binary};
+use crate::driver_library::Library;
 use crate::driver_monitors;
 use crate::driver_ports::{lock, Event, PortState};
 

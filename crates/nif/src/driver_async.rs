@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Sender};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::ddll::Library;
 use crate::driver::{with, Data};
+use crate::driver_library::Library;
 use crate::driver_pdl::PortDataLock;
 use crate::driver_ports::{self, lock, Event, Pointer, PortState};
 

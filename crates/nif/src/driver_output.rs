@@ -20,7 +20,7 @@ crate::exports::by_address! {
 fn output(port: Data, header: &[u8], parts: &[&[u8]], always_binary: bool) -> c_int {
     let n = header.len() + parts.iter().map(|p| p.len()).sum::<usize>();
     let sent = with(port, |_, core| {
-        if !core.is_open() {
+        if !core.may_send() {
             return;
         }
         core.count_input(n);

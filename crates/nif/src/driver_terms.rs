@@ -207,7 +207,7 @@ pub extern "C" fn erl_drv_output_term(port: Word, data: *const Word, n: c_int) -
 }
 #[no_mangle]
 pub extern "C" fn driver_output_term(port: Data, data: *const Word, n: c_int) -> c_int {
-    match with(port, |_, core| (core.is_open(), core.id, core.owner())) {
+    match with(port, |_, core| (core.may_send(), core.id, core.owner())) {
         None => -1,
         Some((false, ..)) => 0,
         Some((true, id, pid)) => send(Some(id), Term::local_pid(pid).word(), data, n),
@@ -215,7 +215,7 @@ pub extern "C" fn driver_output_term(port: Data, data: *const Word, n: c_int) ->
 }
 #[no_mangle]
 pub extern "C" fn driver_send_term(port: Data, to: Word, data: *const Word, n: c_int) -> c_int {
-    match with(port, |_, core| (core.is_open(), core.id)) {
+    match with(port, |_, core| (core.may_send(), core.id)) {
         // Also on threads of the driver's own, which have no callback.
         None => send(None, to, data, n),
         Some((false, _)) => 0,

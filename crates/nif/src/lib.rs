@@ -16,6 +16,7 @@ mod driver;
 mod driver_async;
 mod driver_binaries;
 mod driver_calls;
+mod driver_library;
 mod driver_misc;
 mod driver_monitors;
 mod driver_output;

@@ -46,6 +46,8 @@ pub struct Core {
     /// Its poll set.
     pub home: usize,
     state: State,
+    /// Its driver's `stop` is running, right after it was open.
+    is_stopping: bool,
     name: Vec<u8>,
     owner: u32,
     links: Vec<u32>,
@@ -116,6 +118,10 @@ impl Core {
     }
     pub fn is_open(&self) -> bool {
         self.state == State::Open
+    }
+    /// May its driver send something?
+    pub fn may_send(&self) -> bool {
+        self.is_open() || self.is_stopping
     }
 
     /// The owner is not told of its end.
@@ -241,6 +247,7 @@ impl Port {
             id,
             home,
             state: State::Open,
+            is_stopping: false,
             name,
             owner,
             links: vec![owner],
@@ -345,8 +352,11 @@ impl Port {
             }
         }
         if core.state != State::Closed {
+            // What it says in its last call still arrives, unless it had output to write first.
+            core.is_stopping = core.state == State::Open;
             core.state = State::Closed;
             driver.stop(core);
+            core.is_stopping = false;
             table::remove(self.id);
             trace::forget(self.id);
         }

@@ -22,5 +22,5 @@ pub mod word;
 pub use atom::Atom;
 pub use atoms::am;
 pub use entry::{Export, ExportSlot, FunEntry};
-pub use object::{Big, Bits, Cons, Ext, ExtKind, Fun, Map, Pid, Port, Ref, Tuple};
+pub use object::{Big, Bits, Cons, Ext, ExtKind, Fun, LocalRef, Map, Pid, Port, Ref, Tuple};
 pub use term::{Term, View};

@@ -32,7 +32,7 @@ pub fn install() {
             };
             Some(kvik_code::fun_entry(key, am::undefined, id.old_index, kvik_jit::no_fun()))
         },
-        local_ref: |h, n| h.ref_of_numbers(n),
+        local_ref: |h, n| h.ref_read(n),
     });
 }
 

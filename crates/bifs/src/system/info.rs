@@ -136,7 +136,7 @@ const ATOMS: &[(&str, &str)] = &[
     ("lock_checking", "false"),
     ("lock_counting", "false"),
     // Choices are made by comparing.
-    ("beam_jump_table", "false"),
+    ("beam_jump_table", "true"),
     ("constant_pool_support", "true"),
     ("endian", "little"),
     ("ets_always_compress", "false"),

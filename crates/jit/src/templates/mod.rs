@@ -19,6 +19,7 @@ use kvik_code::NifCell;
 use kvik_term::am;
 
 use crate::asm::*;
+use crate::breaks::CALL_LENGTH;
 use crate::compiler::{Compiler, Done};
 use crate::rt;
 use crate::stubs::REDS;
@@ -60,7 +61,9 @@ impl<'m> Compiler<'m> {
             self.a.place(l);
             return Ok(());
         }
-        self.a.align(16);
+        // Where a breakpoint leads (see `breaks.rs`): the address behind it is the entry.
+        self.a.align_before(16, CALL_LENGTH);
+        self.a.call_abs(self.stubs.break_call);
         self.a.place(l);
         let out = self.a.label();
         self.a.dec(REDS);
