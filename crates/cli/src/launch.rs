@@ -53,7 +53,8 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
 fn progname(otp: &Otp) -> OsString {
     let given = std::env::var_os("PROGNAME").filter(|p| !p.is_empty());
     let exe = || std::env::current_exe().ok();
-    let ours = || otp.bindir.join("erl").canonicalize().ok() == exe();
+    // Only OTP's own programs have OTP's machine beside them.
+    let ours = || otp.bindir.join("erl").exists() && !otp.bindir.join("beam.smp").exists();
     given.unwrap_or_else(|| match exe() {
         Some(exe) if !ours() => exe.into(),
         _ => "erl".into(),

@@ -1,5 +1,7 @@
 //! `kvik shims DIR`: OTP's programs that are kvik, and a root that has it for its machine, for what
-//! looks there and not in the path, as a release's start script does.
+//! looks there and not in the path, as a release's start script does. Release tools copy the programs of
+//! `erts` and keep symbolic links as they are, so those programs are files: a release must run where
+//! neither kvik nor OTP is installed.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Result};
@@ -54,13 +56,37 @@ fn root(root: &Path, exe: &Path, otp: &Otp) -> Result<()> {
     }
     link_all(from, root, &["bin", &erts])?;
     link_all(&from.join(&erts), &root.join(&erts), &["bin"])?;
-    link_all(&from.join(&erts).join("bin"), &bin, LEFT_OUT)?;
+    copy_all(&from.join(&erts).join("bin"), &bin, &[LEFT_OUT, OURS].concat())?;
     link_all(&from.join("bin"), &root.join("bin"), LEFT_OUT)?;
-    link_all(&otp.preloaded.canonicalize()?, &preloaded, &[])?;
-    for name in OURS {
-        link(exe, &bin.join(name))?;
+    copy_all(&otp.preloaded.canonicalize()?, &preloaded, &[])?;
+    let [machine, others @ ..] = OURS else {
+        return Ok(());
+    };
+    install_executable(exe, &bin.join(machine))?;
+    for name in others {
+        link(Path::new(machine), &bin.join(name))?;
     }
     link(exe, &root.join("bin/erl"))
+}
+
+/// The machine as a file of its own: a second name of the same file where the file system allows it.
+fn install_executable(exe: &Path, at: &Path) -> Result<()> {
+    remove(at)?;
+    let exe = exe.canonicalize()?;
+    std::fs::hard_link(&exe, at).or_else(|_| std::fs::copy(&exe, at).map(drop))
+}
+
+/// A copy of each file of a folder, but those named.
+fn copy_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
+    for entry in std::fs::read_dir(from)? {
+        let name = entry?.file_name();
+        let source = from.join(&name);
+        if source.is_file() && !but.iter().any(|b| name == *b) {
+            remove(&to.join(&name))?;
+            std::fs::copy(&source, to.join(&name))?;
+        }
+    }
+    Ok(())
 }
 
 /// A link to each entry of a folder, but those named.
@@ -75,9 +101,13 @@ fn link_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
 }
 
 fn link(to: &Path, at: &Path) -> Result<()> {
-    match std::fs::remove_file(at) {
-        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
-        _ => {}
-    }
+    remove(at)?;
     symlink(to, at)
+}
+
+fn remove(at: &Path) -> Result<()> {
+    match std::fs::remove_file(at) {
+        Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
 }

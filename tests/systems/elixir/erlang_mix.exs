@@ -1,0 +1,31 @@
+# The project file of an Erlang library, which mix then compiles itself, without rebar3 or make.
+defmodule ErlangLibrary.MixProject do
+  use Mix.Project
+
+  def project do
+    {name, keys} = description()
+    [app: name, version: version(keys[:vsn]), language: :erlang, deps: deps(), erlc_options: [:debug_info]]
+  end
+
+  def application do
+    {_name, keys} = description()
+    libraries = Keyword.drop(keys, [:vsn, :modules, :description, :applications, :optional_applications])
+    needs = keys[:applications] -- [:kernel, :stdlib | Enum.map(deps(), &elem(&1, 0))]
+
+    Keyword.take(libraries, [:mod, :env, :registered, :start_phases]) ++ [extra_applications: needs]
+  end
+
+  # Releases of Erlang libraries need not have three numbers, and `git` stands for what git says.
+  defp version(given) do
+    text = to_string(given)
+    if match?({:ok, _}, Version.parse(text)), do: text, else: "0.0.0"
+  end
+
+  defp description do
+    [file | _] = Path.wildcard("src/*.app.src") ++ Path.wildcard("ebin/*.app")
+    {:ok, [{:application, name, keys}]} = :file.consult(file)
+    {name, keys}
+  end
+
+  defp deps, do: []
+end
