@@ -135,7 +135,7 @@ const ATOMS: &[(&str, &str)] = &[
     ("debug_compiled", "false"),
     ("lock_checking", "false"),
     ("lock_counting", "false"),
-    // Choices are made by comparing.
+    // As OTP says of itself, whose JIT chooses by comparing too.
     ("beam_jump_table", "true"),
     ("constant_pool_support", "true"),
     ("endian", "little"),
