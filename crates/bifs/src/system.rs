@@ -58,6 +58,13 @@ pub struct Config {
     pub time_warp_mode: &'static str,
 }
 
+/// As many tables as the environment asks for, but never fewer than usual.
+fn ets_limit() -> usize {
+    const USUAL: usize = 8192;
+    let wanted = std::env::var("ERL_MAX_ETS_TABLES").ok().and_then(|n| n.parse().ok());
+    wanted.unwrap_or(USUAL).max(USUAL)
+}
+
 impl Default for Config {
     fn default() -> Config {
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
@@ -69,7 +76,7 @@ impl Default for Config {
             dirty_io: 10,
             async_threads: 1,
             port_limit: 65_536,
-            ets_limit: 8192,
+            ets_limit: ets_limit(),
             break_ignored: false,
             kernel_poll: true,
             dist_buf_busy_limit: 1_048_576,

@@ -253,8 +253,7 @@ pub fn closed(name: &str) {
 /// It is not unloaded any more. -1: it is being unloaded.
 pub fn make_permanent(library: &Arc<Library>) -> c_int {
     let mut all = lock(&DRIVERS);
-    let its = Arc::as_ptr(library);
-    let Some(d) = all.iter_mut().find(|d| d.has(its)) else { return -1 };
+    let Some(d) = all.iter_mut().find(|d| d.has(Arc::as_ptr(library))) else { return -1 };
     if matches!(d.state, State::Added) {
         return 0;
     }

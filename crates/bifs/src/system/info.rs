@@ -264,7 +264,8 @@ fn ethread_info<'h>(p: &'h Proc) -> Term<'h> {
     let h = &p.heap;
     let native = h.string("native");
     let row = |name: &str| h.tuple(&[h.string(name), native, Term::NIL]);
-    h.list(&[row("32-bit native atomics"), row("64-bit native atomics")])
+    let widths = ["32-bit native atomics", "64-bit native atomics", "Double word native atomics"];
+    h.list(&widths.map(row))
 }
 
 fn flag_pair<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
