@@ -159,5 +159,6 @@ defmodule Client do
   end
 end
 
+Logger.configure(level: :error)
 Client.run()
 IO.puts("done")
