@@ -1,5 +1,6 @@
-# The project file of an Erlang library, which mix then compiles itself, without rebar3 or make.
-defmodule ErlangLibrary.MixProject do
+# The project file of an Erlang library, which mix then compiles itself, without rebar3 or make. lib.sh gives the
+# module a name of its own: mix keeps projects by that.
+defmodule LIBRARY.MixProject do
   use Mix.Project
 
   def project do

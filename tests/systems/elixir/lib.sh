@@ -32,7 +32,7 @@ take_project() {
     sed -i -E "0,/deps: deps\(\)/s||deps: [${deps%, }]|" "$name/mix.exs"
     [ ! -f "$name/installer/mix.exs" ] || sed -i -E "0,/deps: deps\(\)/s||deps: []|" "$name/installer/mix.exs"
   else
-    sed -E "s|defp deps, do: \[\]|defp deps, do: [${deps%, }]|" "$elixir_here/erlang_mix.exs" >"$name/mix.exs"
+    sed -E "s|LIBRARY|Library_$name|; s|defp deps, do: \[\]|defp deps, do: [${deps%, }]|" "$elixir_here/erlang_mix.exs" >"$name/mix.exs"
   fi
   rm -f "$name/mix.lock" "$name/rebar.lock"
   for name in $needs $tests; do

@@ -73,7 +73,7 @@ defmodule Client do
     case HTTP.stream_request_body(conn, ref, data) do
       {:ok, conn} -> conn
       {:error, conn, %Mint.HTTPError{reason: {:exceeds_window_size, _, _}}} ->
-        {:ok, conn, []} = receive(do: (message -> HTTP.stream(conn, message)))
+        {conn, []} = next(conn, HTTP)
         send_piece(conn, ref, data)
     end
   end
@@ -82,8 +82,7 @@ defmodule Client do
     if Enum.all?(refs, &match?(%{done: true}, got[&1])) do
       {conn, got}
     else
-      message = receive do: (message -> message), after: (30_000 -> raise("no answer: #{inspect(got)}"))
-      {:ok, conn, parts} = HTTP.stream(conn, message)
+      {conn, parts} = next(conn, HTTP)
       answers(conn, refs, Enum.reduce(parts, got, &part/2))
     end
   end
@@ -125,7 +124,7 @@ defmodule Client do
   end
 
   defp upgraded(conn, ref, status, headers) do
-    {:ok, conn, parts} = receive(do: (message -> WebSocket.stream(conn, message)))
+    {conn, parts} = next(conn, WebSocket)
     Enum.reduce(parts, {conn, status, headers, false}, fn
       {:status, ^ref, status}, {conn, _, headers, done} -> {conn, status, headers, done}
       {:headers, ^ref, headers}, {conn, status, _, done} -> {conn, status, headers, done}
@@ -138,19 +137,28 @@ defmodule Client do
   end
 
   defp frame(conn, socket, ref) do
-    message = receive do: (message -> message), after: (30_000 -> raise("no frame"))
-    case WebSocket.stream(conn, message) do
-      {:ok, conn, parts} ->
-        data = for {:data, ^ref, data} <- parts, into: "", do: data
-        {:ok, socket, frames} = WebSocket.decode(socket, data)
-        case frames do
-          [] -> frame(conn, socket, ref)
-          [{:close, code, text}] -> {conn, socket, {:close, {code, text}}}
-          [frame] -> {conn, socket, frame}
-        end
+    {conn, parts} = next(conn, WebSocket)
+    data = for {:data, ^ref, data} <- parts, into: "", do: data
+    {:ok, socket, frames} = WebSocket.decode(socket, data)
+
+    case frames do
+      [] -> frame(conn, socket, ref)
+      [{:close, code, text}] -> {conn, socket, {:close, {code, text}}}
+      [frame] -> {conn, socket, frame}
+    end
+  end
+
+  # What the next message of this connection brings; those of connections that were closed are passed over.
+  defp next(conn, module) do
+    message = receive do: (message -> message), after: (30_000 -> raise("no answer"))
+
+    case module.stream(conn, message) do
+      {:ok, conn, parts} -> {conn, parts}
+      :unknown -> next(conn, module)
     end
   end
 end
 
+Logger.configure(level: :error)
 Client.run()
 IO.puts("done")
