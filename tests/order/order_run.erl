@@ -1,7 +1,7 @@
 %% Runs programs and prints the log of each: `erl -noshell -pa Dir -s order_run main FROM TO`, by their
 %% seeds, or `-s order_run file FILE`, as they stand in a file.
 -module(order_run).
--export([main/1, file/1, show/1]).
+-export([main/1, file/1, seeds/1, show/1]).
 
 main([From, To]) ->
     all([{S, order_gen:program(S)} || S <- lists:seq(number(From), number(To))]).
@@ -10,6 +10,11 @@ number(A) -> list_to_integer(atom_to_list(A)).
 file([File]) ->
     {ok, Programs} = file:consult(atom_to_list(File)),
     all(lists:enumerate(Programs)).
+
+%% The programs of the seeds that a file names.
+seeds([File]) ->
+    {ok, Seeds} = file:consult(atom_to_list(File)),
+    all([{S, order_gen:program(S)} || S <- Seeds]).
 
 %% The program of a seed, to be read and changed by hand.
 show([Seed]) ->

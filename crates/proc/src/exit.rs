@@ -94,19 +94,21 @@ impl Farewell {
     fn tell_one(&mut self) -> bool {
         let Farewell { pid, reason, to, seq, .. } = self;
         let Some(x) = to.get_mut() else { return false };
-        if let Some((_, l)) = x.links.pop_first() {
+        if let Some((id, target)) = x.ended.take() {
+            crate::handle::send_demonitor(*pid, id, &target);
+        } else if let Some((_, l)) = x.links.pop_first() {
             if l.state == LinkState::Linked {
                 let (from, reason) = (Term::local_pid(*pid), reason.clone());
                 let from = OwnedTerm::immediate(from);
                 let token = seq.as_mut().and_then(|s| s.next(l.peer, reason.term()));
                 send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason, token });
             }
-        } else if let Some((id, m)) = x.monitored_by.pop_first() {
-            send_down(m.pid, *pid, id, reason.clone());
         } else if let Some((id, m)) = x.monitoring.pop_first() {
             crate::handle::send_demonitor(*pid, id, &m.target);
-        } else if let Some((other, n)) = x.rare.as_mut().and_then(|r| r.suspending.pop_first()) {
-            (0..n).for_each(|_| crate::handle::resume(other, *pid));
+        } else if let Some((other, _)) = x.rare.as_mut().and_then(|r| r.suspending.pop_first()) {
+            crate::handle::resume(other, *pid);
+        } else if let Some((id, m)) = x.monitored_by.pop_first() {
+            send_down(m.pid, *pid, id, reason.clone());
         } else {
             let token = |r: crate::RemotePid| seq.as_mut()?.next(r.owned().term(), reason.term());
             return crate::remote::tell_one(*pid, x, reason, token);

@@ -7,19 +7,12 @@ use crate::process::{flag, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::remote::{tell, Outward};
 use crate::signal::{
-    control, deliver, message, send_to_peer, try_control, undeliverable, undeliverable_control,
-    Control, RefId, Signal,
+    control, deliver, message, send_to_peer, try_control, undeliverable, Control, RefId, Signal,
 };
 use crate::trace::bit;
-use crate::Proc;
+use crate::{sched, Proc};
 
 impl Proc {
-    /// Has a process that waited something to do?
-    pub(crate) fn has_to_run(&self) -> bool {
-        let flags = self.flags.get();
-        flags & (flag::EXITING | flag::CHORES) != 0
-            || flags & flag::SUSPENDED == 0 && (flags & flag::WAITING == 0 || self.can_go_on())
-    }
     #[inline]
     pub(crate) fn handle(&self, s: Signal) {
         if self.flag(flag::EXITING) {
@@ -32,12 +25,6 @@ impl Proc {
             Signal::Run(f) => f(Some(self)),
         }
     }
-    pub(crate) fn handle_control(&self, c: Control) {
-        match self.flag(flag::EXITING) {
-            true => undeliverable_control(self.pid(), c),
-            false => self.control(c),
-        }
-    }
     /// To the end of the mailbox.
     #[inline]
     pub fn put(&self, m: OwnedTerm) {
@@ -46,9 +33,13 @@ impl Proc {
         }
         self.mailbox.borrow_mut().push(m)
     }
-    /// Handles a signal while the process waits for its turn, if nothing comes before it.
+    /// Handles a signal while the process waits for its turn, if nothing comes before it and nobody
+    /// hears of it. The turn is its own all the same.
     pub(crate) fn control_early(&self, c: &mut Option<Control>) {
-        if !self.flag(flag::EXITING | flag::ENDING | flag::PENDING) {
+        self.set_flag(flag::SIGNALLED, true);
+        if c.as_ref().is_some_and(|c| c.is_quiet())
+            && !self.flag(flag::EXITING | flag::ENDING | flag::PENDING)
+        {
             c.take().into_iter().for_each(|c| self.control(c))
         }
     }
@@ -59,6 +50,7 @@ impl Proc {
                 if alias.is_some_and(|id| !self.uses_alias(id)) {
                     return;
                 }
+                self.end_replied_monitor();
                 if self.is_traced(bit::RECEIVE) {
                     self.trace_receive(Some(from), message.term());
                 }
@@ -134,16 +126,31 @@ impl Proc {
             let ends = |m: &Monitoring| m.alias == Some(AliasKind::ReplyDemonitor);
             if x.monitoring.get(&id).is_some_and(ends) {
                 let m = x.monitoring.remove(&id);
+                let older = match m {
+                    Some(m) => x.ended.replace((id, m.target)),
+                    None => None,
+                };
                 drop(extra);
-                if let Some(m) = m {
-                    send_demonitor(self.pid(), id, &m.target);
+                self.set_flag(flag::SIGNALLED, true);
+                if let Some((id, target)) = older {
+                    send_demonitor(self.pid(), id, &target);
                 }
             }
         }
         true
     }
+    /// Tells the other side of a monitor that a reply has ended: in the turn in which the reply can be
+    /// seen, as it makes that process runnable.
+    pub(crate) fn end_replied_monitor(&self) {
+        self.set_flag(flag::SIGNALLED, false);
+        let ended = self.extra.borrow_mut().get_mut().and_then(|x| x.ended.take());
+        if let Some((id, target)) = ended {
+            send_demonitor(self.pid(), id, &target);
+        }
+    }
     fn alias_message(&self, id: RefId, m: OwnedTerm) {
         if self.uses_alias(id) {
+            self.end_replied_monitor();
             self.put(m);
         }
     }
@@ -351,7 +358,8 @@ impl Proc {
         };
         self.with_extra(|x| x.monitoring.insert(id, m));
         let reason = if let Some(pid) = target.as_local_pid() {
-            control(pid, Control::Monitor { from: self.pid(), id, name });
+            self.set_flag(flag::DEFERS_MONITOR, true);
+            sched::defer_monitor(pid, Control::Monitor { from: self.pid(), id, name });
             return;
         } else if let Some(port) = target.as_local_port() {
             if (crate::hooks::hooks().port.monitor)(port, self.pid(), id, name) {

@@ -42,7 +42,17 @@ fn price(s: &Signal) -> i64 {
 impl Proc {
     #[inline]
     pub fn has_signals(&self) -> bool {
-        self.flag(flag::PENDING) || self.me.as_ref().is_some_and(|m| m.has_items())
+        self.flag(flag::PENDING | flag::SIGNALLED)
+            || self.me.as_ref().is_some_and(|m| m.has_items())
+    }
+    /// Is there no signal but messages that it has yet to handle, so that what it says of itself is
+    /// true now?
+    pub fn is_settled(&self) -> bool {
+        !self.flag(flag::SIGNALLED | flag::PENDING | flag::EXITING | flag::ENDING)
+    }
+    /// The same, and no message either that it has not looked for.
+    pub fn is_undisturbed(&self) -> bool {
+        self.is_settled() && !self.flag(flag::UNFETCHED) && !self.has_signals()
     }
     /// Are there signals left that were taken from the inbox and not handled?
     #[inline]
@@ -67,6 +77,10 @@ impl Proc {
     }
     /// Before it runs. One that doesn't wait has half its turn for itself, however many come.
     pub(crate) fn handle_first_signals(&self) {
+        if self.set_flag(flag::SIGNALLED, false) {
+            self.set_flag(flag::UNFETCHED, false);
+            self.end_replied_monitor();
+        }
         let waits = self.flag(flag::WAITING | flag::SUSPENDED);
         self.handle_worth(self.heap.reductions_left() / if waits { 1 } else { 2 })
     }
@@ -93,6 +107,7 @@ impl Proc {
                 if !only.is_some_and(|m| self.put_only(m)) {
                     self.mailbox.borrow_mut().append(new, messages);
                 }
+                self.set_flag(flag::UNFETCHED, true);
             } else if left == all {
                 return;
             }

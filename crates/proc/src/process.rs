@@ -14,7 +14,7 @@ use kvik_term::{am, Atom, Export, Term};
 
 use crate::few::Few;
 use crate::mailbox::MailboxCell;
-use crate::relation::{Link, LinkState, MonitoredBy, Monitoring};
+use crate::relation::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::remote::RemotePid;
 use crate::signal::{RefId, Signal};
 
@@ -191,6 +191,12 @@ pub mod flag {
     pub const SPARE_MAILBOX: u32 = 1 << 26;
     /// It saves its last calls: see `crate::saved_calls`.
     pub const SAVES_CALLS: u32 = 1 << 27;
+    /// It was sent signals other than messages since its last turn, and some were handled in its stead.
+    pub const SIGNALLED: u32 = 1 << 28;
+    /// A message was put into its mailbox that no `receive` of its has looked for yet.
+    pub const UNFETCHED: u32 = 1 << 29;
+    /// The scheduler that runs it may hold back a monitor signal of its.
+    pub const DEFERS_MONITOR: u32 = 1 << 30;
     /// Each message it takes is noticed.
     pub const NOTICES_MESSAGES: u32 = SEQ | SAVES_CALLS;
     /// What others have asked of it, which it sees to even while it waits.
@@ -198,7 +204,7 @@ pub mod flag {
     /// What a process has to see to before it runs.
     pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | CHORES;
     /// What ends with a `receive`.
-    pub const RECEIVING: u32 = WAITING | TIMED_OUT | HANDED_OFF;
+    pub const RECEIVING: u32 = WAITING | TIMED_OUT | HANDED_OFF | UNFETCHED;
 }
 
 /// The part of a process that belongs to whoever runs it. Native code holds its address; the heap
@@ -240,6 +246,8 @@ pub struct ExtraFields {
     /// Aliases in use, with whether the first reply ends them.
     pub aliases: Few<RefId, bool>,
     pub exit_reason: Option<OwnedTerm>,
+    /// A monitor that ended with a reply to its alias; the other is told in the next turn.
+    pub ended: Option<(RefId, Target)>,
     /// What came before all that is in its inbox.
     pub pending: Chain<Signal>,
     pub rare: Option<Box<Rare>>,

@@ -91,6 +91,7 @@ impl Proc {
                 return Peek::Later;
             }
             self.handle_signals();
+            self.set_flag(flag::UNFETCHED, false);
             if self.flag(flag::EXITING) {
                 return Peek::Nothing;
             }
@@ -129,6 +130,7 @@ impl Proc {
         if !self.put_on_heap(copy) {
             self.mailbox.borrow_mut().push(OwnedTerm::message(t));
         }
+        self.flags.set(self.flags.get() | flag::UNFETCHED);
     }
     /// The same while the process waits for its turn. False: the message has to go the usual way.
     #[inline]
@@ -138,6 +140,7 @@ impl Proc {
             && !self.is_traced(bit::RECEIVE)
             && self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE));
         if put {
+            self.flags.set(self.flags.get() | flag::UNFETCHED);
             self.last_from.set(from);
         }
         put
@@ -206,6 +209,7 @@ impl Proc {
     /// The message doesn't match: on to the next.
     #[inline]
     pub fn skip(&self) {
+        self.set_flag(flag::UNFETCHED, false);
         let mut m = self.mailbox.borrow_mut();
         if let Some(t) = self.heap.take_message() {
             m.selective = true;
@@ -279,7 +283,7 @@ impl Proc {
     #[inline]
     pub fn wait(&self) {
         self.all_looked_at();
-        self.flags.set(self.flags.get() | flag::WAITING);
+        self.flags.set((self.flags.get() | flag::WAITING) & !flag::UNFETCHED);
     }
     /// Notes that it waits until a message comes or the time is over. The first call of a
     /// `receive` sets the time; later ones, after messages that don't match, keep to it.

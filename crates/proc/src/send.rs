@@ -1,10 +1,12 @@
 //! Sending: `!` and its kin.
 
 use kvik_heap::OwnedTerm;
+use kvik_sync::pin;
 use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
 use crate::hooks::{hooks, Posted};
-use crate::sched::mail;
+use crate::process::{flag, table};
+use crate::sched::{self, mail};
 use crate::signal::{control, send_message, send_to_alias, Control, RefId};
 use crate::{node, registry, sysmon, trace, Proc, Raised};
 
@@ -69,11 +71,24 @@ impl Proc {
     #[inline]
     fn send_untraced(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
         if let Some(pid) = to.as_local_pid() {
+            if self.flag(flag::DEFERS_MONITOR) {
+                self.send_monitor_to(pid);
+            }
             self.last_to.set(pid);
             self.pay_for(send_message(self.pid(), pid, m));
             return Sent::Ok;
         }
         self.send_elsewhere(to, m, way)
+    }
+    /// Sends the monitor that was held back, if it goes there.
+    fn send_monitor_to(&self, pid: u32) {
+        // One that is gone is reported no sooner for a message that goes nowhere.
+        if table().get(pid, &pin()).is_none() {
+            return;
+        }
+        if sched::flush_monitor_to(pid) {
+            self.set_flag(flag::DEFERS_MONITOR, false);
+        }
     }
     /// Copying takes time from the turn: who only sends must not fill the memory in one.
     #[inline]
@@ -90,6 +105,7 @@ impl Proc {
             }
             View::Ref(Ref::Local(r)) => {
                 if let Some(pid) = r.alias_pid() {
+                    self.send_monitor_to(pid);
                     self.pay_for(send_to_alias(self.pid(), pid, RefId::of(r), m));
                 }
                 Sent::Ok

@@ -6,7 +6,7 @@ use kvik_sync::pin;
 use kvik_term::object::LocalRef;
 use kvik_term::{am, Atom, Term};
 
-use crate::process::{table, Pushed, Task, Ticket};
+use crate::process::{flag, table, Pushed, Task, Ticket};
 use crate::{sched, trace, Proc};
 
 /// The numbers of a reference of this node.
@@ -111,9 +111,9 @@ pub enum Control {
 }
 
 impl Control {
-    /// Is it nothing that a process which waits would go on for?
-    fn is_quiet(&self) -> bool {
-        matches!(self, Control::Monitor { .. } | Control::Demonitor { .. })
+    /// Is nobody told when it is handled, so that it may be before the receiver's turn?
+    pub(crate) fn is_quiet(&self) -> bool {
+        !matches!(self, Control::Unlink { .. } | Control::AliasMessage { .. })
     }
 }
 
@@ -152,9 +152,13 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
     let Some(task) = table().get(pid, &guard) else { return 0 };
     if let Some(ticket) = end_wait(task) {
         let p = ticket.private();
-        if alias.is_some_and(|id| p.is_exiting() || !p.uses_alias(id)) {
-            go_on(ticket);
-            return 0;
+        if let Some(id) = alias {
+            // It is made runnable by any signal, whatever that comes to.
+            p.set_flag(flag::SIGNALLED, true);
+            if p.is_exiting() || !p.uses_alias(id) {
+                woken(ticket);
+                return 0;
+            }
         }
         p.last_from.set(from);
         if PROFILED {
@@ -176,7 +180,11 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         None => Signal::Message(message),
         Some(id) => Signal::Control(Box::new(Control::AliasMessage { id, message })),
     };
-    match task.send(s) {
+    let pushed = task.send(s);
+    if alias.is_some() && matches!(pushed, Pushed::Queued) {
+        note_signal(task);
+    }
+    match pushed {
         Pushed::Woken(ticket) if PROFILED => woken(ticket),
         Pushed::Woken(ticket) => sched::wake(ticket),
         Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
@@ -208,13 +216,6 @@ fn push(task: &Task, s: Signal) -> Pushed {
     }
 }
 
-/// Lets a process whose wait was ended run, or wait on if there is nothing for it to do.
-fn go_on(ticket: Ticket) {
-    match ticket.private().has_to_run() {
-        true => woken(ticket),
-        false => wait_on(ticket),
-    }
-}
 /// Lets it wait on, unless something has come meanwhile.
 #[inline]
 fn wait_on(ticket: Ticket) {
@@ -247,11 +248,21 @@ pub fn ask(pid: u32, f: Closure) {
 /// As `deliver`, but gives the signal back when there is no such process.
 #[inline]
 pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
+    sched::flush_monitor_to(pid);
     let guard = pin();
     let Some(task) = table().get_any(pid, &guard) else { return Err(s) };
+    let is_message = matches!(s, Signal::Message(_) | Signal::Time);
     match push(task, s) {
-        Pushed::Queued => Ok(()),
+        Pushed::Queued => {
+            if !is_message {
+                note_signal(task);
+            }
+            Ok(())
+        }
         Pushed::Woken(ticket) => {
+            if !is_message {
+                ticket.private().set_flag(flag::SIGNALLED, true);
+            }
             woken(ticket);
             Ok(())
         }
@@ -266,6 +277,7 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
 #[inline]
 pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
     let mut left;
+    sched::flush_monitor_to(pid);
     {
         let guard = pin();
         let Some(task) = table().get_any(pid, &guard) else { return Err(c) };
@@ -280,25 +292,41 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
         _ => Ok(()),
     }
 }
-/// Has a process that waits handle it on the spot: most such signals change nothing that it waits
-/// for. Gives the signal back where it does not wait.
+/// Lets a process that waits run, in its order, to see to a signal. One that nobody is told of is
+/// handled at once. Gives the signal back where it has to go through the inbox.
 #[inline]
 fn control_waiting(task: &Task, c: Control) -> Option<Control> {
-    let ticket = sched::from_seat(task);
-    let seated = ticket.is_some();
-    let Some(ticket) = ticket.or_else(|| task.unpark()) else { return Some(c) };
-    if seated && ticket.private().has_signals() {
-        woken(ticket);
-        return Some(c);
+    let Some(ticket) = sched::from_seat(task).or_else(|| task.unpark()) else { return Some(c) };
+    let p = ticket.private();
+    let mut left = Some(c);
+    if task.has_items() {
+        p.set_flag(flag::SIGNALLED, true);
+    } else {
+        p.control_early(&mut left);
     }
-    let quiet = c.is_quiet();
-    ticket.private().handle_control(c);
-    match quiet {
-        true if seated => sched::sit_down(ticket),
-        true => wait_on(ticket),
-        false => go_on(ticket),
+    woken(ticket);
+    left
+}
+/// Has a process looked at where it waits, or rests in this thread's queue, by the one who may touch it
+/// so: without a signal.
+pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {
+    let guard = pin();
+    let task = table().get_any(pid, &guard)?;
+    if let Some(ticket) = sched::from_seat(task) {
+        let a = f(ticket.private());
+        sched::sit_down(ticket);
+        return Some(a);
     }
-    None
+    if let Some(ticket) = task.unpark() {
+        let a = f(ticket.private());
+        wait_on(ticket);
+        return Some(a);
+    }
+    sched::with_rest_any(task, f)
+}
+/// Notes that a process in this thread's queue was sent something other than a message.
+fn note_signal(task: &Task) {
+    sched::with_rest_any(task, |p| p.set_flag(flag::SIGNALLED, true));
 }
 
 /// Does what a process that has ended owes the senders of signals.

@@ -127,7 +127,15 @@ impl<S, P, T, const R: usize> Task<S, P, T, R> {
     /// the task has not seen.
     #[inline]
     pub fn with_rest<A>(&self, here: Here, f: impl FnOnce(&P) -> A) -> Option<A> {
-        if self.rests.load(Relaxed) != here.number || !self.inbox.is_empty() {
+        match self.inbox.is_empty() {
+            true => self.with_rest_any(here, f),
+            false => None,
+        }
+    }
+    /// The same whatever has come in.
+    #[inline]
+    pub fn with_rest_any<A>(&self, here: Here, f: impl FnOnce(&P) -> A) -> Option<A> {
+        if self.rests.load(Relaxed) != here.number {
             return None;
         }
         self.rests.store(LOOKED_AT, Relaxed);

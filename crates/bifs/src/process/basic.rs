@@ -106,6 +106,9 @@ fn register_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 /// Tells a process of its new name; where it has ended meanwhile the name goes again.
 fn set_name_there(pid: u32, name: kvik_term::Atom) {
+    if kvik_proc::signal::inspect(pid, |p| p.set_name(Some(name))).is_some() {
+        return;
+    }
     let f = move |p: Option<&Proc>| match p {
         Some(p) => p.set_name(Some(name)),
         None => {
@@ -123,11 +126,15 @@ fn unregister_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if old.same(p.self_pid()) {
         p.set_name(None);
     } else if let Some(pid) = old.as_local_pid() {
-        let f = move |p: Option<&Proc>| {
-            if let Some(p) = p.filter(|p| p.name() == Some(name)) {
+        let forget = move |p: &Proc| {
+            if p.name() == Some(name) {
                 p.set_name(None)
             }
         };
+        if kvik_proc::signal::inspect(pid, forget).is_some() {
+            return Ok(true.into());
+        }
+        let f = move |p: Option<&Proc>| p.into_iter().for_each(forget);
         kvik_proc::deliver(pid, kvik_proc::Signal::Run(Box::new(f)));
     }
     Ok(true.into())

@@ -28,6 +28,36 @@ enum Wanted {
     Usual,
 }
 
+/// Items that are told by the process itself, in its turn, even where it could be looked at.
+const BY_ITSELF: [Atom; 14] = [
+    am::current_function,
+    am::messages,
+    am::links,
+    am::monitors,
+    am::monitored_by,
+    am::dictionary,
+    am::memory,
+    am::binary,
+    am::backtrace,
+    am::total_heap_size,
+    am::suspending,
+    am::current_location,
+    am::current_stacktrace,
+    am::magic_ref,
+];
+
+impl Wanted {
+    /// May who asks look for itself, as OTP has it? That takes no turn of the other, and who runs next
+    /// depends on it.
+    fn at_once(&self) -> bool {
+        match self {
+            Wanted::One(a) => !BY_ITSELF.contains(a),
+            Wanted::List(all) => !all.iter().any(|a| BY_ITSELF.contains(a)),
+            Wanted::Usual => false,
+        }
+    }
+}
+
 fn answer<'h>(of: &Proc, own: bool, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<Term<'h>> {
     let pair = |a: Atom| item(of, own, h, a).map(|v| h.tuple(&[a.into(), v]));
     match w {
@@ -84,6 +114,13 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
     if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
         return Ok(am::undefined.into());
     }
+    if w.at_once() {
+        let look =
+            |of: &Proc| of.is_undisturbed().then(|| answer(of, false, &p.heap, &w)).flatten();
+        if let Some(t) = kvik_proc::signal::inspect(n, look).flatten() {
+            return Ok(t);
+        }
+    }
     Err(super::ask(p, n, move |of| {
         let h = kvik_heap::Heap::detached();
         let t = of.and_then(|of| answer(of, false, &h, &w));
@@ -111,6 +148,9 @@ fn is_process_alive_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
         return Ok(false.into());
+    }
+    if kvik_proc::signal::inspect(n, Proc::is_settled) == Some(true) {
+        return Ok(true.into());
     }
     // Through its inbox: an exit signal sent before counts.
     Err(super::ask(p, n, |of| OwnedTerm::immediate(Term::bool(of.is_some()))))

@@ -4,7 +4,7 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::remote::Outward;
-use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::signal::{deliver, inspect, message, Signal};
 use kvik_proc::tasks::SysTask;
 use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Pid, Term, View};
@@ -125,7 +125,19 @@ fn group_leader_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             p.heap.set_root(Root::GroupLeader, a[0]);
             Ok(true.into())
         }
-        Some(_) => Ok(false.into()),
+        Some(n) if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() => {
+            Ok(am::badarg.into())
+        }
+        Some(n) => {
+            let set = |of: &Proc| {
+                let now = of.is_undisturbed();
+                if now {
+                    of.heap.set_root(Root::GroupLeader, of.heap.copy(a[0]));
+                }
+                now
+            };
+            Ok((inspect(n, set) == Some(true)).into())
+        }
         None if matches!(a[1].view(), View::Pid(Pid::External(_))) => {
             p.tell_abroad(Outward::GroupLeader(a[0], a[1]));
             Ok(true.into())
@@ -144,6 +156,7 @@ fn group_leader_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         super::reply(own, &id, &OwnedTerm::immediate(Term::atom(r)));
     };
     deliver(to, Signal::Run(Box::new(f)));
+    sched::raise(to, p.priority());
     Ok(am::ok.into())
 }
 
@@ -165,42 +178,56 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
     }
     let already = p.rare(|x| x.suspending.contains_key(&to)).unwrap_or(false);
-    if unless && already {
-        return Ok(false.into());
-    }
-    p.with_rare(|x| *x.suspending.entry(to).or_default() += 1);
     let own = p.pid();
-    if asynchronous {
-        handle::suspend(to, own, move |there| {
-            if let Some(tag) = tag {
-                let what = if there { am::suspended } else { am::exited };
-                super::reply(own, &tag, &OwnedTerm::immediate(Term::atom(what)));
-            }
-        });
-        return Ok(true.into());
+    let done = !(already && unless);
+    if done {
+        p.with_rare(|x| *x.suspending.entry(to).or_default() += 1);
     }
-    let r = p.heap.make_ref();
-    let id = OwnedTerm::new(r);
-    handle::suspend(to, own, move |there| {
-        let what = if there { am::true_ } else { am::badarg };
-        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(what)));
+    // Where nothing comes before it, it is suspended here and now.
+    let suspended = inspect(to, |of| match already {
+        true => of.rare(|x| x.suspended_by.contains_key(&own)).unwrap_or(false),
+        false if of.is_undisturbed() => {
+            of.suspend_for(own);
+            true
+        }
+        false => false,
     });
-    Ok(r)
+    let suspended = suspended == Some(true);
+    if !already && !suspended {
+        handle::suspend(to, own, |_| ());
+    }
+    if asynchronous && tag.is_none() || !asynchronous && suspended {
+        return Ok(done.into());
+    }
+    let (answer, gone, r) = match &tag {
+        Some(_) => (am::suspended, am::exited, None),
+        None => (if done { am::true_ } else { am::false_ }, am::badarg, Some(p.heap.make_ref())),
+    };
+    let id = tag.unwrap_or_else(|| OwnedTerm::new(r.unwrap_or(Term::NIL)));
+    let f = move |of: Option<&Proc>| {
+        let what = if of.is_some() { answer } else { gone };
+        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(what)));
+    };
+    deliver(to, Signal::Run(Box::new(f)));
+    sched::raise(to, p.priority());
+    Ok(r.unwrap_or(done.into()))
 }
 fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let to = super::local(a[0]).ok_or_else(|| p.badarg())?;
     let had = p.with_rare(|x| {
         let n = x.suspending.get_mut(&to)?;
         *n -= 1;
-        if *n == 0 {
+        let last = *n == 0;
+        if last {
             x.suspending.remove(&to);
         }
-        Some(())
+        Some(last)
     });
     // A process that has died in between is not suspended.
     let there = kvik_proc::process::table().get(to, &kvik_sync::pin()).is_some();
-    had.filter(|()| there).ok_or_else(|| p.badarg())?;
-    handle::resume(to, p.pid());
+    if had.filter(|_| there).ok_or_else(|| p.badarg())? {
+        handle::resume(to, p.pid());
+    }
     Ok(true.into())
 }
 

@@ -11,8 +11,8 @@ use super::queues::Queues;
 use super::stopwatch::Stopwatch;
 use super::{crowd, Scheduler, Work};
 use crate::exit::Farewell;
-use crate::process::{Priority, Rest, Seat, Stage, Task, Ticket};
-use crate::signal::deliver;
+use crate::process::{flag, Priority, Rest, Seat, Stage, Task, Ticket};
+use crate::signal::{control, deliver, Control};
 use crate::timer::{Due, Queue};
 use crate::{sysprof, trace, Proc};
 
@@ -45,6 +45,9 @@ pub(super) struct Local {
     pub seat: Seat,
     /// Not with one scheduler, where to wait takes no atomic operation anyway.
     has_seat: bool,
+    /// The last monitor of the process that runs here, held back until its next signal to that
+    /// process or another monitor, or the end of its turn: mostly a message follows.
+    pub deferred_monitor: Cell<Option<(u32, Control)>>,
     /// Its turn has begun, but something is to be seen to before it runs.
     pub picked: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
@@ -84,6 +87,7 @@ impl Local {
             next: Cell::new(None),
             seat: Seat::default(),
             has_seat: !kvik_sync::solo::is_reserved(),
+            deferred_monitor: Cell::new(None),
             picked: Cell::new(None),
             queues: RefCell::new(Queues::new(here, me.page)),
             timers: RefCell::new(Queue::new()),
@@ -101,7 +105,7 @@ impl Local {
     pub fn work(&self, w: Work) {
         match w {
             Work::Run(t) => self.queues.borrow_mut().push(t),
-            Work::Raise(pid, to) => self.raise(pid, to),
+            Work::Raise(pid, to) => drop(self.raise(pid, to)),
             Work::Timer(at, due) => self.timers.borrow_mut().add(at, due),
             Work::Forget(at, due) => self.timers.borrow_mut().remove(at, due),
             Work::Signal(pid, s) => {
@@ -109,14 +113,24 @@ impl Local {
             }
         }
     }
-    /// Lets a process that waits here have its next turn as one of that priority.
-    pub fn raise(&self, pid: u32, to: Priority) {
+    /// Lets a process that waits here have its next turn as one of that priority. False: it does not.
+    pub fn raise(&self, pid: u32, to: Priority) -> bool {
         let mut q = self.queues.borrow_mut();
         match self.next.take() {
             Some(t) if t.task().pid == pid => q.push(t.take()),
             other => self.next.set(other),
         }
-        q.raise(pid, to);
+        q.raise(pid, to)
+    }
+    /// The turn of a process is over: a monitor that it sent is held back no longer.
+    pub fn flush_monitor(&self, p: &Proc) {
+        p.set_flag(flag::DEFERS_MONITOR, false);
+        self.flush_deferred();
+    }
+    pub fn flush_deferred(&self) {
+        if let Some((to, c)) = self.deferred_monitor.take() {
+            control(to, c);
+        }
     }
     /// A process may run: at the tail of the run queue, which is `next` where nothing else is runnable.
     #[inline(always)]
@@ -212,6 +226,33 @@ pub fn is_scheduler() -> bool {
 #[inline]
 pub(crate) fn with_rest<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     task.with_rest(local()?.here, f)
+}
+/// The same whatever there is for it to handle.
+#[inline]
+pub(crate) fn with_rest_any<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
+    task.with_rest_any(local()?.here, f)
+}
+/// Holds back a monitor of the process that runs here. The one before is sent.
+pub(crate) fn defer_monitor(to: u32, c: Control) {
+    let before = match local() {
+        Some(l) => l.deferred_monitor.replace(Some((to, c))),
+        None => Some((to, c)),
+    };
+    if let Some((to, c)) = before {
+        control(to, c);
+    }
+}
+/// Sends the monitor that is held back, if it goes to that process. True: none is held back any more.
+#[inline]
+pub(crate) fn flush_monitor_to(pid: u32) -> bool {
+    let Some(l) = local() else { return true };
+    let Some((to, c)) = l.deferred_monitor.take() else { return true };
+    if to == pid {
+        control(to, c);
+    } else {
+        l.deferred_monitor.set(Some((to, c)));
+    }
+    to == pid
 }
 /// A process that waits in the seat of this thread: its wait is over, or it sits down again.
 #[inline]

@@ -31,7 +31,9 @@ use crate::timer::Due;
 
 use local::local;
 pub use local::{current, is_scheduler, look_after_turn, used_in_turn};
-pub(crate) use local::{from_seat, say_later, sit_down, with_rest};
+pub(crate) use local::{
+    defer_monitor, flush_monitor_to, from_seat, say_later, sit_down, with_rest, with_rest_any,
+};
 pub use run::REDUCTIONS;
 pub use switch::to_next;
 
@@ -194,14 +196,17 @@ pub(crate) fn hand_signal(pid: u32, s: Signal) {
 pub fn raise(pid: u32, to: Priority) {
     let guard = kvik_sync::pin();
     let Some(task) = crate::process::table().get(pid, &guard) else { return };
-    let home = task.home() as usize;
-    if to >= task.priority() || home >= all().len() {
+    if to >= task.priority() {
         return;
     }
-    match local().filter(|l| l.id == home) {
-        Some(l) => l.raise(pid, to),
-        None => send_work(home, Work::Raise(pid, to)),
+    drop(guard);
+    let own = local();
+    if own.is_some_and(|l| l.raise(pid, to)) {
+        return;
     }
+    // In whose queue it waits nobody else can tell.
+    let others = (0..online::active()).filter(|i| own.is_none_or(|l| l.id != *i));
+    others.for_each(|i| send_work(i, Work::Raise(pid, to)));
 }
 
 /// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.

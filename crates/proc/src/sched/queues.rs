@@ -192,20 +192,22 @@ impl Queues {
         }
     }
     /// Lets a process have its next turn as one of higher priority, if it waits here.
-    pub fn raise(&mut self, pid: u32, to: Priority) {
+    pub fn raise(&mut self, pid: u32, to: Priority) -> bool {
         let to = (to as usize).min(SHARED);
         for q in to..self.by_priority.len() {
             let at = self.by_priority[q].iter().position(|w| w.ticket.task().pid == pid);
             let Some(i) = at else { continue };
             // One that was raised before keeps its place.
             if q == to && self.by_priority[q][i].mark.requeues() == 0 {
-                return;
+                return true;
             }
             if let Some(mut w) = self.by_priority[q].remove(i) {
                 w.mark.0 -= w.mark.requeues() * Mark::REQUEUE;
-                return self.by_priority[to].push_back(w);
+                self.by_priority[to].push_back(w);
+                return true;
             }
         }
+        false
     }
     /// Is there something that goes before processes of normal priority?
     pub fn has_urgent(&self) -> bool {

@@ -200,6 +200,9 @@ impl Loop {
             p.turn_ends(began);
         }
         self.l.alone.set(MANY);
+        if p.flag(flag::DEFERS_MONITOR) && !p.is_exiting() && outcome != Outcome::Exit {
+            self.l.flush_monitor(p);
+        }
         self.l.account(p);
         if t.private().is_exiting() {
             return self.end(t);
@@ -306,7 +309,8 @@ impl Loop {
         if exit::prepare(p, &reason) {
             self.ended += 1;
             // Whom its end wakes has no partner to stay with.
-            return exit::terminate(t, reason);
+            exit::terminate(t, reason);
+            return self.l.flush_deferred();
         }
         if trace::on() {
             p.trace_exiting("out_exiting");

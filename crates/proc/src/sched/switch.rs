@@ -21,6 +21,7 @@ const UNUSUAL: u32 = flag::EXITING
     | flag::BOUND
     | flag::ENDING
     | flag::PENDING
+    | flag::DEFERS_MONITOR
     | flag::CHORES
     | flag::LITERALS_LATER
     | flag::TASKS_LATER
