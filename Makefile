@@ -7,7 +7,7 @@ help:
 	@echo 'make report       the five experiments in full (under 25 minutes)'
 	@echo 'make build        target/release/kvik'
 	@echo "make deps         find OTP 25's libraries, or unpack them into .otp/"
-	@echo "make conformance  OTP's own test suites on kvik"
+	@echo "make conformance  OTP's own test suites on kvik; all compiled code through the verifier (many hours)"
 	@echo "make stalls       how long BIFs hold their scheduler, on kvik and on OTP"
 	@echo 'make tools        rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (an hour)'
 	@echo 'make systems      RabbitMQ and other systems from Debian, unmodified, on kvik and on OTP'
@@ -37,6 +37,7 @@ report: build
 
 conformance: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" JOBS=$${JOBS:-4} tests/otp/run --all
+	@tests/verifier/run
 
 stalls: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/stalls/run --table
