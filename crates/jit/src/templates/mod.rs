@@ -19,6 +19,7 @@ use kvik_code::NifCell;
 use kvik_term::am;
 
 use crate::asm::*;
+use crate::checked::CHECKED;
 use crate::compiler::{Compiler, Done};
 use crate::rt;
 use crate::stubs::REDS;
@@ -40,6 +41,9 @@ impl<'m> Compiler<'m> {
                     self.raise_here();
                 }
                 _ => {
+                    if CHECKED {
+                        self.check_state(op)?;
+                    }
                     if self.proof.keep_message(at) {
                         self.call_rt(rt::receive::keep_message, &[], 0)?;
                     }
