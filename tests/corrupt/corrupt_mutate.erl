@@ -28,6 +28,12 @@ operands({_, Args}) -> lists:flatmap(fun ({list, L}) -> L; (A) -> [A] end, Args)
 %% {What was done, File}
 variant(#seed{} = S, Number, Salt) ->
     _ = rand:seed(exsss, {Salt, Number, erlang:phash2(S#seed.name)}),
+    case os:getenv("CORRUPT_MUTATE") of
+        "semantic" -> semantic(S);
+        _ -> any(S)
+    end.
+
+any(S) ->
     case below(100) of
         N when N < 62 -> code(S);
         N when N < 70 -> literals(S);
@@ -160,6 +166,15 @@ list(L, S, First, Last) ->
         3 -> lists:droplast(L);
         _ -> Before ++ [operand(E, S, First, Last) | After]
     end.
+
+%% Well-formed code only: what the verifier has to judge.
+semantic(S) ->
+    {First, Last} = pick(S#seed.functions),
+    {What, New} = corrupt_semantic:mutate(S#seed.ops, First, Last),
+    Old = tuple_to_list(S#seed.encoded),
+    Encoded = lists:sublist(Old, First - 1) ++ [corrupt_beam:op(O) || O <- New] ++ lists:nthtail(Last, Old),
+    {{semantic, First, What},
+     corrupt_beam:file(put_chunk(<<"Code">>, corrupt_beam:code(S#seed.header, Encoded), S#seed.chunks))}.
 
 %% ---- literals ----
 

@@ -31,4 +31,4 @@ pub use module::{CodeChunk, Module};
 pub use old_bits::SEGMENT_TYPES;
 pub use tables::{Export, Import, Lambda, Literals};
 pub use types::{Type, Types};
-pub use verify::{verify, verify_in, Proof};
+pub use verify::{verify, verify_in, Proof, RegisterClaim, StateClaim, ValueKind, CHECKED};

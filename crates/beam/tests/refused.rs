@@ -85,6 +85,9 @@ const ACCEPTED: &[&str] = &[
     "allocate_zero 1 0; label 5; loop_rec f6 x0; get_hd x0 x1; remove_message; move x1 y0; \
      call_ext 1 4; deallocate 1; return; label 6; wait f5",
     "allocate 0 1; label 5; wait_timeout f5 x0; timeout; move [] x0; deallocate 0; return",
+    // The same, where the way back to the wait is a jump.
+    "allocate 0 1; label 5; wait_timeout f6 x0; timeout; move [] x0; deallocate 0; return; \
+     label 6; jump f5",
     "allocate 0 1; move x0 x2; move [] x1; call_ext 3 1; set_tuple_element [] x0 0; \
      deallocate 0; return",
     "allocate_zero 1 1; move x0 x2; move [] x1; call_ext 3 1; move x0 y0; set_tuple_element [] x0 0; \

@@ -29,6 +29,7 @@ mod map_tests;
 pub mod meter;
 pub mod pairs;
 pub mod pin;
+pub mod region;
 pub mod regs;
 pub mod roots;
 mod shed;

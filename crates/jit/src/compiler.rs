@@ -12,6 +12,7 @@ use kvik_term::word::{self, NIL};
 use kvik_term::{am, Atom, Export, FunEntry};
 
 use crate::asm::*;
+use crate::checked::{Checkpoints, LabelAddresses};
 use crate::rt;
 use crate::stubs::{self, align_continuation, Stubs, HTOP, REGS, STACK, XREGS};
 use crate::LoadError;
@@ -48,6 +49,9 @@ pub struct Compiler<'m> {
     /// May a NIF take over any function? So it is where the module loads some and names none.
     pub any_nif: bool,
     pub nifs: Vec<NifCell>,
+    /// What the code checks while it runs; none unless [`CHECKED`](crate::checked::CHECKED).
+    pub checkpoints: Checkpoints,
+    pub label_addresses: LabelAddresses,
     cold: Vec<Cold<'m>>,
 }
 
@@ -66,6 +70,8 @@ pub struct Output {
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
     pub nifs: Vec<NifCell>,
+    pub checkpoints: Checkpoints,
+    pub label_addresses: LabelAddresses,
 }
 
 pub type Done = Result<(), LoadError>;
@@ -118,6 +124,8 @@ impl<'m> Compiler<'m> {
             arity: 0,
             any_nif: any_nif(code, imports),
             nifs: Vec::new(),
+            checkpoints: Checkpoints::new(),
+            label_addresses: LabelAddresses::default(),
             cold: Vec::new(),
         }
     }
@@ -125,7 +133,8 @@ impl<'m> Compiler<'m> {
     /// The code and what belongs to it, free of what it was made from.
     pub fn finish(self) -> Output {
         let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
-        Output { a, segments, places, labels, lambda_labels, nifs }
+        let Compiler { checkpoints, label_addresses, .. } = self;
+        Output { a, segments, places, labels, lambda_labels, nifs, checkpoints, label_addresses }
     }
     pub fn refuse(&self, what: &'static str) -> LoadError {
         LoadError::Unsupported(what)

@@ -3,6 +3,7 @@
 
 pub mod asm;
 pub mod breaks;
+mod checked;
 mod compiler;
 mod load;
 pub mod mem;

@@ -13,6 +13,7 @@ use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
 use kvik_term::{cmp, Atom, Export, FunEntry, Term};
 
 use crate::asm::*;
+use crate::checked::{Checkpoints, CHECKED};
 use crate::compiler::{Compiler, Done, Output, Scratch};
 use crate::mem::Code;
 use crate::room::Room;
@@ -53,6 +54,7 @@ struct Memory {
     _code: Code,
     _segments: Vec<Box<[Seg]>>,
     _strings: Box<[u8]>,
+    _checkpoints: Checkpoints,
 }
 
 /// Makes native code of a `.beam` file. Nothing of it can be called before it is committed.
@@ -96,7 +98,9 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
         std::mem::take(&mut room.compiling),
     );
     let (functions, on_load) = compile(&mut c, name)?;
-    let Output { mut a, segments, places, labels, lambda_labels, nifs } = c.finish();
+    let made = c.finish();
+    let Output { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
+    let Output { checkpoints, label_addresses, .. } = made;
     room.reading.take_back(code);
     let memory = Code::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
     let start = memory.address();
@@ -106,6 +110,10 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
     memory.write(&a.buf);
     let address = |l: Label| a.offset(l).map(|o| start + o as usize);
     let entry = |label: u32| labels.get(label as usize).and_then(|l| address(*l));
+    if CHECKED {
+        let addresses = (0..labels.len() as u32).map(|l| entry(l).unwrap_or(0));
+        let _ = label_addresses.set(addresses.collect());
+    }
     let (mut exports, mut natives) = (Vec::new(), Vec::new());
     for e in &module.exports {
         let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
@@ -148,7 +156,12 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
         literals: literals.0,
         nifs,
         library: Default::default(),
-        memory: Box::new(Memory { _code: memory, _segments: segments, _strings: strings }),
+        memory: Box::new(Memory {
+            _code: memory,
+            _segments: segments,
+            _strings: strings,
+            _checkpoints: checkpoints,
+        }),
     })
 }
 

@@ -100,16 +100,13 @@ impl Flow<'_> {
         self.matching(s, before, live, to)
     }
 
-    /// `no_fail` says that the source is a bit string or context, `resume` that it is a context.
+    /// `no_fail` says that the source is a bit string or context. `resume` says that it is a context,
+    /// but the template goes on with a bit string as well, so no more is known behind it.
     fn start_match4(&mut self, fail: Arg, s: Arg, live: u64, to: Arg) -> Step {
-        let Arg::Atom(atom) = fail else {
+        if !matches!(fail, Arg::Atom(_)) {
             return self.start_match(fail, s, live, to);
-        };
-        let before = self.movable(s)?;
-        if self.tables.module.atom(atom) == Some("resume") {
-            self.rely(before.is(Ty::CONTEXT));
-            return self.matching(s, before.meet(Ty::CONTEXT), live, to);
         }
+        let before = self.movable(s)?;
         self.rely(before.is(Ty::MATCHABLE));
         self.matching(s, before, live, to)
     }

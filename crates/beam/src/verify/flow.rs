@@ -6,6 +6,7 @@
 //! ends soon; a budget stops code that was made to take long.
 
 use super::bifs::{self, Bif};
+use super::claims::Claims;
 use super::fresh_tuple::FreshTuple;
 use super::loops::Loops;
 use super::operands::Tables;
@@ -98,6 +99,7 @@ impl<'a> Flow<'a> {
                 trap: Bits::new(count),
                 keep: Bits::new(count),
                 clear: Bits::new(count),
+                claims: Claims::new(count),
             },
         }
     }
@@ -210,6 +212,7 @@ impl<'a> Flow<'a> {
                 continue;
             }
             self.proof.visited.set(self.at);
+            self.proof.claims.record(self.at, &self.st);
             self.step(op)?;
             if self.alive {
                 self.loops.step(self.at);
@@ -408,13 +411,27 @@ impl<'a> Flow<'a> {
         Ok(())
     }
 
-    /// Whether a label stands right before the instruction.
+    /// Whether a label leads straight back to the instruction: it stands right before it, or before a
+    /// jump there (as without `beam_jump`, OTP's pass that removes such jumps).
     pub(crate) fn is_own_label(&self, label: u32) -> bool {
-        let ops = self.tables.code.ops.get(..self.at).unwrap_or_default();
-        let passed = ops.iter().rev();
-        let labels = passed.take_while(|op| matches!(op.opcode, Opcode::Label | Opcode::Line));
-        let first = self.at - labels.count();
-        self.tables.code.label(label).is_some_and(|at| (first..self.at).contains(&at))
+        const MOST_JUMPS: usize = 4;
+        let code = self.tables.code;
+        let mut label = label;
+        for _ in 0..=MOST_JUMPS {
+            let Some(from) = code.label(label) else { return false };
+            let ops = code.ops.get(from..).unwrap_or_default();
+            let labels =
+                ops.iter().take_while(|op| matches!(op.opcode, Opcode::Label | Opcode::Line));
+            let next = from + labels.count();
+            if next == self.at {
+                return true;
+            }
+            match code.ops.get(next).map(|op| (op.opcode, code.args(op))) {
+                Some((Opcode::Jump, [Arg::Label(to)])) => label = *to,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The instruction relies on something; if that isn't proved a test is needed, whose failure

@@ -23,6 +23,7 @@
 
 mod bifs;
 mod binary;
+mod claims;
 mod control;
 mod flow;
 mod fresh_tuple;
@@ -35,6 +36,8 @@ mod ty;
 use crate::code::{Code, Room};
 use crate::error::{Error, Reason};
 use crate::module::Module;
+use claims::Claims;
+pub use claims::{RegisterClaim, StateClaim, ValueKind, CHECKED};
 use flow::Flow;
 use operands::Tables;
 pub(crate) use state::LabelState;
@@ -50,6 +53,7 @@ pub struct Proof {
     zero: Bits,
     keep: Bits,
     clear: Bits,
+    claims: Claims,
 }
 
 impl Proof {
@@ -91,6 +95,13 @@ impl Proof {
     /// before it has written them all. (Other frames needn't be filled.)
     pub fn fill_frame(&self, op: usize) -> bool {
         self.zero.get(op) || !self.visited.get(op)
+    }
+}
+
+impl Proof {
+    /// What is claimed of the state before an instruction; always `None` unless [`CHECKED`].
+    pub fn claim(&self, op: usize) -> Option<&StateClaim> {
+        self.claims.get(op)
     }
 }
 

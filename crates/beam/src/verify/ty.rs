@@ -81,6 +81,11 @@ impl Ty {
         Ty(Ty::tuple(arity).0 | if arity < 0xffff { EXACT } else { 0 })
     }
 
+    /// If it is a tuple, it has no more elements than the least number.
+    pub(crate) fn is_exact(self) -> bool {
+        self.0 & EXACT != 0
+    }
+
     /// Certainly a tuple of just so many elements.
     pub(crate) fn is_exactly(self, arity: u64) -> bool {
         self.is(Ty::TUPLE) && self.0 & EXACT != 0 && self.arity() as u64 == arity

@@ -10,7 +10,7 @@ use kvik_beam::Opcode;
 const G: (u32, u32) = (10, 11);
 /// Imports: 0 `erlang:error/1`, 1 `erlang:setelement/3`, 2 `erlang:self/0`, 3 `erlang:'+'/2`,
 /// 4 `m:h/1`, 5 `erlang:hd/1`, 6 `erlang:length/1`.
-const ATOMS: [&str; 14] = [
+const ATOMS: [&str; 15] = [
     "m",
     "f",
     "g",
@@ -25,6 +25,7 @@ const ATOMS: [&str; 14] = [
     "string",
     "unsafe",
     "length",
+    "resume",
 ];
 const IMPORTS: [(u32, u32, u32); 7] =
     [(4, 5, 1), (4, 6, 3), (4, 7, 0), (4, 8, 2), (1, 9, 1), (4, 10, 1), (4, 14, 1)];
@@ -45,12 +46,22 @@ pub fn module(body: &str) -> Vec<u8> {
 
 /// The same with other tables of exports and funs.
 pub fn with_tables(body: &str, exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) -> Vec<u8> {
+    with_code(&code(body), exports, funs)
+}
+
+/// The instructions of a module whose `f/1` has this body.
+pub fn code(body: &str) -> Vec<u8> {
     let mut code = Vec::new();
     let header = "label 1\nfunc_info @1 @2 1\nlabel 2\n";
     let rest = format!("label {}\nfunc_info @1 @3 2\nlabel {}\nreturn\nint_code_end", G.0, G.1);
     for line in [header, body, &rest].iter().flat_map(|text| text.split([';', '\n'])) {
         instruction(line.trim(), &mut code);
     }
+    code
+}
+
+/// A file with these bytes for its instructions.
+pub fn with_code(code: &[u8], exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) -> Vec<u8> {
     let mut head = Vec::new();
     for word in [16u32, 0, 180, 12, 2] {
         head.extend(word.to_be_bytes());

@@ -28,6 +28,13 @@ pub const REFUSED: &[(&str, &str)] = &[
       catch y0 f7; call 1 f2; label 7; catch_end y0; call_ext 1 0",
         "a frame of known size",
     ),
+    // Two handlers of which either may be the innermost.
+    (
+        "allocate_zero 1 1; is_atom f5 x0; catch y0 f7; jump f6; label 5; catch y0 f8; label 6; \
+      call 1 f2; label 7; catch_end y0; deallocate 1; return; label 8; catch_end y0; deallocate 1; \
+      return",
+        "which handler is the innermost",
+    ),
     // Labels and calls.
     ("jump f11; return", "another function"),
     ("jump f9; return", "isn't placed"),
@@ -39,6 +46,8 @@ pub const REFUSED: &[(&str, &str)] = &[
     ("call_ext_only 1 7", "wrong kind"),
     ("allocate 0 1; jump f1", "there is a frame"),
     ("move @2 x0; allocate_zero 1 1; jump f2", "with a frame"),
+    // A bit string passes `bs_start_match4` with `resume`, so what is behind it is run.
+    ("bs_start_match4 @15 1 x0 x0; move x5 x0; return", "isn't initialised"),
     // Operands.
     ("bif1 f5 5 q0 x0; return; label 5; return", "a part of a constant"),
     ("bif1 f5 5 @2 x0; return; label 5; return", "a part of a constant"),

@@ -7,11 +7,14 @@ use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::Term;
 
+use crate::checked::check_roots;
+
 const ADDRESS: u64 = (1 << 48) - 1;
 
 /// Makes room: words needed above bit 16, live x registers below.
 pub extern "sysv64" fn collect(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let (need, live) = ((extra >> 16) as usize, (extra & 0xFFFF) as usize);
+    check_roots(p, regs, live);
     // SAFETY: a safepoint: the live x registers, the stack and the roots hold all terms.
     match unsafe { collect_now(p, regs.x_ptr(), live, need) } {
         true => 0,
@@ -56,6 +59,7 @@ pub(super) fn hibernate(p: &Proc) {
 /// The turn is over: live x registers above bit 48, the address to go on at below.
 pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let live = (extra >> 48) as usize;
+    check_roots(p, regs, live);
     // SAFETY: a safepoint, as above; the registers are terms.
     unsafe {
         if p.heap.gc_due() && !p.heap.is_pinned() || !p.heap.has_room(live) {

@@ -4,6 +4,7 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{header, NIL, TAG_BOXED, TAG_LIST, TUPLE};
 
 use crate::asm::*;
+use crate::checked::{CHECKED, POISON};
 use crate::compiler::{kind_byte, Compiler, Done};
 use crate::stubs::{HTOP, STACK};
 
@@ -76,10 +77,13 @@ impl<'m> Compiler<'m> {
         if words > 0 {
             self.a.alu_ri(Alu::Sub, STACK, 8 * words as i32);
         }
-        if clear || self.proof.fill_frame(self.at) {
-            for i in 0..words {
-                self.a.mov_mi(STACK, 8 * i as i32, NIL as i32);
-            }
+        let filler = match clear || self.proof.fill_frame(self.at) {
+            true => Some(NIL),
+            // The verifier says that nothing looks at them before they are written.
+            false => Some(POISON).filter(|_| CHECKED),
+        };
+        for (i, word) in (0..words).zip(filler.into_iter().cycle()) {
+            self.a.mov_mi(STACK, 8 * i as i32, word as i32);
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ use kvik_term::am;
 
 use crate::asm::*;
 use crate::breaks::CALL_LENGTH;
+use crate::checked::CHECKED;
 use crate::compiler::{Compiler, Done};
 use crate::rt;
 use crate::stubs::REDS;
@@ -41,6 +42,9 @@ impl<'m> Compiler<'m> {
                     self.raise_here();
                 }
                 _ => {
+                    if CHECKED {
+                        self.check_state(op)?;
+                    }
                     if self.proof.keep_message(at) {
                         self.call_rt(rt::receive::keep_message, &[], 0)?;
                     }

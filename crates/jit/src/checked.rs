@@ -1,0 +1,438 @@
+//! An independent check of the verifier: native code asserts, before each instruction, what the verifier
+//! claims of the state and what the instruction's template relies on. Debug builds contain it, and those
+//! with the feature `checked`; in others [`CHECKED`] is false and no code is generated.
+//!
+//! Two sources are compared with the machine's state. [`StateClaim`] is the verifier's own description
+//! of it. [`Need`] is derived from the instruction alone: what its template does without a test. Registers
+//! of which the verifier says that nothing reads them are overwritten with a word that is no term, so that
+//! a later read of them shows.
+
+use std::sync::{Arc, OnceLock};
+
+use kvik_beam::{Arg, Op, Opcode, RegisterClaim, StateClaim, ValueKind};
+use kvik_heap::region::MemoryRegion;
+use kvik_heap::Regs;
+use kvik_proc::Proc;
+use kvik_term::word::*;
+use kvik_term::Atom;
+
+use crate::compiler::{Compiler, Done};
+use crate::rt::trace::is_continuation;
+
+pub use kvik_beam::CHECKED;
+
+/// No term, and no value that native code gives a meaning: a header where none can be. It fits 32 bits
+/// with a sign.
+pub const POISON: u64 = -0x5EAD_0F1Ci64 as u64;
+const _: () = assert!(is_header(POISON) && POISON != NONE);
+
+/// X registers that are overwritten where nothing reads them.
+const POISONED_X: usize = 16;
+
+/// The addresses of a module's labels, known once its code is in place.
+pub type LabelAddresses = Arc<OnceLock<Box<[usize]>>>;
+
+/// What an instruction's template takes for granted, whatever the verifier claims.
+#[derive(Clone, Copy, Debug)]
+enum Need {
+    Tuple(Arg, usize),
+    Cons(Arg),
+    Float(Arg),
+    Map(Arg),
+    MatchContext(Arg),
+    /// The first x registers are terms.
+    Live(u64),
+    /// So many words above the stack's top is where a call comes back to.
+    Continuation(u64),
+    CatchTag(Arg),
+    HeapWords(usize),
+}
+
+/// All that is checked before one instruction.
+pub struct Checkpoint {
+    module: Atom,
+    function: Atom,
+    arity: u32,
+    at: usize,
+    opcode: Opcode,
+    claim: Option<StateClaim>,
+    needs: Vec<Need>,
+    labels: LabelAddresses,
+}
+
+/// Native code holds their addresses, so each stays where it is.
+#[allow(clippy::vec_box)]
+pub type Checkpoints = Vec<Box<Checkpoint>>;
+
+impl<'m> Compiler<'m> {
+    /// Generates the check before an instruction.
+    pub fn check_state(&mut self, op: &Op) -> Done {
+        let proof = self.proof;
+        if !proof.reachable(self.at) {
+            return Ok(());
+        }
+        let mut claim = proof.claim(self.at).cloned();
+        if let Some(claim) = claim.as_mut().filter(|_| op.opcode == Opcode::WaitTimeout) {
+            // A receive without clauses comes back here when it is woken, with its operand gone; the
+            // template does not look at that again.
+            claim.x.clear();
+            claim.catches = true;
+        }
+        let checkpoint = Box::new(Checkpoint {
+            module: self.atoms.get(1).copied().unwrap_or(self.function),
+            function: self.function,
+            arity: self.arity,
+            at: self.at,
+            opcode: op.opcode,
+            claim,
+            needs: self.needs(op),
+            labels: self.label_addresses.clone(),
+        });
+        let address = &*checkpoint as *const Checkpoint as u64;
+        self.checkpoints.push(checkpoint);
+        self.call_rt(check, &[], address)
+    }
+
+    fn needs(&self, op: &Op) -> Vec<Need> {
+        let args = self.args(op);
+        let mut needs: Vec<Need> =
+            live_operand(op.opcode, args).map(Need::Live).into_iter().collect();
+        needs.extend(self.control_need(op.opcode, args));
+        needs.extend(match (op.opcode, args) {
+            (Opcode::PutList, _) => Some(Need::HeapWords(2)),
+            (Opcode::PutTuple2, _) => Some(Need::HeapWords(self.list(op).len() + 1)),
+            (Opcode::Fmove, [Arg::Float(_), Arg::X(..) | Arg::Y(..)]) => {
+                Some(Need::HeapWords(FLOAT_WORDS))
+            }
+            _ => None,
+        });
+        if !self.proof.checked_needed(self.at) {
+            needs.extend(type_need(op.opcode, args));
+        }
+        needs
+    }
+
+    fn control_need(&self, opcode: Opcode, args: &[Arg]) -> Option<Need> {
+        Some(match (opcode, args) {
+            _ if self.proof.trap_after(self.at) => return None,
+            (Opcode::Return | Opcode::CallOnly | Opcode::CallExtOnly, _) => Need::Continuation(0),
+            (Opcode::Deallocate, [Arg::U(size)])
+            | (Opcode::CallLast | Opcode::CallExtLast, [.., Arg::U(size)])
+            | (Opcode::ApplyLast, [_, Arg::U(size)]) => Need::Continuation(*size),
+            (Opcode::Trim, [Arg::U(count), Arg::U(left)]) => Need::Continuation(count + left),
+            (Opcode::TryEnd | Opcode::TryCase | Opcode::CatchEnd, [y]) => Need::CatchTag(*y),
+            _ => return None,
+        })
+    }
+}
+
+/// How many x registers the instruction treats as live, or as arguments.
+fn live_operand(opcode: Opcode, args: &[Arg]) -> Option<u64> {
+    use Opcode::*;
+    Some(match (opcode, args) {
+        (TestHeap | Allocate | AllocateZero, [_, Arg::U(live)])
+        | (AllocateHeap | AllocateHeapZero, [_, _, Arg::U(live)])
+        | (GcBif1 | GcBif2 | GcBif3, [_, Arg::U(live), ..])
+        | (BsCreateBin | BsStartMatch3 | BsGetTail | BsGetPosition, [_, _, Arg::U(live), ..])
+        | (BsStartMatch4, [_, Arg::U(live), ..])
+        | (
+            BsGetInteger2 | BsGetFloat2 | BsGetBinary2 | BsGetUtf8 | BsGetUtf16 | BsGetUtf32,
+            [_, _, Arg::U(live), ..],
+        )
+        | (BsInit2 | BsInitBits | BsAppend, [_, _, _, Arg::U(live), ..])
+        | (PutMapAssoc | PutMapExact, [_, _, _, Arg::U(live), ..])
+        | (Call | CallOnly | CallLast | CallExt | CallExtOnly | CallExtLast, [Arg::U(live), ..]) => {
+            *live
+        }
+        (CallFun, [Arg::U(arity)]) => arity + 1,
+        (CallFun2, [_, Arg::U(arity), _]) => *arity,
+        (Apply | ApplyLast, [Arg::U(arity), ..]) => arity + 2,
+        (Return, _) => 1,
+        _ => return None,
+    })
+}
+
+/// The type that a template relies on where the verifier says that no test is needed.
+fn type_need(opcode: Opcode, args: &[Arg]) -> Option<Need> {
+    use Opcode::*;
+    Some(match (opcode, args) {
+        (GetTupleElement, [s, Arg::U(n), _]) | (SetTupleElement, [_, s, Arg::U(n)]) => {
+            Need::Tuple(*s, *n as usize + 1)
+        }
+        (TestArity, [_, s, _]) | (SelectTupleArity, [s, ..]) => Need::Tuple(*s, 0),
+        (GetList | GetHd | GetTl, [s, ..]) => Need::Cons(*s),
+        (Fmove, [s, Arg::Float(_)]) => Need::Float(*s),
+        (GetMapElements | HasMapFields | PutMapAssoc | PutMapExact, [_, map, ..]) => {
+            Need::Map(*map)
+        }
+        (
+            BsGetInteger2 | BsGetFloat2 | BsGetBinary2 | BsSkipBits2 | BsTestTail2 | BsTestUnit
+            | BsMatchString | BsGetUtf8 | BsGetUtf16 | BsGetUtf32 | BsSkipUtf8 | BsSkipUtf16
+            | BsSkipUtf32,
+            [_, context, ..],
+        )
+        | (BsGetTail | BsGetPosition, [context, ..])
+        | (BsSetPosition, [context, _]) => Need::MatchContext(*context),
+        _ => return None,
+    })
+}
+
+/// The machine's state at a checkpoint.
+struct Machine<'a> {
+    p: &'a Proc,
+    regs: &'a Regs,
+    stack: &'a [u64],
+}
+
+/// What is wrong.
+type Broken = Option<String>;
+
+/// What native code calls before each instruction, with the checkpoint's address.
+extern "sysv64" fn check(p: &Proc, regs: &Regs, _: *const u64, checkpoint: u64) -> u64 {
+    // SAFETY: the module's code owns its checkpoints, and this is called by that code.
+    let point = unsafe { &*(checkpoint as *const Checkpoint) };
+    // SAFETY: native code waits for the answer; nothing changes the stack meanwhile.
+    let machine = Machine { p, regs, stack: unsafe { p.heap.stack() } };
+    if let Some(broken) = machine.breaks(point) {
+        point.fail(&broken);
+    }
+    if let Some(claim) = point.claim.as_ref().filter(|c| !c.catches) {
+        machine.poison(claim);
+    }
+    0
+}
+
+impl Checkpoint {
+    fn fail(&self, broken: &str) -> ! {
+        eprintln!(
+            "VERIFIER CLAIM BROKEN: {}:{}/{}, instruction {} ({}): {broken}",
+            self.module.name(),
+            self.function.name(),
+            self.arity,
+            self.at,
+            self.opcode.name(),
+        );
+        std::process::abort()
+    }
+}
+
+impl Machine<'_> {
+    fn x(&self, n: usize) -> u64 {
+        // SAFETY: register numbers are below the register file's size.
+        unsafe { *self.regs.x_ptr().add(n) }
+    }
+
+    fn breaks(&self, point: &Checkpoint) -> Broken {
+        let claimed = point.claim.as_ref().and_then(|c| self.breaks_claim(c, &point.labels));
+        claimed.or_else(|| point.needs.iter().find_map(|need| self.breaks_need(*need)))
+    }
+
+    fn breaks_claim(&self, claim: &StateClaim, labels: &LabelAddresses) -> Broken {
+        if let Some(size) = claim.frame_size.filter(|n| !self.is_continuation_at(*n)) {
+            return Some(format!("no frame of {size} y registers"));
+        }
+        let x = claim.x.iter().enumerate().map(|(n, c)| ('x', n, *c, self.x(n)));
+        let y = claim.y.iter().enumerate();
+        let y = y.map(|(n, c)| ('y', n, *c, self.stack.get(n).copied().unwrap_or(POISON)));
+        let broken = x.chain(y).filter(|(_, _, c, _)| !c.is_unset()).find_map(|(kind, n, c, w)| {
+            let what = self.breaks_register(c, w, labels)?;
+            Some(format!("{kind}{n} = {w:#x}: {what}"))
+        });
+        broken.or_else(|| self.breaks_rest(claim))
+    }
+
+    fn breaks_register(&self, claim: RegisterClaim, w: u64, labels: &LabelAddresses) -> Broken {
+        let kind = match self.kind(w) {
+            Ok(kind) => kind,
+            Err(what) => return Some(what.into()),
+        };
+        if !claim.admits(kind) {
+            return Some(format!("{kind:?} is not what was proved"));
+        }
+        let handler = claim.handler().and_then(|l| labels.get()?.get(l as usize).copied());
+        if handler.is_some_and(|address| catch_address(w) != address as u64) {
+            return Some("the tag names another handler".into());
+        }
+        let borrowed = !is_immediate(w)
+            && self.p.heap.region_of((w & !7) as usize) == MemoryRegion::BorrowedMessage;
+        (borrowed && !claim.may_borrow()).then(|| "an untracked reference to the message".into())
+    }
+
+    fn breaks_rest(&self, claim: &StateClaim) -> Broken {
+        let finite = |n: usize| {
+            // SAFETY: register numbers are below the register file's size.
+            unsafe { *self.regs.f_ptr().add(n) }.is_finite()
+        };
+        if let Some(n) = (0..claim.floats.len()).find(|n| claim.floats[*n] && !finite(*n)) {
+            return Some(format!("fr{n} is not finite"));
+        }
+        let [words, floats, funs] = claim.reserved.map(|n| n as usize);
+        let reserved = words + FLOAT_WORDS * floats + 4 * funs;
+        (reserved > 0 && !self.p.heap.has_room(reserved))
+            .then(|| format!("{reserved} words were reserved, {} are free", self.p.heap.room()))
+    }
+
+    fn breaks_need(&self, need: Need) -> Broken {
+        let wrong = |arg: Arg, fits: &dyn Fn(ValueKind) -> bool| {
+            let kind = self.kind(self.register(arg)?);
+            (!kind.is_ok_and(fits)).then(|| format!("{need:?}: {kind:?}"))
+        };
+        match need {
+            Need::Tuple(s, least) => wrong(s, &|k| matches!(k, ValueKind::Tuple(n) if n >= least)),
+            Need::Cons(s) => wrong(s, &|k| k == ValueKind::Cons),
+            Need::Float(s) => wrong(s, &|k| k == ValueKind::Float),
+            Need::Map(s) => wrong(s, &|k| k == ValueKind::Map),
+            Need::MatchContext(s) => wrong(s, &|k| k == ValueKind::MatchContext),
+            Need::CatchTag(y) => wrong(y, &|k| k == ValueKind::CatchTag),
+            Need::Live(live) => self.breaks_live(live as usize),
+            Need::Continuation(at) => (!self.is_continuation_at(at as usize))
+                .then(|| format!("{at} words above the stack's top is no continuation")),
+            Need::HeapWords(words) => {
+                (!self.p.heap.has_room(words)).then(|| format!("no {words} words are free"))
+            }
+        }
+    }
+
+    fn breaks_live(&self, live: usize) -> Broken {
+        (0..live).find_map(|n| {
+            let what = self.kind(self.x(n)).err()?;
+            Some(format!("live x{n} = {:#x}: {what}", self.x(n)))
+        })
+    }
+
+    /// The word in a register; `None` for constants.
+    fn register(&self, arg: Arg) -> Option<u64> {
+        match arg {
+            Arg::X(n, _) => Some(self.x(n as usize)),
+            Arg::Y(n, _) => Some(self.stack.get(n as usize).copied().unwrap_or(POISON)),
+            _ => None,
+        }
+    }
+
+    fn is_continuation_at(&self, at: usize) -> bool {
+        self.stack
+            .get(at)
+            .is_some_and(|w| is_continuation(*w) && crate::mem::range().contains(&(*w as usize)))
+    }
+
+    /// What a word is, or why it is nothing that a register may hold.
+    fn kind(&self, w: u64) -> Result<ValueKind, &'static str> {
+        Ok(match w & 15 {
+            0 => ValueKind::Small,
+            TAG_ATOM => ValueKind::Atom,
+            TAG_PID | TAG_PORT => ValueKind::Identifier,
+            15 if w == NIL => ValueKind::Nil,
+            15 if is_catch_mark(w) => ValueKind::CatchTag,
+            _ if is_list(w) => {
+                let (head, tail) = (self.read(w - TAG_LIST, 0)?, self.read(w - TAG_LIST, 1)?);
+                if is_header(head) || is_header(tail) {
+                    return Err("no list cell");
+                }
+                ValueKind::Cons
+            }
+            _ if is_boxed(w) => self.boxed_kind(w - TAG_BOXED)?,
+            _ if w == POISON => return Err("was never written, or is dead"),
+            _ => return Err("no term"),
+        })
+    }
+
+    fn boxed_kind(&self, at: u64) -> Result<ValueKind, &'static str> {
+        let header = self.read(at, 0)?;
+        if !is_header(header) {
+            return Err("no object");
+        }
+        Ok(match header_subtag(header) {
+            TUPLE => ValueKind::Tuple(header_words(header)),
+            BIG_POS | BIG_NEG => ValueKind::Big,
+            FLOAT => ValueKind::Float,
+            FUN | EXPORT => ValueKind::Fun,
+            REF | MAGIC_REF | EXT => ValueKind::Identifier,
+            REFC_BIN | HEAP_BIN | SUB_BIN => ValueKind::BitString,
+            FLAT_MAP | HAMT => ValueKind::Map,
+            MATCH_CTX => self.context(at)?,
+            _ => return Err("no object"),
+        })
+    }
+
+    /// A match context's position is not behind its end, nor is the end behind the bit string's.
+    fn context(&self, at: u64) -> Result<ValueKind, &'static str> {
+        let (position, end) = (self.read(at, 3)?, self.read(at, 4)?);
+        match position <= end {
+            true => Ok(ValueKind::MatchContext),
+            false => Err("a match context's position is behind its end"),
+        }
+    }
+
+    /// Word `n` of the object at an address.
+    fn read(&self, at: u64, n: u64) -> Result<u64, &'static str> {
+        if !at.is_multiple_of(8) || !(1 << 16..1 << 47).contains(&at) {
+            return Err("no address");
+        }
+        if self.p.heap.region_of(at as usize) == MemoryRegion::FreeBlock {
+            return Err("points to free memory");
+        }
+        // SAFETY: a pointer that a register holds leads to an object of this process, a message or a
+        // literal. Where that is broken this read may end the VM, which is what a check is for.
+        Ok(unsafe { *((at + 8 * n) as *const u64) })
+    }
+
+    /// Overwrites the registers that nothing may read.
+    fn poison(&self, claim: &StateClaim) {
+        for n in 0..POISONED_X.max(claim.x.len()) {
+            if claim.x.get(n).is_none_or(|c| c.is_unset()) {
+                // SAFETY: register numbers are below the register file's size, and no code reads this.
+                unsafe { *self.regs.x_ptr().add(n) = POISON };
+            }
+        }
+    }
+}
+
+/// Asserts that what a collection is about to look at are terms.
+pub fn check_roots(p: &Proc, regs: &Regs, live: usize) {
+    if !CHECKED {
+        return;
+    }
+    // SAFETY: native code waits for the answer.
+    let machine = Machine { p, regs, stack: unsafe { p.heap.stack() } };
+    let stack = machine.stack.iter().enumerate().filter(|(_, w)| *w & 7 != 0);
+    let broken = machine.breaks_live(live).or_else(|| {
+        stack.into_iter().find_map(|(n, w)| {
+            Some(format!("word {n} of the stack = {w:#x}: {}", machine.kind(*w).err()?))
+        })
+    });
+    if let Some(broken) = broken {
+        eprintln!("VERIFIER CLAIM BROKEN: at a collection with {live} live x registers: {broken}");
+        std::process::abort()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What breaks of a need with this word in x0.
+    fn broken(p: &Proc, regs: &Regs, need: Need, x0: u64) -> bool {
+        // SAFETY: there are more registers than one.
+        unsafe { *regs.x_ptr() = x0 };
+        Machine { p, regs, stack: &[NIL, POISON] }.breaks_need(need).is_some()
+    }
+
+    #[test]
+    fn tells_what_a_template_relies_on() {
+        let (p, regs, x0) = (Proc::new(1, 64), Regs::new(), Arg::X(0, 0));
+        let h = &p.heap;
+        let pair = h.tuple(&[kvik_term::Term::NIL; 2]).word();
+        let cell = h.cons(kvik_term::Term::NIL, kvik_term::Term::NIL).word();
+        let fits = |need, w| !broken(&p, &regs, need, w);
+        assert!(fits(Need::Tuple(x0, 2), pair) && !fits(Need::Tuple(x0, 3), pair));
+        assert!(fits(Need::Cons(x0), cell) && !fits(Need::Cons(x0), pair));
+        assert!(!fits(Need::Float(x0), pair) && !fits(Need::MatchContext(x0), pair));
+        assert!(fits(Need::Live(1), cell) && !fits(Need::Live(1), POISON));
+        assert!(!fits(Need::CatchTag(Arg::Y(0, 0)), NIL));
+        assert!(!fits(Need::Continuation(0), NIL) && !fits(Need::Continuation(7), NIL));
+        assert!(fits(Need::HeapWords(1), NIL) && !fits(Need::HeapWords(1 << 20), NIL));
+        // Free memory of the block holds no object.
+        let free = pair + 64;
+        assert!(!fits(Need::Live(1), free));
+    }
+}
