@@ -35,7 +35,7 @@ run(Kind, Mode, Limit) ->
     Free = fill(Kind),
     %% Without the fill there would be nothing to see.
     Filled = resident(),
-    Filled >= Before + 30 orelse exit({too_little, Before, Filled}),
+    Filled >= Before + 15 orelse exit({too_little, Before, Filled}),
     Busy = [spawn(fun Loop() -> lists:seq(1, 1000), Loop() end)
             || Mode =:= busy, _ <- lists:seq(1, erlang:system_info(schedulers))],
     Free(),

@@ -193,9 +193,10 @@ pub fn next_size(words: usize) -> usize {
     words.div_ceil(step) * step
 }
 
-/// Is a block of that many words large enough for those that are wanted, and not far too large?
-fn is_about(wanted: usize, cap: usize) -> bool {
-    wanted <= cap && (cap - wanted < SMALL_WORDS || cap <= wanted * 2)
+/// Is a block far too large for the words that are wanted, and what survived so little that to move
+/// it once more costs next to nothing?
+fn is_worth_moving(survived: usize, wanted: usize, cap: usize) -> bool {
+    cap > wanted * 2 && cap - wanted >= SMALL_WORDS && survived * 4 <= wanted
 }
 
 fn distance(a: *mut u64, b: *mut u64) -> usize {
@@ -221,7 +222,7 @@ const KEPT_WORDS: usize = 3000;
 /// In place of the least words of a block: it gets as many as it needs, and none more.
 const FIT: u32 = u32::MAX;
 
-/// Blocks of fewer words are made twice as large as they must be, and not moved to save less.
+/// Nothing is moved to save fewer words.
 const SMALL_WORDS: usize = 128;
 /// From so many words on a block grows by a quarter, no longer to twice its size.
 const LARGE_WORDS: usize = 1 << 20;
@@ -371,10 +372,8 @@ impl Heap {
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
         let fit = self.min_words.get() == FIT;
-        let grows = !fit && (worst < SMALL_WORDS || self.mature() * 2 > young);
         let cap = match worst {
             n if fit => n,
-            n if !grows => next_size(n),
             n if n < LARGE_WORDS => next_size(n * 2),
             n => next_size(n + n / 4),
         };
@@ -422,7 +421,7 @@ impl Heap {
             self.settle(to, cap, wanted.max(least).min(cap), &m, stack, minor);
             if fit && wanted < cap {
                 self.move_block(x, live, wanted, wanted);
-            } else if !fit && !is_about(wanted, cap) {
+            } else if !fit && is_worth_moving(survived, wanted, cap) {
                 self.move_block(x, live, next_size(wanted), wanted);
             }
         }
