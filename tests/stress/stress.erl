@@ -7,6 +7,7 @@
 %% What the program ends with where somebody waited longer than may be, and all else was right.
 -define(STALLED, 3).
 
+main(["memory"]) -> memory_stress:main();
 main([Case]) ->
     process_flag(trap_exit, true),
     %% Of high priority: what it waits for then is no turn among thousands that all want to run, but

@@ -34,7 +34,7 @@ impl Atomics {
             return None;
         }
         let mut cells = Vec::new();
-        cells.try_reserve_exact(n as usize).ok()?;
+        kvik_sys::alloc::may_fail(|| cells.try_reserve_exact(n as usize)).ok()?;
         cells.resize_with(n as usize, AtomicU64::default);
         Some(Atomics { cells: cells.into(), signed })
     }

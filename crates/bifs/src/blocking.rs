@@ -65,8 +65,9 @@ pub fn busy(now: u64, least: usize) -> Vec<u64> {
 
 /// So many may wait at once; what comes then stands in a queue.
 const MAX_THREADS: usize = 256;
-/// How long a thread waits for work before it goes.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a thread waits for work before it goes. What others have freed of its memory is free for
+/// the scavenger from then on.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 static POOL: Mutex<Pool> = Mutex::new(Pool {
     jobs: VecDeque::new(),
@@ -167,7 +168,7 @@ fn worker() {
         }
         match called(p, number) {
             Some(again) => p = again,
-            None => return,
+            None => return kvik_sys::alloc::call_scavenger(),
         }
         p.coming = false;
     }

@@ -6,17 +6,20 @@ mod out;
 mod processes;
 mod system;
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kvik_port::{env, signals, table};
 use kvik_proc::process::Ticket;
 use kvik_proc::Proc;
+use kvik_sys::alloc::{self, NoMemory};
 use kvik_sys::signal::{self, Action, NAMES};
 use kvik_term::{print, Atom, Term};
 
@@ -60,7 +63,7 @@ fn end_after(seconds: u64) {
             if let Ok(name) = Atom::intern(name) {
                 signals::set(name, Action::Default);
             }
-            let _ = signal::send(std::process::id() as i32, *n);
+            let _ = signal::send(process::id() as i32, *n);
         }
     };
     let _ = std::thread::Builder::new().spawn(ring);
@@ -79,6 +82,49 @@ pub fn only_one(dumps: bool) {
             std::thread::park();
         }
     }
+}
+
+/// Ends the program as memory for it cannot be had, with a dump as far as there is memory for that.
+pub fn end_without_memory(m: &NoMemory) -> ! {
+    static BEGUN: AtomicBool = AtomicBool::new(false);
+    thread_local!(static HERE: Cell<bool> = const { Cell::new(false) });
+    if HERE.replace(true) {
+        // None for the dump either.
+        process::exit(1);
+    }
+    while BEGUN.swap(true, Ordering::AcqRel) {
+        // The first ends the program for all.
+        std::thread::park();
+    }
+    // What is free helps to write the dump.
+    alloc::release_reserve();
+    alloc::tidy(true);
+    alloc::give_back();
+    while alloc::give_back_large() {}
+    only_one(true);
+    let NoMemory { allocator, kind, bytes } = m;
+    let slogan =
+        format!("{allocator}: Cannot allocate {bytes} bytes of memory (of type \"{kind}\").");
+    say(format!("{slogan}\n").as_bytes());
+    end_where_dump_stops();
+    // This may be anywhere, even in the middle of a collection: no process or queue of this thread
+    // can be looked at.
+    write(None, Vec::new(), &slogan);
+    process::exit(1)
+}
+
+/// This thread, and others that wait for it, may hold any lock. Ends the program when nothing has been
+/// written to the dump for so long.
+fn end_where_dump_stops() {
+    const STALLED: Duration = Duration::from_secs(10);
+    let watch = || loop {
+        let before = out::written();
+        std::thread::sleep(STALLED);
+        if out::written() == before {
+            process::exit(1);
+        }
+    };
+    let _ = std::thread::Builder::new().stack_size(64 << 10).spawn(watch);
 }
 
 /// Tells the user, with line ends as OTP's emulator writes them: for a terminal in raw mode.

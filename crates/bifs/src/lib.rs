@@ -21,7 +21,7 @@ mod debug_map;
 mod debug_nodes;
 mod debug_relations;
 pub mod dirty;
-mod dump;
+pub mod dump;
 pub mod errors;
 pub mod etf;
 pub mod ets;

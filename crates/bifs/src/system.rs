@@ -19,7 +19,7 @@ pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
 pub use info::system_version;
 pub use internal::set_warning_map;
-pub use memory::items as memory;
+pub use memory::items_without_waiting as memory;
 pub(crate) use memory::memory as memory_term;
 mod procs;
 pub(crate) use seq_trace::set as set_seq_token;

@@ -318,6 +318,11 @@ impl Table {
             self.help(&mut usize::MAX.clone());
         }
     }
+    /// The table as it is, if nobody writes to it: for a dump, which must not wait for a lock that the
+    /// thread may hold itself.
+    pub fn try_peek(&self) -> Option<RwLockReadGuard<'_, State>> {
+        self.state.try_read().ok()
+    }
     pub fn write(&self, me: u32, access: Access) -> Result<RwLockWriteGuard<'_, State>, Refusal> {
         let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
         if s.pending.is_some() {

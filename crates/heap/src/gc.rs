@@ -193,6 +193,12 @@ pub fn next_size(words: usize) -> usize {
     words.div_ceil(step) * step
 }
 
+/// Is a block far too large for the words that are wanted, and what survived so little that to move
+/// it once more costs next to nothing?
+fn is_worth_moving(survived: usize, wanted: usize, cap: usize) -> bool {
+    cap > wanted * 2 && cap - wanted >= SMALL_WORDS && survived * 4 <= wanted
+}
+
 fn distance(a: *mut u64, b: *mut u64) -> usize {
     (b as usize).saturating_sub(a as usize) / 8
 }
@@ -215,6 +221,11 @@ const KEPT_WORDS: usize = 3000;
 
 /// In place of the least words of a block: it gets as many as it needs, and none more.
 const FIT: u32 = u32::MAX;
+
+/// Nothing is moved to save fewer words.
+const SMALL_WORDS: usize = 128;
+/// From so many words on a block grows by a quarter, no longer to twice its size.
+const LARGE_WORDS: usize = 1 << 20;
 
 static COLLECTIONS: Meter = Meter::new();
 static RECLAIMED: Meter = Meter::new();
@@ -278,14 +289,9 @@ impl Heap {
     }
     /// Collects and leaves no more room than what it holds needs: for hibernation.
     pub fn collect_to_fit(&mut self) {
-        let (min, count) = (self.min_words.replace(FIT), self.gc_count.get());
-        let (before, stats) = (self.sizes(), self.collect_parked(true));
-        // The block had room for all that might have survived.
-        if stats.reclaimed > 0 || before.fragments > 0 {
-            self.collect_parked(true);
-        }
+        let min = self.min_words.replace(FIT);
+        self.collect_parked(true);
         self.min_words.set(min);
-        self.gc_count.set(count.saturating_add(1));
     }
     /// Words a block has at least; minor collections before a full one; words in all at most (0: no
     /// limit).
@@ -302,9 +308,6 @@ impl Heap {
     /// The least words of its next block: more for a process that collects again and again, and
     /// would do so at every other message in the room it started with.
     fn least_words(&self) -> usize {
-        if self.min_words.get() == FIT {
-            return 0;
-        }
         let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
         busy.max(self.min_words.get() as usize)
     }
@@ -368,11 +371,13 @@ impl Heap {
         }
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
-        let cap = match self.min_words.get() {
-            FIT => worst,
-            _ => next_size(if worst < 1 << 20 { worst * 2 } else { worst + worst / 4 }),
+        let fit = self.min_words.get() == FIT;
+        let cap = match worst {
+            n if fit => n,
+            n if n < LARGE_WORDS => next_size(n * 2),
+            n => next_size(n + n / 4),
         };
-        let cap = cap.max(self.least_words());
+        let cap = if fit { cap } else { cap.max(self.least_words()) };
         let to = block(cap);
         let scan_old = self.old_top.get();
         let mut m = Mover {
@@ -409,8 +414,17 @@ impl Heap {
         // Where a process begins with so much room, there would have been no collection.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
         self.often.set((self.often.get() + COLLECTION).min(MANY + COLLECTION));
-        // SAFETY: everything alive has left the old spaces.
-        unsafe { self.settle(to, cap, &m, stack, need, minor) };
+        let wanted = self.wanted_words(&m, survived, stack, need, minor);
+        let least = survived + stack + need;
+        // SAFETY: everything alive has left the old spaces, and fits as it did here.
+        unsafe {
+            self.settle(to, cap, wanted.max(least).min(cap), &m, stack, minor);
+            if fit && wanted < cap {
+                self.move_block(x, live, wanted, wanted);
+            } else if !fit && is_worth_moving(survived, wanted, cap) {
+                self.move_block(x, live, next_size(wanted), wanted);
+            }
+        }
         let grown = distance(scan_old, m.old_top);
         let live_now = survived + if minor { grown } else { 0 };
         // A process pays for what was moved, as in OTP (erl_gc.c), or one that collects much would
@@ -494,32 +508,74 @@ impl Heap {
         }
     }
 
-    /// Takes the new block into use: sets its size by what survived, and moves the stack.
+    /// How large the block is to be, by what survived.
+    fn wanted_words(
+        &self,
+        m: &Mover,
+        survived: usize,
+        stack: usize,
+        need: usize,
+        minor: bool,
+    ) -> usize {
+        let used = survived + stack + need;
+        if self.min_words.get() == FIT {
+            return used;
+        }
+        let size = distance(self.start.get(), self.end.get());
+        // After a full collection nothing is old: what was is part of what survived.
+        let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
+        let size = if used * 4 > size * 3 {
+            used + if used < LARGE_WORDS { used.max(16) } else { used / 4 }
+        } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
+            size * 2
+        } else if size > KEPT_WORDS && used * 4 < size {
+            (used * 3).max(old / 2).min(size)
+        } else {
+            size
+        };
+        size.max(self.least_words()).max(used)
+    }
+
+    /// Moves all that is in the block to one of `cap` words, of which `size` are to be used: the
+    /// collection needed room for all that might have survived, and pages of a block may be present
+    /// though they were never used. Cheap where little survived.
+    ///
+    /// # Safety
+    /// As for `collect`, just after a collection; `size` is at most `cap`, and room for all.
+    unsafe fn move_block(&self, x: *mut u64, live: usize, cap: usize, size: usize) {
+        let stack = distance(self.stop.get(), self.end.get());
+        let old = (self.old_start.get() as usize, self.old_end.get() as usize);
+        let (vheap, limit) = (self.vheap.get(), self.vheap_limit.get());
+        let to = block(cap);
+        let mut m = Mover {
+            top: to,
+            old_top: self.old_top.get(),
+            mature_lo: 0,
+            mature_len: 0,
+            stay_lo: old.0,
+            stay_len: old.1 - old.0,
+            leaving: None,
+        };
+        // SAFETY: as the caller says. Old objects do not point to young ones.
+        unsafe {
+            self.move_roots(&mut m, x, live, stack);
+            m.scan(to, false);
+            self.sweep_off_heap(&m, (m.old_top as usize) - old.0);
+            self.settle(to, cap, size, &m, stack, true);
+        }
+        self.vheap.set(vheap);
+        self.vheap_limit.set(limit);
+    }
+    /// Takes the new block into use, so many words of it, and moves the stack.
     unsafe fn settle(
         &self,
         to: *mut u64,
         cap: usize,
+        size: usize,
         m: &Mover,
         stack: usize,
-        need: usize,
         minor: bool,
     ) {
-        let survived = distance(to, m.top);
-        let used = survived + stack + need;
-        let size = distance(self.start.get(), self.end.get());
-        let min = self.least_words();
-        let size = if self.min_words.get() == FIT {
-            used
-        } else if used * 4 > size * 3 {
-            used + used.max(16)
-        } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
-            size * 2
-        } else if size > KEPT_WORDS && used * 4 < size {
-            (used * 3).max(distance(self.old_start.get(), self.old_end.get()) / 2).min(size)
-        } else {
-            size
-        };
-        let size = size.max(min).max(used).min(cap);
         // SAFETY: size <= cap; heap and stack do not overlap as size >= used.
         unsafe {
             let end = to.add(size);

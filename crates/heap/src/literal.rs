@@ -2,7 +2,7 @@
 //! processes. They live in one range of addresses, so that one comparison tells them apart.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use kvik_term::Term;
@@ -101,6 +101,8 @@ pub fn set_leaving(leaving: Option<Arc<Leaving>>) {
 /// Free stretches of the range as (offset, length) in words, by offset.
 struct Space {
     free: Vec<(usize, usize)>,
+    /// Nothing behind this was written to since it was given back last.
+    touched: usize,
 }
 
 fn space() -> &'static Mutex<Space> {
@@ -121,7 +123,7 @@ fn space() -> &'static Mutex<Space> {
             )
         };
         let free = if p as usize == BASE { vec![(0, SIZE / 8)] } else { Vec::new() };
-        Mutex::new(Space { free })
+        Mutex::new(Space { free, touched: 0 })
     })
 }
 
@@ -130,6 +132,56 @@ pub fn bytes() -> usize {
     let s = space().lock().unwrap_or_else(|e| e.into_inner());
     let free: usize = s.free.iter().map(|f| f.1 * 8).sum();
     SIZE.saturating_sub(free)
+}
+
+const PAGE: usize = 4096;
+/// Areas of so many bytes are given back to the system when they are freed.
+const LARGE: usize = 64 << 10;
+/// Bytes of smaller ones that were freed and may be present still.
+static SMALL_FREED: AtomicUsize = AtomicUsize::new(0);
+
+/// Told how many bytes are freed, so that [`give_back`] is called in time.
+static COUNT_FREED: OnceLock<fn(usize)> = OnceLock::new();
+
+/// The first call counts.
+pub fn on_freed(count: fn(usize)) {
+    let _ = COUNT_FREED.set(count);
+}
+
+/// Gives the whole pages of a free stretch, in words, back to the system.
+///
+/// # Safety
+/// Nobody uses the stretch, and nobody takes it meanwhile.
+unsafe fn release_pages((offset, words): (usize, usize)) {
+    let start = (BASE + offset * 8).next_multiple_of(PAGE);
+    let end = (BASE + (offset + words) * 8) & !(PAGE - 1);
+    if start < end {
+        // SAFETY: whole pages of the range that hold nothing, as the caller says.
+        unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_DONTNEED) };
+    }
+}
+
+/// Gives back what small areas have left in free stretches, where that is worth it. For a thread
+/// that nobody waits for.
+pub fn give_back() {
+    if SMALL_FREED.load(Ordering::Relaxed) < LARGE {
+        return;
+    }
+    SMALL_FREED.store(0, Ordering::Relaxed);
+    let mut i = 0;
+    loop {
+        // Locked for one stretch at a time.
+        let mut s = space().lock().unwrap_or_else(|e| e.into_inner());
+        let Some((start, words)) = s.free.get(i).copied() else { return };
+        let end = (start + words).min(s.touched);
+        // SAFETY: free, and the lock keeps it so.
+        unsafe { release_pages((start, end.saturating_sub(start))) };
+        if end == s.touched {
+            s.touched = start;
+            return;
+        }
+        i += 1;
+    }
 }
 
 /// One owner's literals, freed together.
@@ -179,6 +231,7 @@ impl LiteralArea {
             let mut s = space().lock().unwrap_or_else(|e| e.into_inner());
             let i = s.free.iter().position(|(_, n)| *n >= words)?;
             area.offset = s.free[i].0;
+            s.touched = s.touched.max(area.offset + words);
             s.free[i].0 += words;
             s.free[i].1 -= words;
             if s.free[i].1 == 0 {
@@ -213,6 +266,11 @@ impl Drop for LiteralArea {
         if self.words == 0 {
             return;
         }
+        let large = self.words * 8 >= LARGE;
+        if large {
+            // SAFETY: nobody uses the area, and it isn't free yet.
+            unsafe { release_pages((self.offset, self.words)) }
+        }
         let mut s = space().lock().unwrap_or_else(|e| e.into_inner());
         let i = s.free.partition_point(|(o, _)| *o < self.offset);
         s.free.insert(i, (self.offset, self.words));
@@ -223,6 +281,13 @@ impl Drop for LiteralArea {
         if i > 0 && s.free[i - 1].0 + s.free[i - 1].1 == s.free[i].0 {
             s.free[i - 1].1 += s.free[i].1;
             s.free.remove(i);
+        }
+        drop(s);
+        if !large {
+            SMALL_FREED.fetch_add(self.words * 8, Ordering::Relaxed);
+        }
+        if let Some(count) = COUNT_FREED.get() {
+            count(self.words * 8);
         }
     }
 }

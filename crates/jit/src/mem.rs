@@ -95,6 +95,51 @@ impl Region {
     }
 }
 
+/// Code of so many bytes is given back to the system when it is freed.
+const LARGE: usize = 16 << 10;
+
+/// Pages without code that nothing can run in: offsets, in order.
+static RELEASED: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
+
+fn released() -> MutexGuard<'static, Vec<Range<usize>>> {
+    RELEASED.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Region {
+    /// Gives the whole pages of a stretch that is not free yet back to the system, where it is large,
+    /// and answers which. What still jumps there is stopped: the pages cannot be executed.
+    fn release(&self, code: Range<usize>) -> Range<usize> {
+        let pages = code.start.next_multiple_of(PAGE)..code.end & !(PAGE - 1);
+        if code.len() < LARGE || !self.protect(&pages, libc::PROT_NONE) {
+            return 0..0;
+        }
+        let start = (self.write + pages.start) as *mut libc::c_void;
+        // SAFETY: whole pages inside of the region, which hold nothing that is used.
+        if unsafe { libc::madvise(start, pages.len(), libc::MADV_REMOVE) } != 0 {
+            self.protect(&pages, libc::PROT_READ | libc::PROT_EXEC);
+            return 0..0;
+        }
+        let mut all = released();
+        let at = all.partition_point(|r| r.start < pages.start);
+        all.insert(at, pages.clone());
+        pages
+    }
+    /// A stretch is used again.
+    fn restore(&self, code: Range<usize>) {
+        let mut all = released();
+        while let Some(i) = all.iter().position(|r| r.start < code.end && code.start < r.end) {
+            let pages = all.remove(i);
+            self.protect(&pages, libc::PROT_READ | libc::PROT_EXEC);
+        }
+    }
+    /// Of the executable mapping. False where the system does not do it.
+    fn protect(&self, pages: &Range<usize>, protection: libc::c_int) -> bool {
+        let start = (self.exec + pages.start) as *mut libc::c_void;
+        // SAFETY: whole pages inside of the region that hold no code of anybody's.
+        unsafe { libc::mprotect(start, pages.len(), protection) == 0 }
+    }
+}
+
 /// Lets go of the writable mapping's pages, until something is written again.
 pub(crate) fn settle() {
     let Some(r) = region() else { return };
@@ -123,6 +168,7 @@ impl Code {
         if free[i].1 == 0 {
             free.remove(i);
         }
+        r.restore(offset..offset + len);
         Some(Code { offset, len })
     }
     pub fn address(&self) -> usize {
@@ -147,11 +193,12 @@ impl Code {
     }
 }
 
-/// Three bytes of code.
+/// Three bytes of code, or what is where code was.
 pub fn read(at: usize) -> Option<[u8; 3]> {
     let all = range();
-    // SAFETY: inside of the mapping, which stays.
-    (all.contains(&at) && at + 3 <= all.end).then(|| unsafe { (at as *const [u8; 3]).read() })
+    let r = region().filter(|_| all.contains(&at) && at + 3 <= all.end)?;
+    // SAFETY: inside of the writable mapping, which stays.
+    Some(unsafe { ((r.write + (at - r.exec)) as *const [u8; 3]).read() })
 }
 /// Replaces two bytes of code that may be running, at an even address: other threads see both or none.
 pub fn patch(at: usize, bytes: [u8; 2]) -> bool {
@@ -166,10 +213,16 @@ pub fn patch(at: usize, bytes: [u8; 2]) -> bool {
 impl Drop for Code {
     fn drop(&mut self) {
         crate::breaks::forget(self.address()..self.address() + self.len);
-        // Traps if anything still jumps here.
-        let fill = vec![0xCCu8; self.len];
-        self.write(&fill);
         let Some(r) = region() else { return };
+        let released = r.release(self.offset..self.offset + self.len);
+        if released.is_empty() {
+            // Traps if anything still jumps here.
+            self.write(&vec![0xCCu8; self.len]);
+        } else {
+            for edge in [self.offset..released.start, released.end..self.offset + self.len] {
+                self.write_at(edge.start - self.offset, &vec![0xCCu8; edge.len()]);
+            }
+        }
         let mut free = r.free.lock().unwrap_or_else(|e| e.into_inner());
         let i = free.partition_point(|(o, _)| *o < self.offset);
         free.insert(i, (self.offset, self.len));

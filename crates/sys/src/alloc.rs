@@ -8,7 +8,9 @@
 //! thread waiting, and not at all where nobody calls. Here that is done by [`give_back`] alone.
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::OnceLock;
 
 use libmimalloc_sys as mi;
 
@@ -62,6 +64,7 @@ static PUT_OFF: AtomicBool = AtomicBool::new(false);
 /// Leaves giving memory back to [`give_back`], and begins with small pages. To be called before
 /// there are threads or other programs.
 pub fn prepare() {
+    reserve();
     // SAFETY: sets numbers; asks for a block and frees it; the advice, and whether there are huge
     // pages, changes nothing that a program could see, whatever lies there.
     unsafe {
@@ -75,26 +78,88 @@ pub fn prepare() {
         }
     }
 }
-/// Gives memory that is free back to the system. Any thread may call it, and the others go on. True
-/// where some was kept for now, which another call may give back.
-pub fn give_back() -> bool {
+/// Addresses that are reserved for writing a crash dump where no more can be had. None of it is
+/// present.
+const RESERVE: usize = 3 * REGION;
+static RESERVED: AtomicUsize = AtomicUsize::new(0);
+
+fn reserve() {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a new mapping that replaces nothing.
+    let p = unsafe { libc::mmap(std::ptr::null_mut(), RESERVE, libc::PROT_NONE, flags, -1, 0) };
+    if p != libc::MAP_FAILED {
+        RESERVED.store(p as usize, Relaxed);
+    }
+}
+/// Lets go of them: for a program that ends.
+pub fn release_reserve() {
+    match RESERVED.swap(0, Relaxed) {
+        0 => {}
+        // SAFETY: the mapping made by `reserve`, in which there is nothing.
+        p => drop(unsafe { libc::munmap(p as *mut libc::c_void, RESERVE) }),
+    }
+}
+
+/// Gives memory that is free back to the system, but for blocks that had mappings of their own. Any
+/// thread may call it, and the others go on.
+pub fn give_back() {
     // SAFETY: what is freed was got here. A thread that has never had memory collects nothing.
     unsafe {
         mi::mi_free(mi::mi_malloc(1));
         mi::mi_collect(true)
     }
     slab::give_back();
+}
+/// Gives back very large blocks that were free at the call before. True where some are kept still.
+pub fn give_back_large() -> bool {
     huge::give_back()
 }
 
+/// Bytes that a thread frees between two calls of the scavenger.
+const FREED_PER_CALL: usize = 1 << 20;
+/// mimalloc keeps an empty page of more than 64 KB for so many collections, in case it is needed.
+const RETIRE_CYCLES: usize = 4;
+
+thread_local! {
+    /// Bytes that this thread has freed since it called the scavenger last.
+    static FREED: Cell<usize> = const { Cell::new(0) };
+}
+static SCAVENGER: OnceLock<fn()> = OnceLock::new();
+
+/// `wake` is called where a thread has freed much, from within the call that frees: it must neither
+/// allocate nor take a lock. The first call counts.
+pub fn on_much_freed(wake: fn()) {
+    let _ = SCAVENGER.set(wake);
+}
+/// So many bytes were freed, here or in another allocator that the scavenger looks after.
+#[inline]
+pub fn count_freed(bytes: usize) {
+    let n = FREED.get() + bytes;
+    FREED.set(n);
+    if n >= FREED_PER_CALL {
+        call_scavenger();
+    }
+}
+/// Memory was freed that nobody counted: that of a thread which ends.
+#[cold]
+pub fn call_scavenger() {
+    FREED.set(0);
+    if let Some(wake) = SCAVENGER.get() {
+        wake();
+    }
+}
+
 /// Takes back what other threads have freed of this thread's memory, which lies there until the
-/// thread looks, and what it keeps itself; [`give_back`] finds it then. For a thread that has
-/// nothing else to do.
-pub fn tidy() {
+/// thread looks, and what it keeps itself; [`give_back`] finds it then. This makes no system call
+/// and walks only the pages that the thread owns, so a scheduler may do it between two time slices;
+/// where it is `idle` it walks them until those are free, too, that mimalloc keeps for its next block.
+pub fn tidy(idle: bool) {
     // SAFETY: what is kept came from mimalloc and is free; nothing that is in use is touched.
     kept::let_go(|p| unsafe { mi::mi_free(p.cast()) });
-    // SAFETY: the same.
-    unsafe { mi::mi_collect(true) }
+    for _ in 0..if idle { RETIRE_CYCLES } else { 1 } {
+        // SAFETY: the same. Not forced: that would purge what all threads have freed from here.
+        unsafe { mi::mi_collect(false) }
+    }
 }
 /// So many words that are 0, of which only those that are written to become present.
 pub fn zeroes(n: usize) -> Box<[AtomicU32]> {
@@ -142,16 +207,62 @@ fn is_huge(l: Layout) -> bool {
     l.size() >= huge::LEAST && l.align() <= huge::ALIGN
 }
 
+thread_local! {
+    /// The caller does something else where there is no memory.
+    static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
+}
+static OUT_OF_MEMORY: OnceLock<fn(&NoMemory) -> !> = OnceLock::new();
+
+/// An allocation that the system refused.
+pub struct NoMemory {
+    /// The allocator of OTP's that would have made it, and what it is for.
+    pub allocator: &'static str,
+    pub kind: &'static str,
+    pub bytes: usize,
+}
+
+/// `end` ends the program where memory cannot be had. The first call counts.
+pub fn on_no_memory(end: fn(&NoMemory) -> !) {
+    let _ = OUT_OF_MEMORY.set(end);
+}
+/// Allocations within `f` give null where there is no memory, and the program goes on.
+pub fn may_fail<R>(f: impl FnOnce() -> R) -> R {
+    let before = MAY_FAIL.replace(true);
+    let r = f();
+    MAY_FAIL.set(before);
+    r
+}
+/// A block that could not be had: null, if the caller expects that.
+#[cold]
+fn no_memory(l: Layout) -> *mut u8 {
+    if let (Some(end), false) = (OUT_OF_MEMORY.get(), MAY_FAIL.get()) {
+        // Binaries alone are aligned like this; what else is large is a heap.
+        let (allocator, kind) = match l.align() {
+            16 => ("binary_alloc", "binary"),
+            _ => ("eheap_alloc", "heap"),
+        };
+        end(&NoMemory { allocator, kind, bytes: l.size() })
+    }
+    std::ptr::null_mut()
+}
+#[inline]
+fn had(p: *mut u8, l: Layout) -> *mut u8 {
+    if p.is_null() {
+        return no_memory(l);
+    }
+    p
+}
+
 // SAFETY: mimalloc's blocks are at least as large as asked for, its own until they are freed, and
 // aligned as `aligned` and its own arguments say.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
         if is_of_slab(l) {
-            return slab::alloc();
+            return had(slab::alloc(), l);
         }
         if is_huge(l) {
-            return huge::alloc(l.size()).0;
+            return had(huge::alloc(l.size()).0, l);
         }
         let class = class(&l);
         if let Some(p) = class.and_then(kept::take) {
@@ -159,12 +270,13 @@ unsafe impl GlobalAlloc for Allocator {
         }
         let size = class.map_or(l.size(), |c| c.size);
         // SAFETY: any size will do; `Layout` holds a power of two.
-        unsafe {
+        let p: *mut u8 = unsafe {
             match aligned(&l) {
                 true => mi::mi_malloc(size).cast(),
                 false => mi::mi_malloc_aligned(l.size(), l.align()).cast(),
             }
-        }
+        };
+        had(p, l)
     }
     #[inline]
     unsafe fn alloc_zeroed(&self, l: Layout) -> *mut u8 {
@@ -174,7 +286,7 @@ unsafe impl GlobalAlloc for Allocator {
                 // SAFETY: a block of that size.
                 unsafe { p.write_bytes(0, slab::BLOCK) }
             }
-            return p;
+            return had(p, l);
         }
         if is_huge(l) {
             let (p, zeros) = huge::alloc(l.size());
@@ -182,18 +294,20 @@ unsafe impl GlobalAlloc for Allocator {
                 // SAFETY: a block of that size.
                 unsafe { p.write_bytes(0, l.size()) }
             }
-            return p;
+            return had(p, l);
         }
         // SAFETY: as above.
-        unsafe {
+        let p: *mut u8 = unsafe {
             match aligned(&l) {
                 true => mi::mi_zalloc(whole(&l)).cast(),
                 false => mi::mi_zalloc_aligned(l.size(), l.align()).cast(),
             }
-        }
+        };
+        had(p, l)
     }
     #[inline]
     unsafe fn dealloc(&self, p: *mut u8, l: Layout) {
+        count_freed(l.size());
         // SAFETY: the caller got it here, with this layout.
         unsafe {
             match l {
@@ -210,7 +324,7 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe {
             let to = Layout::from_size_align_unchecked(size, l.align());
             if is_huge(l) && is_huge(to) {
-                return huge::resize(p, l.size(), size);
+                return had(huge::resize(p, l.size(), size), to);
             }
             if [l, to].into_iter().any(|l| is_of_slab(l) || is_huge(l)) {
                 let new = self.alloc(to);
@@ -220,10 +334,12 @@ unsafe impl GlobalAlloc for Allocator {
                 }
                 return new;
             }
-            match aligned(&l) && aligned(&to) {
+            count_freed(l.size());
+            let new: *mut u8 = match aligned(&l) && aligned(&to) {
                 true => mi::mi_realloc(p.cast(), whole(&to)).cast(),
                 false => mi::mi_realloc_aligned(p.cast(), size, l.align()).cast(),
-            }
+            };
+            had(new, to)
         }
     }
 }

@@ -7,6 +7,7 @@ use kvik_term::am;
 
 /// Fills in all tables.
 pub fn install() {
+    kvik_sys::alloc::on_no_memory(kvik_bifs::dump::end_without_memory);
     kvik_proc::set_hooks(kvik_proc::Hooks {
         run,
         start_ip: kvik_jit::start_ip,

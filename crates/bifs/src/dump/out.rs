@@ -2,6 +2,14 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes written so far, of all dumps.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+pub fn written() -> u64 {
+    WRITTEN.load(Ordering::Relaxed)
+}
 
 pub struct Out {
     file: BufWriter<File>,
@@ -21,6 +29,7 @@ impl Out {
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         let n = bytes.len();
+        WRITTEN.fetch_add(n as u64, Ordering::Relaxed);
         if n as u64 <= self.left {
             self.left -= n as u64;
             self.file.write_all(bytes)?;

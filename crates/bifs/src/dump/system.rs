@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use kvik_code::module::{current, loaded, old};
 use kvik_code::Instance;
-use kvik_ets::{registry, Access, Store};
+use kvik_ets::{registry, Store};
 use kvik_heap::Heap;
 use kvik_port::table as ports;
 use kvik_proc::{node, sched, Proc};
@@ -126,7 +126,7 @@ pub fn objects(out: &mut Vec<u8>) -> Result<()> {
 fn each_table<W: Write>(out: &mut W, also: impl Fn(&mut W, &Store) -> Result<()>) -> Result<()> {
     let h = Heap::detached();
     for t in registry::all() {
-        let Ok(s) = t.read(0, Access::Info) else { continue };
+        let Some(s) = t.try_peek() else { continue };
         let (o, name) = (&t.options, quoted(s.name));
         let first = [
             ("Table", show(registry::handle(&h, &t, s.name))),

@@ -29,14 +29,20 @@ fn processes() -> usize {
     kvik_proc::process::table().count() * size_of::<kvik_proc::Task>() + BLOCKS.sum()
 }
 
-fn tables() -> usize {
-    let words = |t: &Table| t.read(0, Access::Info).map_or(0, |s| t.memory(&s));
+fn tables(words: fn(&Table) -> usize) -> usize {
     registry::all().iter().map(|t| 8 * words(t)).sum()
 }
 
 /// Items in the order of `memory/0`.
-pub fn items() -> [(&'static str, usize); 9] {
-    let (atom, processes, binary, ets) = (atoms(), processes(), BINARIES.sum(), tables());
+fn items() -> [(&'static str, usize); 9] {
+    with_tables(tables(|t| t.read(0, Access::Info).map_or(0, |s| t.memory(&s))))
+}
+/// The same for a dump: without tables that somebody writes to.
+pub fn items_without_waiting() -> [(&'static str, usize); 9] {
+    with_tables(tables(|t| t.try_peek().map_or(0, |s| t.memory(&s))))
+}
+fn with_tables(ets: usize) -> [(&'static str, usize); 9] {
+    let (atom, processes, binary) = (atoms(), processes(), BINARIES.sum());
     let code = kvik_jit::mem::bytes() + kvik_heap::literal::bytes();
     let total = resident().max(processes + atom + binary + code + ets);
     [

@@ -1,19 +1,20 @@
-//! The janitor: a thread that gives memory which nobody uses any more back to the system, so that
-//! no scheduler has to do more than tidy up before it sleeps. What was freed stays with the program
-//! for a second at least, as it is likely taken again; and where nothing is done the janitor sleeps.
-//! Before all that it has the memory of the first processes made present.
+//! The scavenger: a thread that gives memory which nobody uses any more back to the system, so that
+//! no scheduler pays for the system calls.
+//!
+//! A thread that has freed a megabyte calls it (`kvik_sys::alloc`). What was freed stays with the
+//! program for a second at least, as it is likely taken again. Then schedulers are asked for what only they can free: each does it when it would sleep
+//! next, or in its next check when it has been busy all along. On an idle node nothing is freed, so
+//! nobody calls and the scavenger sleeps. Before all that it makes the memory of the first processes
+//! present.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// How much a scheduler does before what it may have freed is worth a look: times that it looked at
-/// timers and events, some 4,000 reductions each.
-pub(super) const WORTH: u32 = 256;
 const PAUSE: Duration = Duration::from_secs(1);
-/// Until schedulers that have nothing to do have tidied up.
-const MOMENT: Duration = Duration::from_millis(50);
+/// Until schedulers that have nothing to do have tidied up, and those that are busy.
+const MOMENTS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
 
 static THREAD: OnceLock<Thread> = OnceLock::new();
 static CALLED: AtomicBool = AtomicBool::new(false);
@@ -22,10 +23,12 @@ static ROUNDS: AtomicU32 = AtomicU32::new(0);
 pub(super) fn start() -> std::io::Result<()> {
     let t = thread::Builder::new().name("janitor".into()).spawn(work)?;
     let _ = THREAD.set(t.thread().clone());
+    kvik_sys::alloc::on_much_freed(call);
+    kvik_heap::literal::on_freed(kvik_sys::alloc::count_freed);
     Ok(())
 }
-/// Much was done.
-pub(super) fn call() {
+/// Much was freed.
+fn call() {
     if !CALLED.load(Relaxed) && !CALLED.swap(true, Relaxed) {
         if let Some(t) = THREAD.get() {
             t.unpark();
@@ -37,10 +40,16 @@ pub(super) fn call() {
 pub(super) fn rounds() -> u32 {
     ROUNDS.load(Relaxed)
 }
-fn have_tidied() {
+/// Asks for a round, and gives back what is free by then: twice, as schedulers that are busy take
+/// longer.
+fn give_back() {
     ROUNDS.fetch_add(1, Relaxed);
     (0..super::all().len()).for_each(super::wake_up);
-    thread::sleep(MOMENT);
+    for moment in MOMENTS {
+        thread::sleep(moment);
+        kvik_heap::literal::give_back();
+        kvik_sys::alloc::give_back();
+    }
 }
 fn work() {
     kvik_sys::slab::prepare();
@@ -51,8 +60,8 @@ fn work() {
         thread::sleep(PAUSE);
         // What is freed from here on is worth another call.
         CALLED.store(false, Relaxed);
-        have_tidied();
-        while kvik_sys::alloc::give_back() {
+        give_back();
+        while kvik_sys::alloc::give_back_large() {
             thread::sleep(PAUSE);
         }
     }

@@ -74,28 +74,19 @@ struct Loop {
     l: &'static Local,
     regs: Box<Regs>,
     spin_ns: u64,
-    /// Checks until the janitor is called.
-    until_tidy: u32,
     /// Checks in a row at which processes waited while another scheduler slept.
     loaded: u32,
     /// Processes that have ended here and whose memory is kept until all threads have moved on.
     ended: usize,
-    /// The janitor's round that it has tidied up in last.
+    /// The scavenger's round that it has tidied up in last.
     tidied: u32,
 }
 
 pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
     let l = Local::start(id, &all()[id]);
     kvik_sync::solo::claim();
-    let mut s = Loop {
-        l,
-        regs: Regs::new(),
-        spin_ns: spin_us * 1000,
-        until_tidy: janitor::WORTH,
-        loaded: 0,
-        ended: 0,
-        tidied: 0,
-    };
+    let mut s =
+        Loop { l, regs: Regs::new(), spin_ns: spin_us * 1000, loaded: 0, ended: 0, tidied: 0 };
     s.l.me.counters.started.store(clock::now(), Relaxed);
     s.l.me.meter.enter(State::Other);
     early.into_iter().for_each(|w| s.l.work(w));
@@ -332,11 +323,7 @@ impl Loop {
         self.l.until_check.set(REDUCTIONS);
         self.l.clear_seat();
         self.l.see_crowd();
-        self.until_tidy -= 1;
-        if self.until_tidy == 0 {
-            self.until_tidy = janitor::WORTH;
-            janitor::call();
-        }
+        self.tidy(false);
         self.ring(now);
         self.look_for_events();
         self.l.me.meter.enter(State::Aux);
@@ -451,7 +438,7 @@ impl Loop {
         if self.has_work() || self.let_go() || self.spun() {
             return;
         }
-        self.tidy();
+        self.tidy(true);
         // The wait itself looks for events first: it ends at once where there are some.
         IDLE.fetch_add(1, Relaxed);
         self.l.me.parker.sleeps();
@@ -473,14 +460,19 @@ impl Loop {
             self.l.stopwatch(|w| w.slept(self.l.me, from.unwrap_or_default(), woken));
         });
     }
-    /// What the janitor cannot do for it.
-    fn tidy(&mut self) {
+    /// What the scavenger cannot do for it, once in each of its rounds.
+    #[inline]
+    fn tidy(&mut self, idle: bool) {
         if self.tidied != janitor::rounds() {
-            self.tidied = janitor::rounds();
-            self.l.queues.borrow_mut().shrink();
-            self.l.farewells.borrow_mut().shrink_to(0);
-            kvik_sys::alloc::tidy();
+            self.release_memory(idle);
         }
+    }
+    #[cold]
+    fn release_memory(&mut self, idle: bool) {
+        self.tidied = janitor::rounds();
+        self.l.queues.borrow_mut().shrink();
+        self.l.farewells.borrow_mut().shrink_to(0);
+        kvik_sys::alloc::tidy(idle);
     }
     /// It slept since then.
     fn woken(&self, since: u64) {

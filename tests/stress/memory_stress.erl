@@ -1,0 +1,155 @@
+%% Freed memory goes back to the system. Memory of each kind is filled and freed, on a node that is idle
+%% afterwards and beside processes that keep all schedulers busy; the resident size has to fall to 1.25
+%% times what it was at first, and 16 MB. A case has a minute for that, and only the bound decides.
+-module(memory_stress).
+-export([main/0]).
+
+-define(SLACK, 16).
+-define(DEADLINE, 60000).
+
+main() ->
+    Kinds = [binaries_of_100, binaries_of_1024, binaries_of_10000, binaries_of_102400,
+             binaries_of_1000000, halves, heaps, large_heaps, processes, tables, rows, tree, mailbox,
+             timers, literals, small_literals, code],
+    Busy = [{K, busy} || K <- [binaries_of_1024, heaps, tables]],
+    Limit = resident() * 5 div 4 + ?SLACK,
+    Failed = [failed(Kind, Mode, Now, Limit) || {Kind, Mode} <- [{K, idle} || K <- Kinds] ++ Busy,
+              Now <- [one(Kind, Mode, Limit)], Now > Limit],
+    io:format("memory: ~p kinds, ~p failed~n", [length(Kinds), length(Failed)]),
+    halt(min(1, length(Failed))).
+
+failed(Kind, Mode, Now, Limit) ->
+    io:format("memory: ~p, ~p: ~p MB are left, the limit is ~p~n", [Kind, Mode, Now, Limit]).
+
+%% In a process of its own, so that nothing of it is left on a heap.
+one(Kind, Mode, Limit) ->
+    Self = self(),
+    {Pid, Ref} = spawn_monitor(fun() -> Self ! {self(), run(Kind, Mode, Limit)} end),
+    receive
+        {Pid, Result} -> receive {'DOWN', Ref, _, _, _} -> Result end;
+        {'DOWN', Ref, _, _, Reason} -> exit({Kind, Mode, Reason})
+    end.
+
+run(Kind, Mode, Limit) ->
+    Before = resident(),
+    Free = fill(Kind),
+    %% Without the fill there would be nothing to see.
+    Filled = resident(),
+    Filled >= Before + 15 orelse exit({too_little, Before, Filled}),
+    Busy = [spawn(fun Loop() -> lists:seq(1, 1000), Loop() end)
+            || Mode =:= busy, _ <- lists:seq(1, erlang:system_info(schedulers))],
+    Free(),
+    garbage_collect(),
+    Now = wait(Limit, erlang:monotonic_time(millisecond) + ?DEADLINE),
+    [exit(P, kill) || P <- Busy],
+    Now.
+
+wait(Limit, End) ->
+    case resident() of
+        N when N =< Limit -> N;
+        N ->
+            case erlang:monotonic_time(millisecond) > End of
+                true -> N;
+                false -> timer:sleep(100), wait(Limit, End)
+            end
+    end.
+
+%% MB.
+resident() ->
+    {ok, B} = file:read_file("/proc/self/statm"),
+    [_, Pages | _] = string:lexemes(binary_to_list(B), " "),
+    list_to_integer(Pages) * 4 div 1024.
+
+%% Each fills some 100 MB, and answers what frees them.
+fill(binaries_of_100) -> holders(10, fun() -> [binary:copy(<<0>>, 100) || _ <- lists:seq(1, 50000)] end);
+fill(binaries_of_1024) -> holders(10, fun() -> [binary:copy(<<0>>, 1024) || _ <- lists:seq(1, 10000)] end);
+fill(binaries_of_10000) -> holders(10, fun() -> [binary:copy(<<0>>, 10000) || _ <- lists:seq(1, 1000)] end);
+fill(binaries_of_102400) -> holders(10, fun() -> [binary:copy(<<0>>, 102400) || _ <- lists:seq(1, 100)] end);
+fill(binaries_of_1000000) -> holders(10, fun() -> [binary:copy(<<0>>, 1000000) || _ <- lists:seq(1, 10)] end);
+%% First every other one, then the rest: the blocks between them have to become one again.
+fill(halves) ->
+    Self = self(),
+    Pids = [spawn_link(fun() -> halves(Self) end) || _ <- lists:seq(1, 10)],
+    [receive {P, made} -> ok end || P <- Pids],
+    fun() ->
+        [begin P ! half, receive {P, half} -> ok end end || P <- Pids],
+        [begin unlink(P), exit(P, kill) end || P <- Pids]
+    end;
+fill(heaps) -> holders(1000, fun() -> lists:seq(1, 10000) end);
+fill(large_heaps) -> holders(5, fun() -> lists:seq(1, 2000000) end);
+fill(processes) ->
+    holders(30000, fun() -> lists:seq(1, 100) end);
+fill(tables) ->
+    T = ets:new(?MODULE, [public]),
+    [ets:insert(T, {I, binary:copy(<<0>>, 1024)}) || I <- lists:seq(1, 100000)],
+    fun() -> ets:delete(T) end;
+fill(rows) ->
+    T = table(set, 300000, lists:seq(1, 20)),
+    fun() -> ets:delete_all_objects(T) end;
+fill(tree) ->
+    T = table(ordered_set, 300000, lists:seq(1, 20)),
+    fun() -> ets:delete(T) end;
+fill(mailbox) ->
+    Pid = spawn(fun() -> receive go -> drain() end, receive stop -> ok end end),
+    send(Pid, 400000),
+    fun() -> Pid ! go, empty(Pid), garbage_collect(Pid) end;
+fill(timers) ->
+    Timers = [erlang:send_after(100000000, self(), {timer, lists:seq(1, 10)}) || _ <- lists:seq(1, 300000)],
+    fun() -> [erlang:cancel_timer(T) || T <- Timers] end;
+fill(literals) ->
+    persistent_term:put(?MODULE, binary_to_term(term_to_binary(lists:seq(1, 6000000)))),
+    fun() -> persistent_term:erase(?MODULE) end;
+fill(small_literals) ->
+    [persistent_term:put({?MODULE, I}, lists:seq(1, 1000)) || I <- lists:seq(1, 6000)],
+    fun() -> [persistent_term:erase({?MODULE, I}) || I <- lists:seq(1, 6000)] end;
+fill(code) ->
+    Beam = module(),
+    Names = [list_to_atom("memory_stress_" ++ integer_to_list(I)) || I <- lists:seq(1, 60)],
+    [{module, N} = code:load_binary(N, "", named(N, Beam)) || N <- Names],
+    fun() -> [begin true = code:delete(N), code:purge(N) end || N <- Names] end.
+
+%% A module of 500 functions, as forms.
+module() ->
+    Text = [io_lib:format("f~p(X, Y) -> case {X, Y} of {A, B} when A > B + ~p -> [{A, B, ~p} | f~p(B, A)];"
+                          " {A, [B | C]} -> #{A => B, C => {list, X, Y, \"~p\"}}; _ -> {X, Y, ~p} end.\n",
+                          [I, I, I, (I + 1) rem 500, I, I]) || I <- lists:seq(0, 499)],
+    {ok, Tokens, _} = erl_scan:string(lists:flatten(Text)),
+    forms(Tokens).
+forms([]) -> [];
+forms(Tokens) ->
+    {Form, [Dot | Rest]} = lists:splitwith(fun(T) -> element(1, T) =/= dot end, Tokens),
+    {ok, F} = erl_parse:parse_form(Form ++ [Dot]),
+    [F | forms(Rest)].
+named(Name, Forms) ->
+    {ok, Name, Beam} = compile:forms([{attribute, 1, module, Name}, {attribute, 1, compile, export_all} | Forms], [no_copt]),
+    Beam.
+
+halves(Parent) ->
+    Both = [{binary:copy(<<0>>, 1024), binary:copy(<<0>>, 1024)} || _ <- lists:seq(1, 5000)],
+    Parent ! {self(), made},
+    receive half -> ok end,
+    Rest = [A || {A, _} <- Both],
+    garbage_collect(),
+    Parent ! {self(), half},
+    receive never -> Rest end.
+
+holders(N, Make) ->
+    Self = self(),
+    Pids = [spawn_link(fun() -> Kept = Make(), Self ! {self(), made}, receive go -> Kept end end)
+            || _ <- lists:seq(1, N)],
+    [receive {P, made} -> ok end || P <- Pids],
+    fun() -> [begin unlink(P), exit(P, kill) end || P <- Pids] end.
+
+table(Kind, N, Value) ->
+    T = ets:new(?MODULE, [Kind, public]),
+    [ets:insert(T, {I, Value}) || I <- lists:seq(1, N)],
+    T.
+
+send(_, 0) -> ok;
+send(Pid, N) -> Pid ! {message, N, lists:seq(1, 20)}, send(Pid, N - 1).
+drain() -> receive _ -> drain() after 0 -> ok end.
+empty(Pid) ->
+    case process_info(Pid, message_queue_len) of
+        {_, 0} -> ok;
+        _ -> timer:sleep(10), empty(Pid)
+    end.
