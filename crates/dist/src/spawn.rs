@@ -229,10 +229,12 @@ pub fn replied(from: &From<'_>, id: RefId, parent: u32, Answer { flags, result, 
     }
     let (node, conn) = (from.node.clone(), from.id);
     let tell = move |p: Option<&Proc>| {
-        let waits = p.is_some_and(|p| p.with_rare(|x| x.spawning.remove(&id)));
-        match p.filter(|_| waits) {
+        let waits = |p: &&Proc| p.rare(|x| x.spawning.contains(&id)).unwrap_or(false);
+        match p.filter(waits) {
             Some(p) => {
+                // Not there if the connection was lost meanwhile: then `failed` tells, behind this.
                 let Some(s) = node.lock().spawns.remove(&id) else { return };
+                p.with_rare(|x| x.spawning.remove(&id));
                 succeed(p, id, s, Answer { flags, result, token })
             }
             None => nobody_waits(&node, conn, id, parent, flags, result),
