@@ -7,7 +7,6 @@
 pub mod board;
 mod crowd;
 pub mod histogram;
-mod janitor;
 mod local;
 pub(crate) mod mail;
 pub mod meter;
@@ -15,6 +14,7 @@ pub mod online;
 pub mod parking;
 mod queues;
 mod run;
+mod scavenger;
 mod stopwatch;
 mod switch;
 
@@ -137,7 +137,7 @@ pub fn start(c: &Config) -> std::io::Result<()> {
             .stack_size(STACK)
             .spawn(move || run::scheduler(i, spin, early))?;
     }
-    janitor::start()
+    scavenger::start()
 }
 /// Ends the schedulers when their turns are over.
 pub fn stop() {

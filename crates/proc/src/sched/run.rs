@@ -8,7 +8,7 @@ use kvik_sync::{pin, Hold};
 
 use super::local::{Local, MANY};
 use super::meter::{collecting, during, State};
-use super::{all, janitor, online, send_work, Work, IDLE, STOP};
+use super::{all, online, scavenger, send_work, Work, IDLE, STOP};
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
 use crate::{clock, exit, sysprof, timer, trace};
@@ -463,13 +463,13 @@ impl Loop {
     /// What the scavenger cannot do for it, once in each of its rounds.
     #[inline]
     fn tidy(&mut self, idle: bool) {
-        if self.tidied != janitor::rounds() {
+        if self.tidied != scavenger::rounds() {
             self.release_memory(idle);
         }
     }
     #[cold]
     fn release_memory(&mut self, idle: bool) {
-        self.tidied = janitor::rounds();
+        self.tidied = scavenger::rounds();
         self.l.queues.borrow_mut().shrink();
         self.l.farewells.borrow_mut().shrink_to(0);
         kvik_sys::alloc::tidy(idle);

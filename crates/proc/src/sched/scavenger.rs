@@ -21,7 +21,7 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 static ROUNDS: AtomicU32 = AtomicU32::new(0);
 
 pub(super) fn start() -> std::io::Result<()> {
-    let t = thread::Builder::new().name("janitor".into()).spawn(work)?;
+    let t = thread::Builder::new().name("scavenger".into()).spawn(work)?;
     let _ = THREAD.set(t.thread().clone());
     kvik_sys::alloc::on_much_freed(call);
     kvik_heap::literal::on_freed(kvik_sys::alloc::count_freed);
