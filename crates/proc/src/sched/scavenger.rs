@@ -2,10 +2,10 @@
 //! no scheduler pays for the system calls.
 //!
 //! A thread that has freed a megabyte calls it (`kvik_sys::alloc`). What was freed stays with the
-//! program for a second at least, as it is likely taken again. Then schedulers are asked for what only they can free: each does it when it would sleep
-//! next, or in its next check when it has been busy all along. On an idle node nothing is freed, so
-//! nobody calls and the scavenger sleeps. Before all that it makes the memory of the first processes
-//! present.
+//! program for a second at least, as it is likely taken again. Then schedulers are asked for what
+//! only they can free: each does it when it would sleep next, or in its next check when it has been
+//! busy all along. On an idle node nothing is freed, so nobody calls and the scavenger sleeps.
+//! Before all that it makes the memory of the first processes present.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
