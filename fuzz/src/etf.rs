@@ -60,7 +60,7 @@ fn term(t: Term<'_>) {
             utf8_atoms: flags & 1 != 0,
             text_floats: flags & 2 != 0,
             deterministic: flags & 4 != 0,
-            cache: None,
+            ..EncodeOpts::default()
         };
         let written = encode(t, opts, 0);
         let heap = Heap::new(64);
