@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) {
     let Some((how, bytes)) = data.split_first() else { return };
     let safe = how & 1 != 0;
     let atoms: &[Atom] = if how & 2 != 0 { &CACHE } else { &[] };
-    let opts = DecodeOpts { safe, atoms };
+    let opts = DecodeOpts { safe, atoms, ..DecodeOpts::default() };
     let heap = Heap::new(64);
     let at_once = decode(bytes, &heap, opts);
     let by_steps = in_steps(bytes, &heap, opts, 1 + (how >> 2) as usize);
