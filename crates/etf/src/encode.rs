@@ -61,8 +61,10 @@ impl Deflation {
     fn new(plain: Writer, level: u32) -> Result<Deflation, Writer> {
         let (method, window, memory, strategy) = DEFLATE;
         let size = u32::try_from(plain.len() - 1).ok().filter(|n| level > 0 && *n > 5);
-        let stream = Stream::deflate(level as i32, method, window, memory, strategy).ok();
-        let (Some(size), Some(stream)) = (size, stream) else { return Err(plain) };
+        // A stream is 256 KB of memory: not for what is not compressed.
+        let Some(size) = size else { return Err(plain) };
+        let stream = Stream::deflate(level as i32, method, window, memory, strategy);
+        let Ok(stream) = stream else { return Err(plain) };
         let mut out = vec![tag::VERSION, tag::COMPRESSED];
         out.extend_from_slice(&size.to_be_bytes());
         Ok(Deflation { plain, done: 1, stream, out, code: Code::Ok })
