@@ -14,7 +14,7 @@ pub fn run(data: &[u8]) {
     let Some((how, bytes)) = data.split_first() else { return };
     let safe = how & 1 != 0;
     let atoms: &[Atom] = if how & 2 != 0 { &CACHE } else { &[] };
-    let opts = DecodeOpts { safe, atoms };
+    let opts = DecodeOpts { safe, atoms, ..DecodeOpts::default() };
     let heap = Heap::new(64);
     let at_once = decode(bytes, &heap, opts);
     let by_steps = in_steps(bytes, &heap, opts, 1 + (how >> 2) as usize);
@@ -60,7 +60,7 @@ fn term(t: Term<'_>) {
             utf8_atoms: flags & 1 != 0,
             text_floats: flags & 2 != 0,
             deterministic: flags & 4 != 0,
-            cache: None,
+            ..EncodeOpts::default()
         };
         let written = encode(t, opts, 0);
         let heap = Heap::new(64);

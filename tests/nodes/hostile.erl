@@ -40,7 +40,7 @@ connect(N, Case) ->
     {ok, S} = gen_tcp:connect(Host, Port, [binary, {packet, 2}, {active, false}, {nodelay, true}]),
     Me = list_to_binary(["fake_", atom_to_list(Case), "@", Host]),
     Cookie = atom_to_list(erlang:get_cookie()),
-    ok = gen_tcp:send(S, <<$N, (flags()):64, 77:32, (byte_size(Me)):16, Me/binary>>),
+    ok = gen_tcp:send(S, <<$N, (flags(Case)):64, 77:32, (byte_size(Me)):16, Me/binary>>),
     {ok, <<"sok">>} = gen_tcp:recv(S, 0, 5000),
     {ok, <<$N, _:64, Challenge:32, Creation:32, _/binary>>} = gen_tcp:recv(S, 0, 5000),
     Digest = erlang:md5([Cookie | integer_to_list(Challenge)]),
@@ -49,7 +49,12 @@ connect(N, Case) ->
     {ok, <<$a, Answer/binary>>} = gen_tcp:recv(S, 0, 5000),
     {S, #{me => Me, them => atom_to_binary(N), creation => Creation}}.
 %% All that OTP 25 needs, monitors, payloads and processes; no atom cache, no fragments.
-flags() -> 16#D075F5FBC.
+%% Cases of distribution headers and fragments have both.
+flags(Case) ->
+    case atom_to_list(Case) of
+        "hdr_" ++ _ -> 16#D075F5FBC bor 16#802000;
+        _ -> 16#D075F5FBC
+    end.
 
 %% The form of terms that we could not have.
 pid(#{me := Me}, I) -> pid(Me, I, 77);
@@ -66,6 +71,11 @@ tuple(L) -> [<<104, (length(L))>> | L].
 signal(L) -> signal(L, []).
 signal(L, Rest) -> [<<112, 131>>, tuple([<<97, (hd(L))>> | tl(L)]), Rest].
 message(X) -> [131, t(X)].
+%% Behind a distribution header.
+hdr(Header, Terms) -> [131, 68, Header, Terms].
+frag(Kind, Sequence, Left, Rest) -> [131, Kind, <<Sequence:64, Left:64>>, Rest].
+send(E, To) -> send(E, To, t(m)).
+send(E, To, Message) -> [tuple([<<97, 6>>, pid(E, 1), t(''), To]), Message].
 
 cases() -> [
     {tick, [fun(_) -> <<>> end]},
@@ -126,5 +136,33 @@ cases() -> [
     {reply_nothing, [fun(E) -> signal([31, their_ref(E, [1, 2, 3]), theirs(E, 1), t(0), pid(E, 2)]) end]},
     {reply_flags, [fun(E) -> signal([31, their_ref(E, [1, 2, 3]), theirs(E, 1), t(x), pid(E, 2)]) end]},
     {fragment, [fun(_) -> <<131, 69, 1:64, 1:64, 0, 131, 97, 1>> end]},
+    {hdr_none, [fun(E) -> [signal([6, pid(E, 1), t(''), t(nobody)]), message(m)] end]},
+    {hdr_one_byte, [fun(_) -> <<131>> end]},
+    {hdr_cut, [fun(_) -> <<131, 68>> end]},
+    {hdr_kind, [fun(_) -> <<131, 71, 0, 97, 1>> end]},
+    {hdr_no_flags, [fun(_) -> <<131, 68, 9, 0>> end]},
+    {hdr_no_atoms, [fun(_) -> <<131, 68, 2, 16#88, 0>> end]},
+    {hdr_atom_cut, [fun(_) -> <<131, 68, 1, 16#08, 1, 200, $a>> end]},
+    {hdr_long_cut, [fun(_) -> <<131, 68, 1, 16#18, 1, 1>> end]},
+    {hdr_bad_utf8, [fun(_) -> <<131, 68, 1, 16#08, 1, 2, 16#C0, 16#80, 97, 1>> end]},
+    {hdr_undefined, [fun(E) -> hdr([<<1, 7, 255>>], [tuple([<<97, 6>>, pid(E, 1), t(''), <<82, 0>>]), t(m)]) end]},
+    {hdr_no_such_ref, [fun(E) -> hdr([0], [tuple([<<97, 6>>, pid(E, 1), t(''), <<82, 0>>]), t(m)]) end]},
+    {hdr_defined, [fun(E) -> hdr([<<1, 8, 7, 6, "nobody">>], send(E, <<82, 0>>)) end,
+                   fun(E) -> hdr([<<1, 0, 7>>], send(E, <<82, 0>>)) end]},
+    {hdr_fine, [fun(E) -> hdr([0], send(E, t(nobody))) end]},
+    {hdr_version, [fun(E) -> hdr([0], [131, send(E, t(nobody))]) end]},
+    {frag_cut, [fun(_) -> <<131, 69, 1:64, 1:32>> end]},
+    {hdr_frag_cut, [fun(_) -> <<131, 69, 1:64, 1:32>> end]},
+    {hdr_frag_one, [fun(E) -> frag(69, 5, 1, [0 | send(E, t(nobody))]) end]},
+    {hdr_frag_two, [fun(E) -> frag(69, 5, 2, [0 | send(E, t(nobody), <<109, 4:32, 1, 2>>)]) end,
+                    fun(_) -> frag(70, 5, 1, <<3, 4>>) end]},
+    {hdr_frag_first_again, [fun(E) -> frag(69, 5, 2, [0 | send(E, t(nobody))]) end,
+                            fun(E) -> frag(69, 5, 2, [0 | send(E, t(nobody))]) end]},
+    {hdr_frag_gap, [fun(E) -> frag(69, 5, 4, [0 | send(E, t(nobody))]) end,
+                    fun(_) -> frag(70, 5, 2, <<1>>) end]},
+    {hdr_frag_no_first, [fun(_) -> frag(70, 6, 1, <<1>>) end]},
+    {hdr_frag_unfinished, [fun(E) -> frag(69, 7, 1000, [0 | send(E, t(nobody))]) end]},
+    {hdr_frag_interleaved, [fun(E) -> frag(69, I, 2, [0 | send(E, t(nobody), <<109, 4:32, 1, 2>>)]) end || I <- [1, 2, 3]]
+                        ++ [fun(_) -> frag(70, I, 1, <<3, 4>>) end || I <- [3, 1, 2]]},
     {many, [fun(E) -> [signal([6, pid(E, 1), t(''), t(nobody)]), message(I)] end || I <- lists:seq(1, 500)]}
 ].

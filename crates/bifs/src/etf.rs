@@ -19,7 +19,7 @@ pub const BIFS: &[BifEntry] = &[
 /// zlib's own default.
 const DEFAULT_LEVEL: u32 = 6;
 
-fn options(t: Term<'_>) -> Option<(EncodeOpts<'static>, u32)> {
+fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
     let (mut o, mut level) = (EncodeOpts::default(), 0);
     let mut deterministic = false;
     for e in t.list_to_vec()? {
@@ -50,7 +50,7 @@ const STEPS: usize = 32;
 
 /// A term being written, and how it is to be compressed.
 struct Writing<'h> {
-    encoding: Encoding<'static, 'h>,
+    encoding: Encoding<'h>,
     level: u32,
 }
 impl Pins for Writing<'static> {
@@ -146,7 +146,7 @@ fn external_size_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(Encoding::counting(a[0], o))
     })
 }
-fn size<'h>(p: &'h Proc, begin: impl FnOnce() -> Option<Encoding<'static, 'h>>) -> BifResult<'h> {
+fn size<'h>(p: &'h Proc, begin: impl FnOnce() -> Option<Encoding<'h>>) -> BifResult<'h> {
     let w = write(p, || Some(Writing { encoding: begin()?, level: 0 }))?;
     Ok(p.heap.unsigned(w.encoding.len() as u64))
 }

@@ -11,7 +11,9 @@ use kvik_proc::signal::{control, deliver, post, Control, Signal};
 use kvik_proc::{node as this, registry, Proc, RemotePid};
 use kvik_term::{am, Atom, Term};
 
+use crate::fragments::Signal as Encoded;
 use crate::node::{busy_limit, noconnection, Controller, Node, Phase, State};
+use crate::packet::FRAGMENT_BYTES;
 use crate::signal::{Flags, Held, Outgoing};
 use crate::{inward, outward, spawn, watch};
 
@@ -66,20 +68,29 @@ pub fn send(
             }
         }
     };
-    let packet = o.packet(flags);
-    let bytes = packet.as_ref().map_or(0, Vec::len);
-    let full = {
+    let signal = o.encode(flags);
+    let bytes = match &signal {
+        Some(Encoded::Packet(p)) => p.len(),
+        Some(Encoded::Large(_)) => FRAGMENT_BYTES,
+        None => 0,
+    };
+    let mut resumed = Vec::new();
+    let waits = {
         let mut s = node.lock_up(id).ok_or(Refused::NoConnection)?;
         record(&mut s);
-        packet.is_some_and(|p| s.push(p))
+        if let Some(signal) = signal {
+            s.push(o.sender(), signal, &mut resumed);
+        }
+        s.bytes >= busy_limit() || !s.large.is_empty()
     };
+    resumed.into_iter().for_each(|pid| resume(pid, pid));
     node.kick();
-    let (true, Some(pid)) = (full, sender) else { return Ok(Gone { wait: false, bytes }) };
-    let Some(mut s) = node.lock_up(id).filter(|s| s.bytes >= busy_limit()) else {
-        return Ok(Gone { wait: false, bytes });
-    };
-    s.suspended.push(pid);
-    Ok(Gone { wait: true, bytes })
+    let (true, Some(pid)) = (waits, sender) else { return Ok(Gone { wait: false, bytes }) };
+    let Some(mut s) = node.lock_up(id) else { return Ok(Gone { wait: false, bytes }) };
+    let wait = s.large.wait(pid);
+    let full = !wait && s.bytes >= busy_limit();
+    s.suspended.extend(full.then_some(pid));
+    Ok(Gone { wait: wait || full, bytes })
 }
 
 /// Notes something for as long as there is a connection, which is asked for where there is none.
@@ -137,7 +148,7 @@ impl Channel for Carried {
     fn take(&self, packet: &[u8]) -> bool {
         inward::packet(&self.node, self.id, packet)
     }
-    fn next(&self) -> Option<Vec<u8>> {
+    fn next(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         self.node.next(self.id)
     }
     fn ended(&self, reason: Term<'_>) {
@@ -167,6 +178,7 @@ pub fn up(
     post(kernel, |h| {
         h.tuple(&[am::dist_ctrlr.into(), c.term(), node.name.into(), Term::local_pid(setup)])
     });
+    let mut resumed = Vec::new();
     let unknown = {
         let mut s = node.lock();
         if s.phase != Phase::Pending || s.id != id {
@@ -177,8 +189,8 @@ pub fn up(
         s.process = Default::default();
         s.bytes = 0;
         for held in std::mem::take(&mut s.held) {
-            if let Some(packet) = held.packet(flags) {
-                s.push(packet);
+            if let Some((from, signal)) = held.encode(flags) {
+                s.push(from, signal, &mut resumed);
             }
         }
         let none = std::collections::BTreeMap::new();
@@ -198,7 +210,7 @@ pub fn up(
             Vec::new()
         }
     };
-    waiting.into_iter().for_each(|pid| resume(pid, pid));
+    waiting.into_iter().chain(resumed).for_each(|pid| resume(pid, pid));
     watch::tell_all(am::nodeup, node.name, Some(id), flags.published(), None);
     Some(())
 }
@@ -214,7 +226,7 @@ pub fn down(node: &Arc<Node>, id: u32, reason: Option<Term<'_>>) -> bool {
         let fresh = State { id, handle: s.handle, creation: s.creation, ..State::default() };
         std::mem::replace(&mut *s, fresh)
     };
-    for pid in lost.suspended.drain(..) {
+    for pid in lost.suspended.drain(..).chain(lost.large.waiting()) {
         resume(pid, pid);
     }
     for (pid, r) in std::mem::take(&mut lost.links) {

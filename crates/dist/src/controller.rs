@@ -31,15 +31,17 @@ pub fn data_notification<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     node.kick();
     Ok(am::ok.into())
 }
-/// A packet as a list of one binary, with its size where that was asked for, or `none`.
+/// A packet as a list of binaries, with its size where that was asked for, or `none`.
 pub fn get_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (node, id) = own(p, a[0])?;
     let sized = node.lock_up(id).is_some_and(|s| s.process.get_size);
-    let Some(packet) = node.next(id) else { return Ok(am::none.into()) };
-    p.heap.bump_reductions(1 + packet.len() as i64 / 1024);
-    let data = p.heap.list(&[p.heap.binary(&packet)]);
+    let Some((header, body)) = node.next(id) else { return Ok(am::none.into()) };
+    let size = header.len() + body.len();
+    p.heap.bump_reductions(1 + size as i64 / 1024);
+    let parts = [p.heap.binary(&header), p.heap.binary(&body)];
+    let data = p.heap.list(if body.is_empty() { &parts[..1] } else { &parts });
     Ok(match sized {
-        true => p.heap.tuple(&[p.heap.unsigned(packet.len() as u64), data]),
+        true => p.heap.tuple(&[p.heap.unsigned(size as u64), data]),
         false => data,
     })
 }

@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
-use kvik_etf::{tag, DecodeOpts};
+use kvik_etf::{tag, DecodeOpts, Decoding};
 use kvik_heap::roots::Root;
-use kvik_heap::{Heap, OwnedTerm};
+use kvik_heap::{BinRef, Heap, OwnedTerm};
 use kvik_proc::signal::{control, deliver, Control, Signal};
 use kvik_proc::{node as this, registry, seq, Proc, RefId, RemotePid, ABROAD};
-use kvik_term::{am, Pid, Ref, Term, View};
+use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
 use crate::connect::{self, ANSWER};
+use crate::fragments::Whole;
 use crate::node::{Node, RemoteRef};
 use crate::outward::{self, Watch};
-use crate::signal::{op, Kind, Outgoing, PASS_THROUGH};
+use crate::packet::{FIRST_FRAGMENT, HEADER, NEXT_FRAGMENT, PASS_THROUGH};
+use crate::signal::{op, Flags, Kind, Outgoing};
 use crate::spawn;
 
 /// The connection a signal came by.
@@ -24,48 +26,160 @@ pub struct From<'a> {
 
 /// A packet of a connection. False: it is no good.
 pub fn packet(node: &Arc<Node>, id: u32, packet: &[u8]) -> bool {
-    match node.lock_up(id) {
-        Some(mut s) => s.received += 1,
+    let flags = match node.lock_up(id) {
+        Some(mut s) => {
+            s.received += 1;
+            s.flags
+        }
         None => return true,
+    };
+    let from = From { node, id };
+    let done = match packet {
+        // It only says that the other node is there.
+        [] => Some(()),
+        [PASS_THROUGH, rest @ ..] if !flags.headers() => {
+            read(&from, Encoded { bytes: rest, atoms: &[], header: false, source: None })
+        }
+        [tag::VERSION, kind, rest @ ..] if flags.headers() => {
+            let whole = with_header(&from, flags, *kind, rest);
+            if whole.is_none() {
+                corrupted("header", &from, packet);
+            }
+            match whole {
+                Some(Some(Arrived::Plain(atoms, at))) => {
+                    let bytes = &rest[at..];
+                    read(&from, Encoded { bytes, atoms: &atoms, header: true, source: None })
+                }
+                Some(Some(Arrived::Fragments(w))) => {
+                    let (bytes, source) = (w.bytes.bytes(), Some(&w.bytes));
+                    read(&from, Encoded { bytes, atoms: &w.atoms, header: true, source })
+                }
+                Some(None) => Some(()),
+                None => return false,
+            }
+        }
+        _ => None,
+    };
+    if done.is_none() {
+        corrupted("term", &from, packet);
     }
-    // An empty one only says that the other node is there.
-    let Some((first, rest)) = packet.split_first() else { return true };
-    *first == PASS_THROUGH && read(&From { node, id }, rest).is_some()
+    done.is_some()
 }
 
-fn opts() -> DecodeOpts<'static> {
-    DecodeOpts { abroad: true, ..DecodeOpts::default() }
+/// A signal that is all there.
+enum Arrived {
+    /// The atoms of its header, and how long that is.
+    Plain(Vec<Atom>, usize),
+    Fragments(Whole),
+}
+
+/// What follows a version byte and the kind of a header. `Some(None)`: more fragments have to come.
+fn with_header(from: &From<'_>, flags: Flags, kind: u8, rest: &[u8]) -> Option<Option<Arrived>> {
+    let Some(mut s) = from.node.lock_up(from.id) else { return Some(None) };
+    if kind == HEADER {
+        let (atoms, at) = s.receive_cache.read_header(rest).ok()?;
+        return Some(Some(Arrived::Plain(atoms, at)));
+    }
+    let (number, rest) = rest.split_first_chunk::<8>()?;
+    let (left, rest) = rest.split_first_chunk::<8>()?;
+    let (number, left) = (u64::from_be_bytes(*number), u64::from_be_bytes(*left));
+    match kind {
+        _ if !flags.has(Flags::FRAGMENTS) => return None,
+        FIRST_FRAGMENT => {
+            let (atoms, at) = s.receive_cache.read_header(rest).ok()?;
+            s.incoming.begin(number, left, atoms, &rest[at..])?;
+        }
+        NEXT_FRAGMENT => s.incoming.append(number, rest),
+        _ => return None,
+    }
+    let whole = s.incoming.came(number, left).ok()?;
+    Some(whole.map(Arrived::Fragments))
+}
+
+/// Bytes of a packet that are shown to who reads the log.
+const BYTES_SHOWN: usize = 1000;
+
+/// Tells the logger of a packet that cannot be read; the connection ends then.
+fn corrupted(what: &str, from: &From<'_>, packet: &[u8]) {
+    let what = if what == "term" { "external term" } else { "distribution header" };
+    let shown = packet.iter().take(BYTES_SHOWN).map(|b| b.to_string()).collect::<Vec<_>>();
+    let more = if packet.len() > BYTES_SHOWN { ",..." } else { "" };
+    let text = format!(
+        "{} got a corrupted {what} from {} on distribution channel {}\n<<{}{more}>>",
+        this::name().name(),
+        from.node.name.name(),
+        from.node.name.index(),
+        shown.join(","),
+    );
+    kvik_proc::exit::log_warning_of_node(&text);
+}
+
+/// A signal and what goes with it, as it came.
+#[derive(Copy, Clone)]
+struct Encoded<'a> {
+    bytes: &'a [u8],
+    /// What its atom references stand for.
+    atoms: &'a [Atom],
+    /// Behind a distribution header, terms have no version byte.
+    header: bool,
+    /// Holds the bytes.
+    source: Option<&'a BinRef>,
 }
 
 /// Words that a term of so many bytes may take; more cost a copy.
 fn words(bytes: usize) -> usize {
     bytes.min(512)
 }
-/// A term between nodes. Compressed ones no node sends: what they come to is bounded by nothing that
-/// was sent.
-fn decode<'h>(bytes: &[u8], h: &'h Heap) -> Option<(Term<'h>, usize)> {
-    match bytes {
-        [_, tag::COMPRESSED, ..] => None,
-        _ => kvik_etf::decode(bytes, h, opts()).ok(),
+
+impl Encoded<'_> {
+    /// The term at a position, and where it ends. Compressed ones no node sends: what they come to is
+    /// bounded by nothing that was sent.
+    fn term<'h>(&self, at: usize, h: &'h Heap) -> Option<(Term<'h>, usize)> {
+        let at = match self.header {
+            true => at,
+            false if self.bytes.get(at) == Some(&tag::VERSION) => at + 1,
+            false => return None,
+        };
+        let opts = DecodeOpts {
+            abroad: true,
+            atoms: self.atoms,
+            source: self.source,
+            ..DecodeOpts::default()
+        };
+        let mut d = Decoding::bare(at, opts);
+        loop {
+            if let Some(done) = d.run(self.bytes, h, &mut { usize::MAX }).ok()? {
+                return Some(done);
+            }
+        }
+    }
+    fn owned(&self, at: usize) -> Option<OwnedTerm> {
+        let mut good = false;
+        let bytes = self.bytes.len().saturating_sub(at);
+        let t = OwnedTerm::build(words(bytes), |h| match self.term(at, h) {
+            Some((t, _)) => {
+                good = true;
+                t
+            }
+            None => Term::NIL,
+        });
+        good.then_some(t)
     }
 }
+
 /// The message or reason behind a signal.
-fn payload(bytes: &[u8]) -> Option<OwnedTerm> {
-    let mut good = false;
-    let t = OwnedTerm::build(words(bytes.len()), |h| match decode(bytes, h) {
-        Some((t, _)) => {
-            good = true;
-            t
-        }
-        None => Term::NIL,
-    });
-    good.then_some(t)
+#[derive(Copy, Clone)]
+struct Behind<'a>(Encoded<'a>, usize);
+
+/// The message or reason behind a signal.
+fn payload(b: Behind<'_>) -> Option<OwnedTerm> {
+    b.0.owned(b.1)
 }
 
-fn read(from: &From<'_>, bytes: &[u8]) -> Option<()> {
+fn read(from: &From<'_>, e: Encoded<'_>) -> Option<()> {
     let h = Heap::detached();
-    let (t, used) = decode(bytes, &h)?;
-    let rest = bytes.get(used..)?;
+    let (t, used) = e.term(0, &h)?;
+    let rest = Behind(e, used);
     let (op, parts) = t.as_tuple()?.elements().split_first()?;
     let op = u8::try_from(op.as_small()?).ok()?;
     let token_at = match op {
@@ -90,7 +204,7 @@ fn signal(
     op: u8,
     parts: &[Term<'_>],
     token: Option<OwnedTerm>,
-    rest: &[u8],
+    rest: Behind<'_>,
 ) -> Option<()> {
     match (op, parts) {
         (op::SEND | op::SEND_TT | op::SEND_SENDER | op::SEND_SENDER_TT, [_, to]) => {

@@ -9,10 +9,12 @@
 mod bifs;
 mod connect;
 mod controller;
+mod fragments;
 mod inward;
 mod names;
 mod node;
 mod outward;
+mod packet;
 mod signal;
 mod spawn;
 mod watch;

@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use kvik_etf::{ReceiveCache, SendCache};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::handle::resume;
 use kvik_proc::signal::post;
 use kvik_proc::{RefId, RemotePid};
 use kvik_term::{am, Atom, Term};
 
+use crate::fragments::{IncomingMessages, LargeMessages, Signal};
+use crate::packet::Packet;
 use crate::signal::{Flags, Held};
 use crate::spawn::Spawn;
 
@@ -23,6 +26,9 @@ pub fn set_busy_limit(bytes: usize) {
 pub fn busy_limit() -> usize {
     BUSY_LIMIT.load(Relaxed)
 }
+
+/// Fragments that are encoded when a packet leaves.
+const FRAGMENTS_AT_ONCE: usize = 2;
 
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
 pub enum Phase {
@@ -68,7 +74,12 @@ pub struct State {
     pub creation: u32,
     pub controller: Option<Controller>,
     pub held: Vec<Held>,
-    pub queue: VecDeque<Vec<u8>>,
+    pub queue: VecDeque<Packet>,
+    /// Those of which fragments are still to be encoded.
+    pub large: LargeMessages,
+    pub incoming: IncomingMessages,
+    pub send_cache: SendCache,
+    pub receive_cache: ReceiveCache,
     /// Bytes in `held` or `queue`.
     pub bytes: usize,
     /// Processes that wait until there are fewer.
@@ -158,15 +169,20 @@ impl Node {
             _ => {}
         }
     }
-    /// The next packet for the controller of that connection.
-    pub fn next(&self, id: u32) -> Option<Vec<u8>> {
+    /// The next packet for the controller of that connection: its header and its body.
+    pub fn next(&self, id: u32) -> Option<(Vec<u8>, Vec<u8>)> {
         let (packet, go_on) = {
             let mut s = self.lock_up(id)?;
+            let mut go_on = Vec::new();
+            s.encode_fragments(FRAGMENTS_AT_ONCE, &mut go_on);
             let packet = s.queue.pop_front()?;
             s.bytes -= packet.len();
             s.sent += 1;
-            let free = s.bytes < busy_limit();
-            (packet, if free { std::mem::take(&mut s.suspended) } else { Vec::new() })
+            let header = packet.header(&mut s.send_cache);
+            if s.bytes < busy_limit() {
+                go_on.append(&mut s.suspended);
+            }
+            ((header, packet.body), go_on)
         };
         go_on.into_iter().for_each(|pid| resume(pid, pid));
         Some(packet)
@@ -179,11 +195,32 @@ impl Node {
 }
 
 impl State {
-    /// Puts a packet into the queue. Is that too much?
-    pub fn push(&mut self, packet: Vec<u8>) -> bool {
+    /// Puts a signal of a process into the queue, or behind its large message there. Who may go on is
+    /// added to `resumed`.
+    pub fn push(&mut self, from: Option<u32>, signal: Signal, resumed: &mut Vec<u32>) {
+        let Some(signal) = self.large.hold_back(from, signal) else { return };
+        match signal {
+            Signal::Packet(packet) => self.enqueue(packet),
+            Signal::Large(m) => {
+                self.large.add(m);
+                self.encode_fragments(usize::MAX, resumed);
+            }
+        }
+    }
+    fn enqueue(&mut self, packet: Packet) {
         self.bytes += packet.len();
         self.queue.push_back(packet);
-        self.bytes >= busy_limit()
+    }
+    /// Encodes fragments, at most so many, as far as they may wait in the queue.
+    fn encode_fragments(&mut self, most: usize, resumed: &mut Vec<u32>) {
+        let mut packets = Vec::new();
+        for _ in 0..most {
+            if self.large.is_empty() || self.bytes >= busy_limit() {
+                return;
+            }
+            self.large.next(&mut packets, resumed);
+            packets.drain(..).for_each(|p| self.enqueue(p));
+        }
     }
     pub fn hold(&mut self, h: Held) -> bool {
         self.bytes += h.bytes();

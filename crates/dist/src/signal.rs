@@ -1,8 +1,13 @@
 //! Signals as nodes write them to each other: `{Operation, …}`, and a message or reason behind it.
 
-use kvik_etf::EncodeOpts;
+use std::cell::Cell;
+
+use kvik_etf::{AtomRefs, EncodeOpts, Encoding};
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Term};
+
+use crate::fragments::{LargeMessage, Signal};
+use crate::packet::{Form, Packet, FRAGMENT_BYTES};
 
 /// What a node can do, as it says in the handshake.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
@@ -54,8 +59,7 @@ impl Flags {
         | Flags::MAP_TAG
         | Flags::BIG_CREATION
         | Flags::HANDSHAKE_23;
-    /// What we offer: all that OTP 25 does, but for the atom cache and fragments, which a node may
-    /// go without.
+    /// What we offer: all that OTP 25 does.
     pub const OFFERED: u64 = Flags::MANDATORY
         | Flags::DIST_MONITOR
         | Flags::DIST_MONITOR_NAME
@@ -63,7 +67,10 @@ impl Flags {
         | Flags::SMALL_ATOM_TAGS
         | Flags::SEND_SENDER
         | Flags::BIG_SEQTRACE_LABELS
+        | Flags::DIST_HDR_ATOM_CACHE
+        | Flags::HIDDEN_ATOM_CACHE
         | Flags::EXIT_PAYLOAD
+        | Flags::FRAGMENTS
         | Flags::UNLINK_ID
         | Flags::MANDATORY_25_DIGEST
         | Flags::SPAWN
@@ -80,6 +87,10 @@ impl Flags {
     }
     pub fn published(self) -> bool {
         self.has(Flags::PUBLISHED)
+    }
+    /// Do packets begin with a distribution header?
+    pub fn headers(self) -> bool {
+        self.0 & (Flags::DIST_HDR_ATOM_CACHE | Flags::FRAGMENTS) != 0
     }
     fn monitors(self) -> bool {
         self.has(Flags::DIST_MONITOR | Flags::DIST_MONITOR_NAME)
@@ -167,15 +178,16 @@ pub struct Held {
     token: Option<OwnedTerm>,
 }
 
-/// All packets begin with it: the terms follow, with no atom cache.
-pub const PASS_THROUGH: u8 = 112;
-
-fn opts() -> EncodeOpts<'static> {
+pub fn encode_opts() -> EncodeOpts {
     EncodeOpts { utf8_atoms: true, abroad: true, ..EncodeOpts::default() }
 }
-fn append(out: &mut Vec<u8>, t: Term<'_>) {
-    let bytes = kvik_etf::encode(t, opts(), 0);
-    out.extend_from_slice(&bytes[1..]);
+
+/// Steps of an encoding between two looks at its length.
+const STEPS: usize = 4096;
+
+thread_local! {
+    /// The table of atoms of the last message: it is large, and empty between two messages.
+    static ATOM_REFS: Cell<Option<AtomRefs>> = const { Cell::new(None) };
 }
 
 impl Held {
@@ -193,11 +205,12 @@ impl Held {
         let all = self.parts.iter().chain(&self.payload).chain(&self.token);
         8 * all.map(words).sum::<usize>()
     }
-    pub fn packet(&self, f: Flags) -> Option<Vec<u8>> {
+    pub fn encode(&self, f: Flags) -> Option<(Option<u32>, Signal)> {
         let parts: Vec<_> = self.parts.iter().map(OwnedTerm::term).collect();
         let payload = self.payload.as_ref().map(OwnedTerm::term);
         let token = self.token.as_ref().map(OwnedTerm::term);
-        Outgoing { kind: self.kind, parts: &parts, payload, token }.packet(f)
+        let o = Outgoing { kind: self.kind, parts: &parts, payload, token };
+        Some((o.sender(), o.encode(f)?))
     }
 }
 
@@ -233,8 +246,18 @@ impl Outgoing<'_, '_> {
             Kind::UnlinkAck | Kind::Monitor | Kind::Demonitor | Kind::Down => return None,
         })
     }
+    /// The process of this node whose signal it is, as far as the operation says.
+    pub fn sender(&self) -> Option<u32> {
+        let at = match self.kind {
+            Kind::GroupLeader => return None,
+            Kind::Unlink | Kind::UnlinkAck | Kind::SpawnRequest => 1,
+            Kind::SpawnReply => 3,
+            _ => 0,
+        };
+        self.parts.get(at)?.as_local_pid()
+    }
     /// What goes over the connection; nothing where the other node would not understand it.
-    pub fn packet(&self, f: Flags) -> Option<Vec<u8>> {
+    pub fn encode(&self, f: Flags) -> Option<Signal> {
         let (op, payload_behind) = self.operation(f)?;
         let empty = Term::atom(am::empty);
         let mut parts: Vec<Term<'_>> = self.parts.to_vec();
@@ -248,13 +271,55 @@ impl Outgoing<'_, '_> {
         }
         parts.extend(self.token);
         parts.extend(self.payload.filter(|_| !payload_behind));
-        let mut out = vec![PASS_THROUGH, kvik_etf::tag::VERSION];
-        out.extend_from_slice(&[kvik_etf::tag::SMALL_TUPLE, 1 + parts.len() as u8]);
-        out.extend_from_slice(&[kvik_etf::tag::SMALL_INTEGER, op]);
-        parts.into_iter().for_each(|t| append(&mut out, t));
-        if let Some(t) = self.payload.filter(|_| payload_behind) {
-            out.extend_from_slice(&kvik_etf::encode(t, opts(), 0));
-        }
-        Some(out)
+        let payload = self.payload.filter(|_| payload_behind);
+        let refs = f.has(Flags::DIST_HDR_ATOM_CACHE).then(|| ATOM_REFS.take().unwrap_or_default());
+        let (e, large) = encoded((op, &parts), payload, refs, f);
+        let whole = (!large).then(|| e.bytes().to_vec());
+        let mut refs = e.into_parts().0;
+        let signal = match (whole, payload) {
+            (Some(body), _) => {
+                let form = if f.headers() { Form::Header } else { Form::PassThrough };
+                let atoms = refs.as_mut().map_or(Vec::new(), AtomRefs::take);
+                Signal::Packet(Packet { form, atoms, body })
+            }
+            (None, payload) => {
+                refs.iter_mut().for_each(AtomRefs::clear);
+                let control = encoded((op, &parts), None, refs.take(), f).0;
+                let bytes = control.bytes().to_vec();
+                let refs = control.into_parts().0;
+                let payload = payload.unwrap_or(Term::NIL);
+                Signal::Large(Box::new(LargeMessage::new(self.sender(), bytes, payload, refs)))
+            }
+        };
+        ATOM_REFS.set(refs);
+        Some(signal)
     }
+}
+
+/// An operation, and what goes behind it, being encoded. True where that is so much that it is to be
+/// sent in fragments; then it is not whole.
+fn encoded<'h>(
+    (op, parts): (u8, &[Term<'h>]),
+    payload: Option<Term<'h>>,
+    refs: Option<AtomRefs>,
+    f: Flags,
+) -> (Encoding<'h>, bool) {
+    use kvik_etf::tag;
+    let mut e = Encoding::empty(encode_opts(), refs);
+    let tuple = [tag::SMALL_TUPLE, 1 + parts.len() as u8, tag::SMALL_INTEGER, op];
+    if !f.headers() {
+        e.then(&[tag::VERSION], &[]);
+    }
+    e.then(&tuple, parts);
+    if let Some(t) = payload {
+        e.then_last(t, !f.headers());
+    }
+    let may_split = payload.is_some() && f.has(Flags::FRAGMENTS);
+    while !e.run(&mut { STEPS }) {
+        if may_split && e.bytes().len() > FRAGMENT_BYTES {
+            return (e, true);
+        }
+    }
+    let large = may_split && e.bytes().len() > FRAGMENT_BYTES;
+    (e, large)
 }

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use kvik_heap::{limit, Assembly, Heap};
+use kvik_heap::{limit, Assembly, BinRef, Heap};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{Atom, ExtKind, Term};
 
@@ -18,6 +18,8 @@ pub struct DecodeOpts<'a> {
     pub atoms: &'a [Atom],
     /// From another node, which knows our aliases with their processes.
     pub abroad: bool,
+    /// Holds the bytes: large binaries among them become parts of it.
+    pub source: Option<&'a BinRef>,
 }
 
 /// The most numbers a reference has.
@@ -26,6 +28,8 @@ const REF_NUMBERS: usize = 5;
 const LOCAL_REF_MAX: u32 = 1 << 18;
 const LOCAL_PORT_MAX: u64 = (1 << 28) - 1;
 const MAX_FREE: u32 = 255;
+/// A binary of that size is worth keeping the memory it came in.
+const SHARED_BINARY: usize = 1 << 15;
 
 /// Decodes a term after its version byte, compressed or not. Also says how many bytes it took.
 pub fn decode<'h>(
@@ -101,6 +105,10 @@ impl<'a, 'h> Decoding<'a, 'h> {
             _ => return Err(Error::Malformed),
         };
         Ok(Decoding { opts, plain, pos, parts: Parts::default() })
+    }
+    /// A term that begins there, with no version byte.
+    pub fn bare(pos: usize, opts: DecodeOpts<'a>) -> Decoding<'a, 'h> {
+        Decoding { opts, plain: None, pos, parts: Parts::default() }
     }
     /// Reads on in the same bytes, for the same heap, until that many steps are done, and takes those it did from them.
     /// The term, and how many bytes it took, where it is whole.
@@ -197,7 +205,13 @@ impl<'h> Decoder<'_, 'h> {
             }
             tag::BINARY => {
                 let n = self.r.count(1)?;
-                self.heap.binary(self.r.take(n)?)
+                let from = self.r.pos();
+                let bytes = self.r.take(n)?;
+                let part = self.opts.source.filter(|_| n >= SHARED_BINARY);
+                match part.and_then(|b| self.heap.binary_part(b.clone(), from, n)) {
+                    Some(part) => part,
+                    None => self.heap.binary(bytes),
+                }
             }
             tag::BIT_BINARY => self.bit_binary()?,
             tag::SMALL_BIG => {
@@ -289,6 +303,9 @@ impl<'h> Decoder<'_, 'h> {
             }
         }
         let latin1;
+        if !self.opts.safe && matches!(tag, tag::SMALL_ATOM_UTF8 | tag::ATOM_UTF8) {
+            return utf8_atom(bytes);
+        }
         let name = if matches!(tag, tag::SMALL_ATOM | tag::ATOM) {
             latin1 = bytes.iter().map(|b| *b as char).collect::<String>();
             &latin1
@@ -298,10 +315,7 @@ impl<'h> Decoder<'_, 'h> {
         if self.opts.safe {
             return Atom::existing(name).ok_or(Error::Unsafe);
         }
-        Atom::intern(name).map_err(|e| match e {
-            kvik_term::atom::AtomError::TooLong => Error::Malformed,
-            kvik_term::atom::AtomError::Full => Error::SystemLimit,
-        })
+        intern(name)
     }
 
     fn bit_binary(&mut self) -> Result<Term<'h>, Error> {
@@ -466,6 +480,20 @@ impl<'h> Decoder<'_, 'h> {
         let (old_index, old_uniq) = (self.field()?, self.field()?);
         Ok(FunId { module, arity, num_free, index, uniq, old_index, old_uniq })
     }
+}
+
+/// The atom of that name.
+pub(crate) fn utf8_atom(bytes: &[u8]) -> Result<Atom, Error> {
+    match Atom::recent(bytes) {
+        Some(a) => Ok(a),
+        None => intern(std::str::from_utf8(bytes).map_err(|_| Error::Malformed)?),
+    }
+}
+fn intern(name: &str) -> Result<Atom, Error> {
+    Atom::intern(name).map_err(|e| match e {
+        kvik_term::atom::AtomError::TooLong => Error::Malformed,
+        kvik_term::atom::AtomError::Full => Error::SystemLimit,
+    })
 }
 
 /// A creation of zero stands for any start of the node.

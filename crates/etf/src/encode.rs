@@ -6,11 +6,12 @@ use kvik_heap::{Heap, Writer};
 use kvik_sys::zlib::{Code, Output, Stream};
 use kvik_term::{map, Atom, Bits, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 
+use crate::atom_cache::AtomRefs;
 use crate::hooks::hooks;
 use crate::tag;
 
 #[derive(Copy, Clone, Default)]
-pub struct EncodeOpts<'a> {
+pub struct EncodeOpts {
     /// All atoms in UTF-8 (`minor_version` 2, and distribution); else Latin-1 where they fit it.
     pub utf8_atoms: bool,
     /// Floats as text (`minor_version` 0).
@@ -20,15 +21,13 @@ pub struct EncodeOpts<'a> {
     /// To another node: aliases go with their processes, by which they are found when they come
     /// back.
     pub abroad: bool,
-    /// References into a distribution message's atom cache.
-    pub cache: Option<&'a (dyn Fn(Atom) -> Option<u8> + Sync)>,
 }
 
 /// The most bytes a list may have to be written as a string.
 const MAX_STRING: usize = 0xFFFF;
 
 /// A term after a version byte, compressed at that level (0 to 9) where that makes it smaller.
-pub fn encode(t: Term<'_>, opts: EncodeOpts<'_>, level: u32) -> Vec<u8> {
+pub fn encode(t: Term<'_>, opts: EncodeOpts, level: u32) -> Vec<u8> {
     let mut e = Encoding::new(t, opts);
     while !e.run(&mut { usize::MAX }) {}
     match e.deflation(level) {
@@ -62,8 +61,10 @@ impl Deflation {
     fn new(plain: Writer, level: u32) -> Result<Deflation, Writer> {
         let (method, window, memory, strategy) = DEFLATE;
         let size = u32::try_from(plain.len() - 1).ok().filter(|n| level > 0 && *n > 5);
-        let stream = Stream::deflate(level as i32, method, window, memory, strategy).ok();
-        let (Some(size), Some(stream)) = (size, stream) else { return Err(plain) };
+        // A stream is 256 KB of memory: not for what is not compressed.
+        let Some(size) = size else { return Err(plain) };
+        let stream = Stream::deflate(level as i32, method, window, memory, strategy);
+        let Ok(stream) = stream else { return Err(plain) };
         let mut out = vec![tag::VERSION, tag::COMPRESSED];
         out.extend_from_slice(&size.to_be_bytes());
         Ok(Deflation { plain, done: 1, stream, out, code: Code::Ok })
@@ -107,22 +108,45 @@ enum Todo<'h> {
     Pairs(std::vec::IntoIter<(Term<'h>, Term<'h>)>),
     /// The rest of a list: where its length goes, and the length so far.
     List(Term<'h>, usize, u32),
-    /// Where a fun's size goes.
-    FunSize(usize),
+    /// Where a fun's size goes, and where it begins.
+    FunSize(usize, usize),
     /// A term alone.
     Term(Term<'h>),
+    /// A version byte.
+    Version,
+    /// The rest of a large binary.
+    Bytes(&'h [u8]),
 }
 
 /// Bytes written in one step besides what each term takes.
 const BYTES_A_STEP: usize = 256;
 
+/// Bytes of a binary that are written in one step.
+const BINARY_PIECE: usize = 1 << 16;
+
+/// The sizes that stand before what they measure (of lists and funs), in the order in which they are
+/// written.
+#[derive(Default)]
+pub struct Sizes {
+    all: Vec<u32>,
+    /// Those that were written already.
+    used: usize,
+}
+
 /// A term being written.
-pub struct Encoding<'a, 'h> {
+pub struct Encoding<'h> {
     out: Writer,
-    opts: EncodeOpts<'a>,
+    opts: EncodeOpts,
     todo: Vec<Todo<'h>>,
+    /// Atoms that are written as references to them.
+    atoms: Option<AtomRefs>,
+    /// Noted while bytes are counted; known while they are written, which need not stay until the
+    /// term is whole then.
+    sizes: Option<Sizes>,
     /// Where bytes are only counted: those that were let go.
     counted: Option<usize>,
+    /// Bytes of `out` that were taken.
+    taken: usize,
     /// Steps left of those that `run` was given.
     left: usize,
 }
@@ -130,16 +154,74 @@ pub struct Encoding<'a, 'h> {
 /// Bytes kept where they are only counted.
 const PIECE: usize = 1 << 16;
 
-impl<'a, 'h> Encoding<'a, 'h> {
-    pub fn new(t: Term<'h>, opts: EncodeOpts<'a>) -> Encoding<'a, 'h> {
-        let todo = vec![Todo::Term(t)];
-        let mut out = Writer::default();
-        out.push_all([tag::VERSION]);
-        Encoding { out, opts, todo, counted: None, left: 0 }
+impl<'h> Encoding<'h> {
+    pub fn new(t: Term<'h>, opts: EncodeOpts) -> Encoding<'h> {
+        let mut e = Encoding::empty(opts, None);
+        e.todo.push(Todo::Term(t));
+        e.out.push_all([tag::VERSION]);
+        e
     }
     /// Only to know its length.
-    pub fn counting(t: Term<'h>, opts: EncodeOpts<'a>) -> Encoding<'a, 'h> {
+    pub fn counting(t: Term<'h>, opts: EncodeOpts) -> Encoding<'h> {
         Encoding { counted: Some(0), ..Encoding::new(t, opts) }
+    }
+    /// Nothing yet.
+    pub fn empty(opts: EncodeOpts, atoms: Option<AtomRefs>) -> Encoding<'h> {
+        let todo = Vec::with_capacity(8);
+        let out = Writer::default();
+        Encoding { out, opts, todo, atoms, sizes: None, counted: None, taken: 0, left: 0 }
+    }
+    /// Only to know the length of a term without its version byte, the atoms it refers to, and the
+    /// sizes in it.
+    pub fn measuring(t: Term<'h>, opts: EncodeOpts, atoms: Option<AtomRefs>) -> Encoding<'h> {
+        let mut e = Encoding::empty(opts, atoms);
+        e.todo.push(Todo::Term(t));
+        (e.counted, e.sizes) = (Some(0), Some(Sizes::default()));
+        e
+    }
+    /// Writes what was measured; [`Encoding::take`] may have it in pieces.
+    pub fn measured(
+        t: Term<'h>,
+        opts: EncodeOpts,
+        (atoms, sizes): (Option<AtomRefs>, Sizes),
+    ) -> Encoding<'h> {
+        let mut e = Encoding::empty(opts, atoms);
+        e.todo.push(Todo::Term(t));
+        e.sizes = Some(Sizes { used: 0, ..sizes });
+        e
+    }
+    /// Terms to be written in this order, behind what is written so far. Nothing else is to be.
+    pub fn then(&mut self, bytes: &[u8], terms: &[Term<'h>]) {
+        self.out.push(bytes);
+        self.todo.extend(terms.iter().rev().map(|t| Todo::Term(*t)));
+    }
+    /// The last term to be written, after a version byte where it is to have one.
+    pub fn then_last(&mut self, t: Term<'h>, version: bool) {
+        self.todo.insert(0, Todo::Term(t));
+        if version {
+            self.todo.insert(1, Todo::Version);
+        }
+    }
+    /// What is written and was not taken.
+    pub fn bytes(&self) -> &[u8] {
+        &self.out.bytes()[self.taken..]
+    }
+    /// The first of those bytes, at most `n`. Not for a term with sizes that are still to be filled in.
+    pub fn take(&mut self, n: usize) -> Vec<u8> {
+        let first = self.bytes()[..n.min(self.bytes().len())].to_vec();
+        self.taken += first.len();
+        // Moves the rest only where that is the smaller part: each byte once on average.
+        if self.taken > self.out.len() / 2 {
+            let rest = self.bytes().to_vec();
+            self.out.truncate(0);
+            self.out.push(&rest);
+            self.taken = 0;
+        }
+        first
+    }
+    /// What the terms refer to.
+    pub fn into_parts(self) -> (Option<AtomRefs>, Sizes) {
+        (self.atoms, self.sizes.unwrap_or_default())
     }
     /// Writes until that many steps are done, and takes those it did from them. Is all written?
     pub fn run(&mut self, steps: &mut usize) -> bool {
@@ -180,6 +262,13 @@ impl<'a, 'h> Encoding<'a, 'h> {
         match next {
             Todo::Term(t) => {
                 self.one(t, || None);
+            }
+            Todo::Version => self.u8(tag::VERSION),
+            Todo::Bytes(all) => {
+                let (piece, rest) = all.split_at(all.len().min(BINARY_PIECE));
+                self.count(piece.len());
+                self.out.push(piece);
+                self.hold((!rest.is_empty()).then_some(Todo::Bytes(rest)));
             }
             Todo::Terms(all) => {
                 let mut rest = all;
@@ -222,8 +311,8 @@ impl<'a, 'h> Encoding<'a, 'h> {
                 self.patch(at, n);
                 self.one(rest, || None);
             }
-            Todo::FunSize(at) => {
-                let n = self.out.len().wrapping_sub(at);
+            Todo::FunSize(at, from) => {
+                let n = self.len().wrapping_sub(from);
                 self.patch(at, n as u32);
             }
         }
@@ -248,6 +337,12 @@ impl<'a, 'h> Encoding<'a, 'h> {
             v @ (View::Tuple(_) | View::Map(_) | View::Fun(_)) => {
                 self.hold(rest());
                 self.parts_of(v);
+                false
+            }
+            View::Bits(b) if self.is_written_in_pieces(b) => {
+                self.hold(rest());
+                self.bits(b);
+                self.count(0);
                 false
             }
             v => {
@@ -275,8 +370,27 @@ impl<'a, 'h> Encoding<'a, 'h> {
     fn u32(&mut self, n: u32) {
         self.out.push_all(n.to_be_bytes());
     }
+    /// Writes a size that is known later, or was noted before. Says where it goes.
+    fn size(&mut self) -> usize {
+        let at = self.out.len();
+        let Some(s) = &mut self.sizes else {
+            self.u32(0);
+            return at;
+        };
+        let (i, known) = (s.used, s.all.get(s.used).copied());
+        s.used += 1;
+        if known.is_none() {
+            s.all.push(0);
+        }
+        self.u32(known.unwrap_or(0));
+        i
+    }
     fn patch(&mut self, at: usize, n: u32) {
-        self.out.set(at, &n.to_be_bytes());
+        match &mut self.sizes {
+            None => self.out.set(at, &n.to_be_bytes()),
+            Some(s) if self.counted.is_some() => s.all[at] = n,
+            Some(_) => {}
+        }
     }
 
     /// Counts a step, and those that so many bytes are.
@@ -338,7 +452,21 @@ impl<'a, 'h> Encoding<'a, 'h> {
                 self.u8(last);
             }
         }
-        self.out.push(&b.to_bytes());
+        match b.as_bytes().filter(|_| self.is_written_in_pieces(b)) {
+            Some(_) if self.counted.is_some() => self.skip(b.byte_size()),
+            Some(all) => self.todo.push(Todo::Bytes(all)),
+            None => self.out.push(&b.to_bytes()),
+        }
+    }
+    /// Then its bytes are still to be written when its head is.
+    fn is_written_in_pieces(&self, b: Bits<'h>) -> bool {
+        b.byte_size() > BINARY_PIECE && b.as_bytes().is_some()
+    }
+    /// Counts bytes that need not be looked at.
+    fn skip(&mut self, n: usize) {
+        if let Some(counted) = &mut self.counted {
+            *counted += n;
+        }
     }
     /// A tag and the four bytes behind it.
     #[inline]
@@ -389,7 +517,7 @@ impl<'a, 'h> Encoding<'a, 'h> {
     }
 
     fn atom(&mut self, a: Atom) {
-        if let Some(i) = self.opts.cache.and_then(|c| c(a)) {
+        if let Some(i) = self.atoms.as_mut().and_then(|c| c.index(a)) {
             self.out.push_all([tag::ATOM_CACHE_REF, i]);
             return;
         }
@@ -437,8 +565,9 @@ impl<'a, 'h> Encoding<'a, 'h> {
             return;
         }
         self.out.truncate(start);
-        self.tagged(tag::LIST, [0; 4]);
-        self.todo.push(Todo::List(t, start + 1, 0));
+        self.u8(tag::LIST);
+        let at = self.size();
+        self.todo.push(Todo::List(t, at, 0));
     }
 
     fn map(&mut self, m: Map<'h>) {
@@ -470,8 +599,9 @@ impl<'a, 'h> Encoding<'a, 'h> {
             return;
         };
         self.u8(tag::NEW_FUN);
-        self.todo.push(Todo::FunSize(self.out.len()));
-        self.u32(0);
+        let from = self.len();
+        let at = self.size();
+        self.todo.push(Todo::FunSize(at, from));
         self.u8(f.arity() as u8);
         self.out.push(&e.uniq);
         self.u32(e.index);

@@ -5,14 +5,16 @@
 //! is asked for, and nesting costs heap, never stack.
 #![forbid(unsafe_code)]
 
+mod atom_cache;
 mod decode;
 mod encode;
 mod hooks;
 mod reader;
 pub mod tag;
 
+pub use atom_cache::{AtomRefs, ReceiveCache, SendCache};
 pub use decode::{decode, inflate, DecodeOpts, Decoding};
-pub use encode::{encode, Deflation, EncodeOpts, Encoding};
+pub use encode::{encode, Deflation, EncodeOpts, Encoding, Sizes};
 pub use hooks::{hooks, set_hooks, FunId, Hooks};
 
 /// Why bytes are no term.

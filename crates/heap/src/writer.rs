@@ -87,6 +87,14 @@ impl Writer {
         // SAFETY: so many bytes are written.
         unsafe { std::slice::from_raw_parts(self.data, self.len) }
     }
+    /// What was written, in the memory it was written to.
+    pub fn into_binary(self) -> BinRef {
+        let n = self.len;
+        // SAFETY: nobody else holds it, and it was made without an owner.
+        let b = unsafe { self.binary.moved(n) }.unwrap_or_else(|b| b);
+        b.header().used.store(n, Ordering::Relaxed);
+        b
+    }
     /// What was written, as a binary. It is copied only where it is small.
     pub fn finish(self, heap: &Heap) -> Term<'_> {
         let (n, cap) = (self.len, self.cap);

@@ -14,8 +14,8 @@ use crate::port::Port;
 pub trait Channel: Send + Sync {
     /// A packet has come. False: it is no good, and the port ends.
     fn take(&self, packet: &[u8]) -> bool;
-    /// The next packet to be sent.
-    fn next(&self) -> Option<Vec<u8>>;
+    /// The next packet to be sent: a header and what follows.
+    fn next(&self) -> Option<(Vec<u8>, Vec<u8>)>;
     /// The port is closed for everybody.
     fn ended(&self, reason: Term<'_>);
 }

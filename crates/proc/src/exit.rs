@@ -167,6 +167,19 @@ pub fn log_error(
     deliver(logger, Signal::Message(m));
 }
 
+/// Tells the logger of something that is no process's doing, at level `warning`.
+pub fn log_warning_of_node(text: &str) {
+    let Some(logger) = logger::process() else { return };
+    let m = message(|h| {
+        let emulator = map(h, &[(am::emulator, true.into()), (am::tag, am::warning.into())]);
+        let time = h.integer(clock::system() / 1000);
+        let meta = map(h, &[(am::error_logger, emulator), (am::time, time)]);
+        let args = h.list(&[h.string(text)]);
+        h.tuple(&[am::log.into(), am::warning.into(), h.string("~ts~n"), args, meta])
+    });
+    deliver(logger, Signal::Message(m));
+}
+
 /// Tells the logger of a heap that is larger than it may be.
 pub(crate) fn report_heap(p: &Proc, s: &crate::limits::MaxHeap) {
     const FORMAT: &str = "     Process:            ~p~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";

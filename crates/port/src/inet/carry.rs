@@ -6,8 +6,11 @@ use kvik_term::am;
 use super::{Inet, State};
 use crate::driver::{Exit, Flow};
 use crate::packet::{self, Kind};
+use crate::poll::{self, Source};
 use crate::port::Core;
 
+/// Bytes that are written before other ports have their turn.
+const BYTES_A_TURN: usize = 1 << 20;
 /// Bytes that wait in the socket's own queue; the rest stays in the channel, which knows who is to
 /// wait for it.
 const QUEUE: usize = 64 * 1024;
@@ -26,24 +29,32 @@ impl Inet {
     /// Writes what the channel has, as far as the socket takes it.
     pub(super) fn fetch(&mut self, core: &mut Core) -> Flow {
         let Some(channel) = core.channel.clone() else { return Ok(()) };
+        let mut turn = 0;
         while self.state == State::Connected {
             while self.queue.len() < QUEUE {
-                let Some(packet) = channel.next() else { break };
-                let head = (packet.len() as u32).to_be_bytes();
+                let Some((header, packet)) = channel.next() else { break };
+                let size = header.len() + packet.len();
+                turn += size;
+                let head = (size as u32).to_be_bytes();
                 let head = match self.packet {
                     // OTP sends it cut, which the other node takes for an offence.
-                    Kind::Length(n) if packet.len() >> (8 * n as u32) != 0 => {
+                    Kind::Length(n) if size >> (8 * n as u32) != 0 => {
                         return Err(Exit::Posix(Errno::MSGSIZE));
                     }
                     Kind::Length(n) => &head[4 - n as usize..],
                     _ => &[],
                 };
-                self.stats.sent(head.len() + packet.len());
-                core.count_output(packet.len());
+                self.stats.sent(head.len() + size);
+                core.count_output(size);
                 self.queue.push(head);
+                self.queue.push(&header);
                 self.queue.push_vec(packet);
             }
             if self.queue.is_empty() {
+                return Ok(());
+            }
+            if turn > BYTES_A_TURN {
+                poll::again(core.home, Source::Output, core.id);
                 return Ok(());
             }
             self.write_queue(core)?;

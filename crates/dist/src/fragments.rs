@@ -1,0 +1,213 @@
+//! Large messages: sent in fragments, between which others go, and put together again.
+//!
+//! The sender leaves a copy of its message (off-heap binaries are shared) and is suspended until the
+//! last fragment waits to be sent. Fragments are encoded when there is room for them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use kvik_etf::{AtomRefs, Encoding};
+use kvik_heap::{BinRef, Heap, Pins, Writer};
+use kvik_term::{Atom, Term};
+
+use crate::packet::{Form, Packet, FRAGMENT_BYTES};
+use crate::signal::encode_opts;
+
+/// Steps of an encoding between two looks at its length.
+const STEPS: usize = 256;
+
+struct Encoded;
+impl Pins for Encoded {
+    type In<'h> = Encoding<'h>;
+}
+
+/// A message of which fragments are still to be encoded.
+pub struct LargeMessage {
+    /// Whose it is: later signals of that process stay behind it.
+    from: Option<u32>,
+    /// The process that is suspended until the last fragment is in the queue.
+    waits: Option<u32>,
+    number: u64,
+    fragments_left: u64,
+    /// The first fragment's, until that is encoded.
+    head: Option<(Vec<Atom>, Vec<u8>)>,
+    /// The copy, with its encoding pinned to it.
+    heap: Heap,
+    /// What its sender has sent since.
+    behind: VecDeque<Signal>,
+}
+
+/// What is to be sent.
+pub enum Signal {
+    Packet(Packet),
+    Large(Box<LargeMessage>),
+}
+
+impl LargeMessage {
+    /// `control`: the encoded operation, whose atoms are the first of `atoms`.
+    pub fn new(
+        from: Option<u32>,
+        control: Vec<u8>,
+        payload: Term<'_>,
+        atoms: Option<AtomRefs>,
+    ) -> LargeMessage {
+        let heap = Heap::detached();
+        let (fragments_left, names) = {
+            let t = heap.copy(payload);
+            let mut e = Encoding::measuring(t, encode_opts(), atoms);
+            while !e.run(&mut { usize::MAX }) {}
+            let fragments = e.len().div_ceil(FRAGMENT_BYTES).max(1) as u64;
+            let (atoms, sizes) = e.into_parts();
+            let names = atoms.as_ref().map_or(Vec::new(), |a| a.atoms().to_vec());
+            heap.pin::<Encoded>(Encoding::measured(t, encode_opts(), (atoms, sizes)));
+            (fragments, names)
+        };
+        LargeMessage {
+            from,
+            waits: None,
+            number: 0,
+            fragments_left,
+            head: Some((names, control)),
+            heap,
+            behind: VecDeque::new(),
+        }
+    }
+    fn next_fragment(&mut self) -> Packet {
+        let left = self.fragments_left;
+        self.fragments_left -= 1;
+        let mut body = Vec::new();
+        if let Some(mut e) = self.heap.unpin::<Encoded>() {
+            let mut done = false;
+            while !done && (e.bytes().len() < FRAGMENT_BYTES || left == 1) {
+                done = e.run(&mut { STEPS });
+            }
+            body = e.take(if left == 1 { usize::MAX } else { FRAGMENT_BYTES });
+            if left > 1 {
+                self.heap.pin::<Encoded>(e);
+            }
+        }
+        match self.head.take() {
+            Some((atoms, mut control)) => {
+                control.extend_from_slice(&body);
+                Packet { form: Form::FirstFragment(self.number, left), atoms, body: control }
+            }
+            None => {
+                let form = Form::NextFragment(self.number, left);
+                Packet { form, atoms: Vec::new(), body }
+            }
+        }
+    }
+}
+impl Drop for LargeMessage {
+    fn drop(&mut self) {
+        self.heap.forget_pinned();
+    }
+}
+
+/// All of a connection's.
+#[derive(Default)]
+pub struct LargeMessages {
+    /// Each gives a fragment in turn.
+    all: VecDeque<Box<LargeMessage>>,
+    last_number: u64,
+}
+
+impl LargeMessages {
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+    /// Where a signal of that process has to wait behind a message of its own.
+    fn before(&mut self, from: Option<u32>) -> Option<&mut VecDeque<Signal>> {
+        let from = Some(from?);
+        self.all.iter_mut().find(|m| m.from == from).map(|m| &mut m.behind)
+    }
+    /// What does not wait is given back.
+    pub fn hold_back(&mut self, from: Option<u32>, s: Signal) -> Option<Signal> {
+        match self.before(from) {
+            Some(behind) => {
+                behind.push_back(s);
+                None
+            }
+            None => Some(s),
+        }
+    }
+    pub fn add(&mut self, mut m: Box<LargeMessage>) {
+        self.last_number += 1;
+        m.number = self.last_number;
+        self.all.push_back(m);
+    }
+    /// Its process is suspended from now on, where there is such a message.
+    pub fn wait(&mut self, pid: u32) -> bool {
+        let m = self.all.iter_mut().find(|m| m.from == Some(pid));
+        m.map(|m| m.waits = Some(pid)).is_some()
+    }
+    /// Another fragment, and what may go behind it; who waited for it goes to `resumed`.
+    pub fn next(&mut self, out: &mut Vec<Packet>, resumed: &mut Vec<u32>) {
+        let Some(mut m) = self.all.pop_front() else { return };
+        out.push(m.next_fragment());
+        if m.fragments_left > 0 {
+            return self.all.push_back(m);
+        }
+        resumed.extend(m.waits);
+        let mut behind = std::mem::take(&mut m.behind);
+        while let Some(s) = behind.pop_front() {
+            match s {
+                Signal::Packet(p) => out.push(p),
+                Signal::Large(mut next) => {
+                    next.behind = behind;
+                    return self.add(next);
+                }
+            }
+        }
+    }
+    /// Who waits.
+    pub fn waiting(&self) -> impl Iterator<Item = u32> + '_ {
+        self.all.iter().filter_map(|m| m.waits)
+    }
+}
+
+/// A message of the other node of which fragments are missing.
+struct Incoming {
+    /// The number of the next fragment: they count down to 1.
+    next: u64,
+    atoms: Vec<Atom>,
+    bytes: Writer,
+}
+
+/// Those of a connection, by the numbers the other node has given them.
+#[derive(Default)]
+pub struct IncomingMessages(BTreeMap<u64, Incoming>);
+
+/// A signal with its message, whole.
+pub struct Whole {
+    pub atoms: Vec<Atom>,
+    pub bytes: BinRef,
+}
+
+impl IncomingMessages {
+    /// The first of `left` fragments. `None`: there is such a message already.
+    pub fn begin(&mut self, number: u64, left: u64, atoms: Vec<Atom>, body: &[u8]) -> Option<()> {
+        if number == 0 || left == 0 || self.0.contains_key(&number) {
+            return None;
+        }
+        let mut bytes = Writer::default();
+        bytes.push(body);
+        self.0.insert(number, Incoming { next: left, atoms, bytes });
+        Some(())
+    }
+    /// The message, where that fragment (which was put there) was its last. `Err`: it is not the one
+    /// that had to come.
+    pub fn came(&mut self, number: u64, left: u64) -> Result<Option<Whole>, ()> {
+        let m = self.0.get_mut(&number).filter(|m| m.next == left).ok_or(())?;
+        m.next -= 1;
+        if m.next > 0 {
+            return Ok(None);
+        }
+        let m = self.0.remove(&number).ok_or(())?;
+        Ok(Some(Whole { atoms: m.atoms, bytes: m.bytes.into_binary() }))
+    }
+    pub fn append(&mut self, number: u64, body: &[u8]) {
+        if let Some(m) = self.0.get_mut(&number) {
+            m.bytes.push(body);
+        }
+    }
+}
