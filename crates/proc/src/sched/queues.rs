@@ -74,6 +74,8 @@ pub(super) struct Queues {
     /// How many had been pushed at some time, and when that was; see [`Queues::age`].
     mark: (u64, u64),
     timing: Timing,
+    /// Whom `pop` gave last, where that was raised, and the queue it came from.
+    raised: Option<(u32, usize)>,
 }
 /// The queue of normal and low priority. A low process that comes to its head goes back to the tail
 /// this often first, unless it is alone.
@@ -96,6 +98,7 @@ impl Queues {
             taken: 0,
             mark: (0, 0),
             timing: Timing { page, next: 1, exact: 0, rest: 1, weight: 1, chance: 1 },
+            raised: None,
         }
     }
     /// The scheduler slept: few are pushed, and the wait of each is worth timing.
@@ -118,7 +121,19 @@ impl Queues {
     pub fn push_busy(&mut self, t: Ticket) {
         self.add(t, true)
     }
+    /// A process that used up its turn and has signals left to handle: where it was raised for one of
+    /// those, it stays raised.
+    pub fn push_pending(&mut self, t: Ticket) {
+        let pid = t.task().pid;
+        match self.raised.take().filter(|(raised, _)| *raised == pid) {
+            Some((_, queue)) => self.add_to(t, true, Some(queue)),
+            None => self.add(t, true),
+        }
+    }
     fn add(&mut self, ticket: Ticket, busy: bool) {
+        self.add_to(ticket, busy, None)
+    }
+    fn add_to(&mut self, ticket: Ticket, busy: bool, raised: Option<usize>) {
         self.len += 1;
         self.pushed += 1;
         self.busy += busy as usize;
@@ -128,12 +143,13 @@ impl Queues {
             Mark(busy as u64)
         };
         let ticket = Rest::new(ticket, self.here);
-        let queue = match ticket.task().priority() {
-            Priority::Low => {
+        let queue = match (raised, ticket.task().priority()) {
+            (Some(queue), _) => queue,
+            (None, Priority::Low) => {
                 mark.0 += LOW_REQUEUES * Mark::REQUEUE;
                 SHARED
             }
-            p => p as usize,
+            (None, p) => p as usize,
         };
         self.by_priority[queue].push_back(Waiting { ticket, mark });
     }
@@ -170,18 +186,30 @@ impl Queues {
         if self.len == 0 {
             return None;
         }
-        let [max, high, shared] = &mut self.by_priority;
-        let w = max.pop_front().or_else(|| high.pop_front()).or_else(|| {
-            let mut w = shared.pop_front()?;
-            while w.mark.requeues() > 0 && !shared.is_empty() {
-                w.mark.0 -= Mark::REQUEUE;
-                shared.push_back(w);
-                w = shared.pop_front()?;
-            }
-            Some(w)
-        })?;
+        let w = match self.pop_urgent() {
+            Some(w) => w,
+            None => self.pop_shared()?,
+        };
         self.note_taken(&w);
         Some(w.ticket.take())
+    }
+    fn pop_urgent(&mut self) -> Option<Waiting> {
+        let queue = self.by_priority[..SHARED].iter().position(|q| !q.is_empty())?;
+        let w = self.by_priority[queue].pop_front()?;
+        let task = w.ticket.task();
+        self.raised = (task.priority() as usize > queue).then_some((task.pid, queue));
+        Some(w)
+    }
+    fn pop_shared(&mut self) -> Option<Waiting> {
+        self.raised = None;
+        let shared = &mut self.by_priority[SHARED];
+        let mut w = shared.pop_front()?;
+        while w.mark.requeues() > 0 && !shared.is_empty() {
+            w.mark.0 -= Mark::REQUEUE;
+            shared.push_back(w);
+            w = shared.pop_front()?;
+        }
+        Some(w)
     }
     fn note_taken(&mut self, w: &Waiting) {
         self.len -= 1;

@@ -199,6 +199,9 @@ impl Loop {
             return self.end(t);
         }
         match outcome {
+            Outcome::Yield if t.private().has_pending() => {
+                self.l.queues.borrow_mut().push_pending(t)
+            }
             Outcome::Yield => self.l.queues.borrow_mut().push_busy(t),
             Outcome::Wait => {
                 if t.private().flag(flag::SPARE_MAILBOX) {
@@ -215,7 +218,7 @@ impl Loop {
                     return self.l.queues.borrow_mut().push(t);
                 }
                 if t.private().has_pending() {
-                    return self.l.queues.borrow_mut().push_busy(t);
+                    return self.l.queues.borrow_mut().push_pending(t);
                 }
                 let t = if heard { sysprof::park(t) } else { t.park() };
                 if let Some(t) = t {
@@ -279,7 +282,7 @@ impl Loop {
         if p.flag(flag::WAITING | flag::SUSPENDED) {
             if p.has_pending() {
                 self.l.account(p);
-                self.l.queues.borrow_mut().push_busy(t);
+                self.l.queues.borrow_mut().push_pending(t);
                 return None;
             }
             let t = if trace::on() { sysprof::park(t) } else { t.park() }?;
