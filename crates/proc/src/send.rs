@@ -71,17 +71,22 @@ impl Proc {
     #[inline]
     fn send_untraced(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
         if let Some(pid) = to.as_local_pid() {
-            if self.flag(flag::DEFERS_MONITOR) {
-                self.send_monitor_to(pid);
-            }
+            self.send_monitor_to(pid);
             self.last_to.set(pid);
             self.pay_for(send_message(self.pid(), pid, m));
             return Sent::Ok;
         }
         self.send_elsewhere(to, m, way)
     }
-    /// Sends the monitor that was held back, if it goes there.
+    /// Sends the monitor that was held back, if there is one and it goes there.
+    #[inline]
     fn send_monitor_to(&self, pid: u32) {
+        if self.flag(flag::DEFERS_MONITOR) {
+            self.send_deferred_to(pid);
+        }
+    }
+    #[cold]
+    fn send_deferred_to(&self, pid: u32) {
         // One that is gone is reported no sooner for a message that goes nowhere.
         if table().get(pid, &pin()).is_none() {
             return;
