@@ -23,6 +23,15 @@ pub struct Allocator;
 /// What every block of mimalloc is aligned to. One of more than a word is aligned to two.
 const WORD: usize = size_of::<usize>();
 
+/// Up to so many bytes a block is short: mimalloc's own, and got without a look at what it came to,
+/// as most are. Its failure comes by [`short_failed`].
+const SHORT: usize = 512;
+const _: () = assert!(SHORT < slab::BLOCK && SHORT <= kept::ABOVE && SHORT < huge::LEAST);
+
+#[inline]
+fn is_short(l: &Layout) -> bool {
+    l.size() <= SHORT && aligned(l)
+}
 /// Is every block of that size aligned as is asked?
 #[inline]
 fn aligned(l: &Layout) -> bool {
@@ -68,6 +77,7 @@ pub fn prepare() {
     // SAFETY: sets numbers; asks for a block and frees it; the advice, and whether there are huge
     // pages, changes nothing that a program could see, whatever lies there.
     unsafe {
+        mi::mi_register_error(Some(short_failed), std::ptr::null_mut());
         mi::mi_option_set(ARENA_PURGE_MULT, 10_000_000);
         let block = mi::mi_malloc(1);
         let region = (block as usize & !(REGION - 1)) as *mut libc::c_void;
@@ -116,13 +126,13 @@ pub fn give_back_large() -> bool {
 }
 
 /// Bytes that a thread frees between two calls of the scavenger.
-const FREED_PER_CALL: usize = 1 << 20;
+const FREED_PER_CALL: isize = 1 << 20;
 /// mimalloc keeps an empty page of more than 64 KB for so many collections, in case it is needed.
 const RETIRE_CYCLES: usize = 4;
 
 thread_local! {
-    /// Bytes that this thread has freed since it called the scavenger last.
-    static FREED: Cell<usize> = const { Cell::new(0) };
+    /// Bytes that this thread may free until it calls the scavenger.
+    static UNTIL_CALL: Cell<isize> = const { Cell::new(FREED_PER_CALL) };
 }
 static SCAVENGER: OnceLock<fn()> = OnceLock::new();
 
@@ -134,16 +144,16 @@ pub fn on_much_freed(wake: fn()) {
 /// So many bytes were freed, here or in another allocator that the scavenger looks after.
 #[inline]
 pub fn count_freed(bytes: usize) {
-    let n = FREED.get() + bytes;
-    FREED.set(n);
-    if n >= FREED_PER_CALL {
+    let left = UNTIL_CALL.get().wrapping_sub(bytes as isize);
+    UNTIL_CALL.set(left);
+    if left < 0 {
         call_scavenger();
     }
 }
 /// Memory was freed that nobody counted: that of a thread which ends.
 #[cold]
 pub fn call_scavenger() {
-    FREED.set(0);
+    UNTIL_CALL.set(FREED_PER_CALL);
     if let Some(wake) = SCAVENGER.get() {
         wake();
     }
@@ -210,6 +220,8 @@ fn is_huge(l: Layout) -> bool {
 thread_local! {
     /// The caller does something else where there is no memory.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
+    /// mimalloc is asked for a block that is not short: whether it was had is looked at.
+    static LOOKED_AT: Cell<bool> = const { Cell::new(false) };
 }
 static OUT_OF_MEMORY: OnceLock<fn(&NoMemory) -> !> = OnceLock::new();
 
@@ -245,6 +257,21 @@ fn no_memory(l: Layout) -> *mut u8 {
     }
     std::ptr::null_mut()
 }
+/// mimalloc found an error. Where there was no memory for a short block the program ends; how many
+/// bytes were asked for it does not say, and takes as many as a page of such blocks has.
+unsafe extern "C" fn short_failed(code: libc::c_int, _: *mut libc::c_void) {
+    if code == libc::ENOMEM && !LOOKED_AT.get() {
+        no_memory(Layout::new::<[u64; 8192]>());
+    }
+}
+/// Asks mimalloc for a block that is not short.
+#[inline]
+fn look_at<P>(get: impl FnOnce() -> *mut P) -> *mut u8 {
+    LOOKED_AT.set(true);
+    let p = get();
+    LOOKED_AT.set(false);
+    p.cast()
+}
 #[inline]
 fn had(p: *mut u8, l: Layout) -> *mut u8 {
     if p.is_null() {
@@ -258,6 +285,10 @@ fn had(p: *mut u8, l: Layout) -> *mut u8 {
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, l: Layout) -> *mut u8 {
+        if is_short(&l) {
+            // SAFETY: less than mimalloc's own bound.
+            return unsafe { mi::mi_malloc_small(l.size()).cast() };
+        }
         if is_of_slab(l) {
             return had(slab::alloc(), l);
         }
@@ -270,12 +301,12 @@ unsafe impl GlobalAlloc for Allocator {
         }
         let size = class.map_or(l.size(), |c| c.size);
         // SAFETY: any size will do; `Layout` holds a power of two.
-        let p: *mut u8 = unsafe {
+        let p = look_at(|| unsafe {
             match aligned(&l) {
-                true => mi::mi_malloc(size).cast(),
-                false => mi::mi_malloc_aligned(l.size(), l.align()).cast(),
+                true => mi::mi_malloc(size),
+                false => mi::mi_malloc_aligned(l.size(), l.align()),
             }
-        };
+        });
         had(p, l)
     }
     #[inline]
@@ -297,12 +328,12 @@ unsafe impl GlobalAlloc for Allocator {
             return had(p, l);
         }
         // SAFETY: as above.
-        let p: *mut u8 = unsafe {
+        let p = look_at(|| unsafe {
             match aligned(&l) {
-                true => mi::mi_zalloc(whole(&l)).cast(),
-                false => mi::mi_zalloc_aligned(l.size(), l.align()).cast(),
+                true => mi::mi_zalloc(whole(&l)),
+                false => mi::mi_zalloc_aligned(l.size(), l.align()),
             }
-        };
+        });
         had(p, l)
     }
     #[inline]
@@ -311,6 +342,7 @@ unsafe impl GlobalAlloc for Allocator {
         // SAFETY: the caller got it here, with this layout.
         unsafe {
             match l {
+                l if is_short(&l) => mi::mi_free(p.cast()),
                 l if is_of_slab(l) => slab::free(p),
                 l if is_huge(l) => huge::free(p, l.size()),
                 l if class(&l).is_some_and(|c| kept::keep(p, c, |p| mi::mi_free(p.cast()))) => {}
@@ -335,10 +367,10 @@ unsafe impl GlobalAlloc for Allocator {
                 return new;
             }
             count_freed(l.size());
-            let new: *mut u8 = match aligned(&l) && aligned(&to) {
-                true => mi::mi_realloc(p.cast(), whole(&to)).cast(),
-                false => mi::mi_realloc_aligned(p.cast(), size, l.align()).cast(),
-            };
+            let new = look_at(|| match aligned(&l) && aligned(&to) {
+                true => mi::mi_realloc(p.cast(), whole(&to)),
+                false => mi::mi_realloc_aligned(p.cast(), size, l.align()),
+            });
             had(new, to)
         }
     }

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::ptr;
 
 /// Blocks of more than so many bytes are kept, and of at most so many.
-const ABOVE: usize = 1024;
+pub const ABOVE: usize = 1024;
 const UP_TO: usize = 2 << 20;
 /// Above this a block is large.
 const SMALL: usize = 64 << 10;
