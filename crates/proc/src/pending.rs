@@ -82,7 +82,7 @@ impl Proc {
             self.end_replied_monitor();
         }
         let waits = self.flag(flag::WAITING | flag::SUSPENDED);
-        self.handle_worth(self.heap.reductions_left() / if waits { 1 } else { 2 })
+        self.handle_worth(self.heap.reductions_left() >> !waits as u32)
     }
     fn handle_worth(&self, reductions: i64) {
         let Some(me) = &self.me else { return };

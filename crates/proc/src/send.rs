@@ -85,15 +85,15 @@ impl Proc {
             self.send_deferred_to(pid);
         }
     }
-    #[cold]
+    #[inline(never)]
     fn send_deferred_to(&self, pid: u32) {
-        // One that is gone is reported no sooner for a message that goes nowhere.
-        if table().get(pid, &pin()).is_none() {
-            return;
+        match sched::deferred_to() {
+            Some(to) if to != pid => return,
+            // One that is gone is reported no sooner for a message that goes nowhere.
+            Some(_) if table().get(pid, &pin()).is_none() => return,
+            _ => sched::flush_monitor_to(pid),
         }
-        if sched::flush_monitor_to(pid) {
-            self.set_flag(flag::DEFERS_MONITOR, false);
-        }
+        self.set_flag(flag::DEFERS_MONITOR, false);
     }
     /// Copying takes time from the turn: who only sends must not fill the memory in one.
     #[inline]

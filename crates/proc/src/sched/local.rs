@@ -47,7 +47,9 @@ pub(super) struct Local {
     has_seat: bool,
     /// The last monitor of the process that runs here, held back until its next signal to that
     /// process or another monitor, or the end of its turn: mostly a message follows.
-    pub deferred_monitor: Cell<Option<(u32, Control)>>,
+    pub deferred_monitor: Cell<Option<Control>>,
+    /// Whom it goes to, or `NOBODY`.
+    pub deferred_to: Cell<u32>,
     /// Its turn has begun, but something is to be seen to before it runs.
     pub picked: Cell<Option<Ticket>>,
     pub queues: RefCell<Queues>,
@@ -55,6 +57,9 @@ pub(super) struct Local {
     /// Ends of processes that have not been told to all.
     pub farewells: RefCell<VecDeque<Farewell>>,
 }
+
+/// No process has this number.
+const NOBODY: u32 = u32::MAX;
 
 /// What `alone` says. When timed, it is looked at when the other was woken; in a crowd, the memory of
 /// who is woken is fetched.
@@ -88,6 +93,7 @@ impl Local {
             seat: Seat::default(),
             has_seat: !kvik_sync::solo::is_reserved(),
             deferred_monitor: Cell::new(None),
+            deferred_to: Cell::new(NOBODY),
             picked: Cell::new(None),
             queues: RefCell::new(Queues::new(here, me.page)),
             timers: RefCell::new(Queue::new()),
@@ -128,7 +134,8 @@ impl Local {
         self.flush_deferred();
     }
     pub fn flush_deferred(&self) {
-        if let Some((to, c)) = self.deferred_monitor.take() {
+        let to = self.deferred_to.replace(NOBODY);
+        if let Some(c) = self.deferred_monitor.take() {
             control(to, c);
         }
     }
@@ -234,25 +241,25 @@ pub(crate) fn with_rest_any<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Optio
 }
 /// Holds back a monitor of the process that runs here. The one before is sent.
 pub(crate) fn defer_monitor(to: u32, c: Control) {
-    let before = match local() {
-        Some(l) => l.deferred_monitor.replace(Some((to, c))),
-        None => Some((to, c)),
+    let Some(l) = local() else {
+        control(to, c);
+        return;
     };
-    if let Some((to, c)) = before {
-        control(to, c);
-    }
+    l.flush_deferred();
+    l.deferred_to.set(to);
+    l.deferred_monitor.set(Some(c));
 }
-/// Sends the monitor that is held back, if it goes to that process. True: none is held back any more.
+/// Whom the monitor goes to that is held back.
 #[inline]
-pub(crate) fn flush_monitor_to(pid: u32) -> bool {
-    let Some(l) = local() else { return true };
-    let Some((to, c)) = l.deferred_monitor.take() else { return true };
-    if to == pid {
-        control(to, c);
-    } else {
-        l.deferred_monitor.set(Some((to, c)));
+pub(crate) fn deferred_to() -> Option<u32> {
+    local().map(|l| l.deferred_to.get()).filter(|to| *to != NOBODY)
+}
+/// Sends the monitor that is held back, if it goes to that process.
+#[inline]
+pub(crate) fn flush_monitor_to(pid: u32) {
+    if let Some(l) = local().filter(|l| l.deferred_to.get() == pid) {
+        l.flush_deferred();
     }
-    to == pid
 }
 /// A process that waits in the seat of this thread: its wait is over, or it sits down again.
 #[inline]

@@ -32,7 +32,8 @@ use crate::timer::Due;
 use local::local;
 pub use local::{current, is_scheduler, look_after_turn, used_in_turn};
 pub(crate) use local::{
-    defer_monitor, flush_monitor_to, from_seat, say_later, sit_down, with_rest, with_rest_any,
+    defer_monitor, deferred_to, flush_monitor_to, from_seat, say_later, sit_down, with_rest,
+    with_rest_any,
 };
 pub use run::REDUCTIONS;
 pub use switch::to_next;
