@@ -351,7 +351,8 @@ fn get_module_info_item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// What a module exports, with the natives for which its file has no code, as `erlang:'=='/2`.
-/// Local functions that a native replaced stay local.
+/// Local functions that a native replaced stay local. The last that was made comes first, as in OTP: in a module
+/// that nobody has called before it was loaded, that is the order of its source. EUnit runs tests in this order.
 fn exported(i: &Instance) -> Vec<&'static Export> {
     let mut local: HashSet<_> = i.functions.iter().map(|f| (f.function, f.arity)).collect();
     for e in i.exports.iter().map(|(e, _)| e).chain(&i.natives) {
@@ -365,7 +366,9 @@ fn exported(i: &Instance) -> Vec<&'static Export> {
             && !local.contains(&(e.function, e.arity))
             && !once(e)
     };
-    kvik_code::exports().into_iter().filter(ours).collect()
+    let mut all: Vec<_> = kvik_code::exports().into_iter().filter(ours).collect();
+    all.sort_unstable_by_key(|e| std::cmp::Reverse(e.index));
+    all
 }
 
 /// Functions of the modules that OTP has as NIFs and we have as BIFs.

@@ -70,6 +70,7 @@ pub fn exports_of(keys: &[(Atom, Atom, u32)]) -> Vec<&'static Export> {
 
 fn add(t: &mut Map, key: Key) -> &'static Export {
     let (module, function, arity) = key;
+    let index = t.len() as u32;
     t.entry(key).or_insert_with(|| {
         Box::leak(Box::new(Export {
             code: AtomicUsize::new(undef_stub()),
@@ -77,6 +78,7 @@ fn add(t: &mut Map, key: Key) -> &'static Export {
             module,
             function,
             arity,
+            index,
         }))
     })
 }

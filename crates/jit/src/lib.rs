@@ -124,7 +124,7 @@ pub use rt::call::Nif;
 /// be the first field of something larger.
 pub fn nif_entry(module: Atom, function: Atom, arity: u32, f: Nif) -> Option<Export> {
     let code = AtomicUsize::new(stubs::get()?.nif);
-    Some(Export { code, extra: AtomicUsize::new(f as usize), module, function, arity })
+    Some(Export { code, extra: AtomicUsize::new(f as usize), module, function, arity, index: 0 })
 }
 
 /// Where the entries of funs without code lead.

@@ -14,6 +14,8 @@ pub struct Export {
     pub module: Atom,
     pub function: Atom,
     pub arity: u32,
+    /// How many entries there were when this one was made.
+    pub index: u32,
 }
 
 /// A place for an export that several threads read and change.
