@@ -1,5 +1,5 @@
 # kvik: what a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance stalls tools systems soak fuzz fuzz-verifier loom clean
+.PHONY: help deps build test bench report conformance stalls tools systems soak soak-rabbitmq fuzz fuzz-verifier loom clean
 
 help:
 	@echo 'make test         build, and run everything CI runs'
@@ -12,6 +12,7 @@ help:
 	@echo 'make tools        rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (an hour)'
 	@echo 'make systems      RabbitMQ and other systems from Debian, unmodified, on kvik and on OTP'
 	@echo 'make soak         everything at once for 15 minutes (DURATION=120: two)'
+	@echo 'make soak-rabbitmq  RabbitMQ under changing load and faults for 90 minutes (DURATION=600: ten)'
 	@echo 'make fuzz         the four fuzz targets, 5 minutes each (TARGET=etf DURATION=1800: one of them, longer)'
 	@echo 'make fuzz-verifier  code that no compiler made, on a machine that checks what the verifier proved (COUNT=20000)'
 	@echo 'make loom         every order of steps that the threads under inboxes and sleep can take'
@@ -53,6 +54,10 @@ systems: build
 
 soak: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/soak/run $(or $(DURATION),900)
+
+soak-rabbitmq: build
+	@scripts/setup systems
+	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/systems/rabbitmq_soak $(or $(DURATION),5400)
 
 fuzz:
 	@for target in $(or $(TARGET),loader etf re packet); do scripts/fuzz $$target $(or $(DURATION),300) || exit 1; done

@@ -2,6 +2,7 @@
 # (or $BUILD/elixir), each in a folder with the name that projects.txt gives it; Elixir's own in elixir-1.14.0.
 elixir_sources=${ELIXIR_SOURCES:-$BUILD/elixir}
 elixir_here=$here/elixir
+project_list=$elixir_here/projects.txt
 
 # project_column NAME COLUMN
 project_column() {
@@ -79,7 +80,7 @@ run_elixir() {
 }
 # tested_projects: those of projects.txt that have tests which are run
 tested_projects() {
-  awk -F'|' '!/^#/ && $5 !~ /^ *-/ {gsub(/ /, "", $1); print $1}' "$elixir_here/projects.txt"
+  awk -F'|' '!/^#/ && $5 !~ /^ *-/ {gsub(/ /, "", $1); print $1}' "$project_list"
 }
 # own_epmd: a daemon of its own for the nodes that the case starts, until the case ends
 own_epmd() {

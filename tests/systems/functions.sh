@@ -1,0 +1,32 @@
+# Functions for `run`, its cases and `rabbitmq_soak`. $BUILD is where packages and clients are kept.
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+# wait_for SECONDS COMMAND…: until the command succeeds
+wait_for() {
+  local end=$((SECONDS + $1)); shift
+  until "$@" >/dev/null 2>&1; do
+    [ $SECONDS -lt $end ] || { echo "timeout: $*"; return 1; }
+    sleep 0.2
+  done
+}
+# unpacked PACKAGE: the folder of a Debian package that is unpacked and not installed
+unpacked() {
+  local dir=$BUILD/packages/$1
+  if [ ! -d "$dir" ]; then
+    mkdir -p "$dir.part" && (cd "$dir.part" && apt-get download -q "$1" && dpkg -x ./*.deb . && rm ./*.deb) >/dev/null 2>&1 &&
+      mv "$dir.part" "$dir"
+  fi
+  echo "$dir"
+}
+# python_packages: the folder of the Python clients, from PyPI
+python_packages() {
+  local dir=$BUILD/python
+  if [ ! -d "$dir" ]; then
+    rm -rf "$dir.part"
+    python3 -m pip install -q --target "$dir.part" slixmpp==1.17.0 paho-mqtt==2.2.0 pika==1.4.4 websockets==17.4 >/dev/null 2>&1 &&
+      mv "$dir.part" "$dir"
+  fi
+  echo "$dir"
+  [ -d "$dir" ]
+}
