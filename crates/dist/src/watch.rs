@@ -138,12 +138,12 @@ pub fn monitor_node<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !all.iter().all(|o| o.is_atom(am::allow_passive_connect)) {
         return Err(p.badarg_because(am::badopt));
     }
-    let (Some(name), Some(on)) = (node.as_atom(), on.as_bool()) else {
-        return Err(p.badarg());
-    };
+    let name = node.as_atom().ok_or_else(|| p.badarg())?;
+    // A node that is not alive says so before it judges the flag.
     if name != am::nonode_nohost && !this::is_alive() {
         return Err(p.error(am::notalive));
     }
+    let on = on.as_bool().ok_or_else(|| p.badarg())?;
     // Our own node is always there.
     if name != this::name() {
         match on {

@@ -191,11 +191,11 @@ fn demonitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         match o.as_atom() {
             Some(am::flush) => flush = true,
             Some(am::info) => info = true,
-            _ => return Err(p.badarg_because(am::badopt)),
+            _ => return Err(p.badarg()),
         }
     }
     if !options.rest.is_nil() {
-        return Err(p.badarg_because(am::badopt));
+        return Err(p.badarg());
     }
     let Some(Ref::Local(r)) = a[0].as_ref() else { return Err(p.badarg()) };
     let id = RefId::of(r);

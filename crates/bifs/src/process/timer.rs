@@ -74,11 +74,11 @@ fn options<'h>(
     with_info: bool,
 ) -> Result<(bool, bool), kvik_proc::Raised> {
     let (mut asynchronous, mut info) = (false, true);
-    for o in t.list_to_vec().ok_or_else(|| p.badarg_because(am::badopt))? {
+    for o in t.list_to_vec().ok_or_else(|| p.badarg())? {
         match o.as_tuple_n::<2>().map(|[k, v]| (k.as_atom(), v.as_bool())) {
             Some((Some(am::async_), Some(b))) => asynchronous = b,
             Some((Some(am::info), Some(b))) if with_info => info = b,
-            _ => return Err(p.badarg_because(am::badopt)),
+            _ => return Err(p.badarg()),
         }
     }
     Ok((asynchronous, info))
