@@ -57,7 +57,8 @@ cpu() -> element(1, statistics(runtime)).
 %% {Name, yields | whole, fun() -> fun() -> BIF call end end}
 %% `whole`: OTP 25 does it in one go too; reported, not judged.
 cases() ->
-    lists_() ++ tuples() ++ maps_() ++ binaries() ++ terms() ++ tables() ++ others().
+    lists_() ++ tuples() ++ maps_() ++ binaries() ++ terms() ++ huge_terms() ++ numbers() ++ processes_() ++
+        tables() ++ huge_objects() ++ ports() ++ others().
 
 ints(N) -> lists:seq(1, N).
 pairs(N) -> [{I, I} || I <- ints(N)].
@@ -116,6 +117,21 @@ binaries() ->
      {characters_to_binary, yields, fun() -> L = lists:duplicate(4_000_000, 1000),
                                              fun() -> unicode:characters_to_binary(L) end end},
      {re_run, yields, fun() -> B = binary:copy(<<"a">>, 3_000_000), fun() -> re:run(B, "(a|b)*c", [{match_limit, 1 bsl 30}]) end end},
+     {binary_replace, yields, fun() -> B = bytes(4_000_000), fun() -> binary:replace(B, <<"a">>, <<"zz">>, [global]) end end},
+     {binary_part_list, yields, fun() -> B = bytes(8_000_000), fun() -> binary:bin_to_list(B) end end},
+     {longest_prefix, yields, fun() -> B = bytes(100_000_000), C = bytes(100_000_000),
+                                      fun() -> binary:longest_common_prefix([B, C]) end end},
+     {longest_suffix, yields, fun() -> B = bytes(100_000_000), C = bytes(100_000_000),
+                                      fun() -> binary:longest_common_suffix([B, C]) end end},
+     {encode_hex, yields, fun() -> B = bytes(4_000_000), fun() -> binary:encode_hex(B) end end},
+     {base64_encode, yields, fun() -> B = bytes(3_000_000), fun() -> base64:encode(B) end end},
+     {unicode_to_latin1, yields, fun() -> B = binary:copy(<<"åäö"/utf8>>, 5_000_000),
+                                          fun() -> unicode:characters_to_binary(B, utf8, latin1) end end},
+     {unicode_to_utf16, yields, fun() -> B = binary:copy(<<"åäö"/utf8>>, 5_000_000),
+                                         fun() -> unicode:characters_to_binary(B, utf8, utf16) end end},
+     {crypto_hash, yields, fun() -> crypto:start(), B = bytes(60_000_000), fun() -> crypto:hash(sha256, B) end end},
+     {term_format, yields, fun() -> L = pairs(20_000), fun() -> io_lib:format("~p", [L]) end end},
+     {zlib_uncompress, yields, fun() -> B = zlib:compress(bytes(60_000_000)), fun() -> zlib:uncompress(B) end end},
      {zlib_compress, yields, fun() -> B = bytes(20_000_000), fun() -> zlib:compress(B) end end}].
 
 terms() ->
@@ -130,6 +146,70 @@ terms() ->
                                            fun() -> persistent_term:put(stalls, L) end end},
      {equal_lists, whole, fun() -> A = pairs(3_000_000), B = pairs(3_000_000), fun() -> A == B end end},
      {send, whole, fun() -> L = pairs(1_500_000), P = spawn(fun() -> receive stop -> ok end end), fun() -> P ! L end end}].
+
+%% Terms that are compared, copied and decoded.
+huge_terms() ->
+    [{not_equal_lists, whole, fun() -> A = pairs(3_000_000), B = pairs(3_000_000), fun() -> A /= B end end},
+     {less_lists, whole, fun() -> A = pairs(3_000_000), B = pairs(3_000_000), fun() -> A < B end end},
+     {equal_maps, whole, fun() -> A = map(600_000), B = map(600_000), fun() -> A =:= B end end},
+     {equal_binaries, whole, fun() -> A = bytes(400_000_000), B = bytes(400_000_000), fun() -> A =:= B end end},
+     {spawn_args, whole, fun() -> L = pairs(1_500_000), fun() -> spawn(erlang, length, [L]) end end},
+     {exit_reason, whole, fun() -> L = pairs(1_500_000),
+                                   {P, M} = spawn_monitor(fun() -> receive stop -> ok end end),
+                                   fun() -> exit(P, L), receive {'DOWN', M, _, _, _} -> ok end end end},
+     {binary_to_term_map, whole, fun() -> B = term_to_binary(map(400_000)), fun() -> binary_to_term(B) end end},
+     {binary_to_term_bytes, yields, fun() -> B = term_to_binary(lists:duplicate(8_000_000, 1)),
+                                             fun() -> binary_to_term(B) end end},
+     {binary_to_term_compressed, yields, fun() -> B = term_to_binary(pairs(600_000), [compressed]),
+                                                  fun() -> binary_to_term(B) end end}].
+
+map(N) -> maps:from_list(pairs(N)).
+
+numbers() ->
+    [{binary_to_integer, whole, fun() -> B = binary:copy(<<"9">>, 300_000), fun() -> binary_to_integer(B) end end},
+     {decode_unsigned, whole, fun() -> B = bytes(4_000_000), fun() -> binary:decode_unsigned(B) end end}].
+
+processes_() ->
+    [{info_messages, whole, fun() -> fill_mailbox(1_000_000), fun() -> process_info(self(), messages) end end},
+     {info_messages_other, whole, fun() -> P = spawn(fun() -> receive never -> ok end end), [P ! I || I <- ints(1_000_000)],
+                                           fun() -> process_info(P, messages) end end},
+     {info_dictionary, whole, fun() -> fill_dictionary(600_000), fun() -> process_info(self(), dictionary) end end},
+     {info_binary, whole, fun() -> Bs = [binary:copy(<<I:800>>) || I <- ints(300_000)],
+                                   fun() -> process_info(self(), binary), Bs end end},
+     {info_backtrace, whole, fun() -> P = spawn(fun() -> deep(200_000) end), timer:sleep(100),
+                                      fun() -> process_info(P, backtrace) end end},
+     {get_all, whole, fun() -> fill_dictionary(1_000_000), fun() -> get() end end},
+     {get_keys, whole, fun() -> fill_dictionary(1_000_000), fun() -> get_keys() end end},
+     {erase_all, whole, fun() -> fill_dictionary(600_000), fun() -> erase() end end},
+     {exit_with_heap, yields, fun() -> exiting(fun() -> pairs(3_000_000) end) end},
+     {exit_with_links, yields, fun() -> exiting(fun() -> [spawn_link(fun() -> receive stop -> ok end end)
+                                                          || _ <- ints(100_000)] end) end},
+     {exit_with_monitors, yields, fun() -> P = spawn(fun() -> receive stop -> ok end end),
+                                           exiting(fun() -> [monitor(process, P) || _ <- ints(300_000)] end) end},
+     {exit_with_tables, yields, fun() -> exiting(fun() -> [ets:new(t, []) || _ <- ints(20_000)] end) end}].
+
+fill_mailbox(N) -> [self() ! I || I <- ints(N)].
+fill_dictionary(N) -> [put(I, I) || I <- ints(N)].
+deep(0) -> receive stop -> ok end;
+deep(N) -> 1 + deep(N - 1).
+
+%% A process that has what Make makes, and is killed.
+exiting(Make) ->
+    Me = self(),
+    {P, M} = spawn_monitor(fun() -> X = Make(), Me ! made, receive stop -> X end end),
+    receive made -> ok end,
+    fun() -> exit(P, kill), receive {'DOWN', M, _, _, _} -> ok end end.
+
+%% Single objects that are as large as a table.
+huge_objects() ->
+    [{insert_huge, whole, fun() -> L = pairs(1_500_000), T = ets:new(t, []), fun() -> ets:insert(T, {k, L}) end end},
+     {lookup_huge, whole, fun() -> T = ets:new(t, []), ets:insert(T, {k, pairs(1_500_000)}), fun() -> ets:lookup(T, k) end end},
+     {lookup_element_huge, whole, fun() -> T = ets:new(t, []), ets:insert(T, {k, pairs(1_500_000)}),
+                                           fun() -> ets:lookup_element(T, k, 2) end end},
+     {take_huge, whole, fun() -> T = ets:new(t, []), ets:insert(T, {k, pairs(1_500_000)}), fun() -> ets:take(T, k) end end}].
+
+ports() ->
+    [{write_file_iolist, whole, fun() -> L = lists:duplicate(3_000_000, [$a, $b]), fun() -> file:write_file("/dev/null", L) end end}].
 
 tables() ->
     [case_of(Name, Type, F) || Type <- [set, ordered_set, bag], {Name, F} <- table_calls()] ++

@@ -30,33 +30,85 @@ pub(crate) fn whole<'h>(p: &'h Proc, t: Term<'h>) -> Result<Bits<'h>, Raised> {
     t.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())
 }
 
-fn all_bytes<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<Cow<'h, [u8]>>, Raised> {
-    let items = t.list_to_vec().filter(|v| !v.is_empty()).ok_or_else(|| p.badarg())?;
-    items.into_iter().map(|t| Ok(whole(p, t)?.to_bytes())).collect()
+/// Bytes compared for one reduction.
+const COMPARED: usize = 256;
+/// Bytes of each binary that are compared at once.
+const BLOCK: usize = 4096;
+
+/// A common prefix or suffix under way: the binaries, and how many bytes of each are known to agree.
+struct Comparison<'h> {
+    all: Vec<Bits<'h>>,
+    shortest: usize,
+    agreed: usize,
 }
-/// The length of what all have in common, by byte `i` of each.
-fn common(all: &[Cow<'_, [u8]>], at: impl Fn(&[u8], usize) -> Option<u8>) -> usize {
-    let Some((first, rest)) = all.split_first() else {
-        return 0;
+impl Pins for Comparison<'static> {
+    type In<'h> = Comparison<'h>;
+}
+
+impl<'h> Comparison<'h> {
+    fn begin(p: &'h Proc, t: Term<'h>) -> Result<Comparison<'h>, Raised> {
+        let items = t.list_to_vec().filter(|v| !v.is_empty()).ok_or_else(|| p.badarg())?;
+        let all: Vec<_> = items.into_iter().map(|t| whole(p, t)).collect::<Result<_, _>>()?;
+        let shortest = all.iter().map(|b| b.byte_size()).min().unwrap_or(0);
+        Ok(Comparison { all, shortest, agreed: 0 })
+    }
+    /// The next `n` bytes of a binary behind those that agree, from its front or from its end.
+    fn block(&self, b: &Bits<'h>, n: usize, suffix: bool) -> Cow<'h, [u8]> {
+        let at = if suffix { b.byte_size() - self.agreed - n } else { self.agreed };
+        b.slice(at * 8, n * 8).to_bytes()
+    }
+    /// How many of the next `n` bytes all have in common.
+    fn agree(&self, n: usize, suffix: bool) -> usize {
+        let Some((first, rest)) = self.all.split_first() else {
+            return 0;
+        };
+        let first = self.block(first, n, suffix);
+        let mut same = n;
+        for b in rest {
+            let other = self.block(b, n, suffix);
+            let pairs = first.iter().zip(other.iter());
+            same = same.min(match suffix {
+                false => pairs.take_while(|(x, y)| x == y).count(),
+                true => pairs.rev().take_while(|(x, y)| x == y).count(),
+            });
+        }
+        same
+    }
+    /// Goes on until so many bytes were looked at. The length, when it is known.
+    fn run(&mut self, suffix: bool, left: &mut usize) -> Option<usize> {
+        loop {
+            let n = BLOCK.min(self.shortest - self.agreed);
+            let same = self.agree(n, suffix);
+            self.agreed += same;
+            *left = left.saturating_sub(n.saturating_mul(self.all.len()));
+            if same < n || self.agreed == self.shortest {
+                return Some(self.agreed);
+            }
+            if *left == 0 {
+                return None;
+            }
+        }
+    }
+}
+
+fn common<'h>(p: &'h Proc, t: Term<'h>, suffix: bool) -> BifResult<'h> {
+    let mut c = match p.resumed::<Comparison<'static>>() {
+        Some(c) => c,
+        None => Comparison::begin(p, t)?,
     };
-    (0..first.len())
-        .take_while(|i| {
-            let b = at(first, *i);
-            rest.iter().all(|x| at(x, *i) == b)
-        })
-        .count()
+    let mut left = p.steps(COMPARED);
+    let done = c.run(suffix, &mut left);
+    p.steps_left(left, COMPARED);
+    match done {
+        Some(n) => Ok(p.heap.unsigned(n as u64)),
+        None => Err(p.again::<Comparison<'static>>(c, None)),
+    }
 }
 fn longest_common_prefix_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let n = common(&all_bytes(p, a[0])?, |b, i| b.get(i).copied());
-    charge(p, n);
-    Ok(p.heap.unsigned(n as u64))
+    common(p, a[0], false)
 }
 fn longest_common_suffix_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let n = common(&all_bytes(p, a[0])?, |b, i| {
-        b.len().checked_sub(i + 1).and_then(|i| b.get(i).copied())
-    });
-    charge(p, n);
-    Ok(p.heap.unsigned(n as u64))
+    common(p, a[0], true)
 }
 
 fn byte_at<'h>(p: &'h Proc, t: Term<'h>, i: impl Fn(usize) -> Option<usize>) -> BifResult<'h> {

@@ -141,6 +141,12 @@ impl Linear {
         }
         (b, from..to)
     }
+    /// Where another object of a key goes, without a look at all those that are there.
+    fn newest(&self, key: Term<'_>, hash: u32) -> (usize, usize) {
+        let b = self.index(hash);
+        let rows = &self.buckets[b];
+        (b, rows.iter().position(|r| self.has_key(r, key, hash)).unwrap_or(rows.len()))
+    }
     /// The live objects of a key, newest first.
     pub fn get(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
         let (b, span) = self.span(key);
@@ -177,6 +183,11 @@ impl Linear {
     pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: Hold) -> bool {
         let key = key_of(object, self.keypos);
         let hash = hash::of_key(key);
+        if self.kind == Kind::DuplicateBag && !only_new {
+            let (b, at) = self.newest(key, hash);
+            self.insert(b, at, OwnedTerm::new(object), hash, hold);
+            return true;
+        }
         let (b, span) = self.span_hashed(key, hash);
         let live = self.buckets[b][span.clone()].iter().any(|r| !r.is_dead());
         if only_new && live {
@@ -214,6 +225,10 @@ impl Linear {
                 return;
             }
             return self.insert(b, self.buckets[b].len(), object, hash, hold);
+        }
+        if self.kind == Kind::DuplicateBag {
+            let (b, at) = self.newest(key, hash);
+            return self.insert(b, at, object, hash, hold);
         }
         let (b, span) = self.span_hashed(key, hash);
         if self.kind == Kind::Bag && self.revive(b, &span, object.term()) {
