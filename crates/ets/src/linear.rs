@@ -1,7 +1,9 @@
 //! Linear hashing: `set`, `bag` and `duplicate_bag`.
 //!
 //! Buckets are split one by one as the table grows, so that no insertion pays for more than a few.
-//! The objects of one key stand together in their bucket, the newest first. While a table is
+//! The objects of one key stand together in their bucket. A walk sees the newest of them first, and
+//! their key before those that came to the bucket later; a bucket is kept the other way round, so
+//! that another object of its oldest key goes to its end, however many there are. While a table is
 //! fixed, an object that goes is only marked, so that whoever walks the table finds its place
 //! again; [`Linear::purge`] removes the marked ones later.
 
@@ -123,34 +125,35 @@ impl Linear {
     fn has_key(&self, row: &Row, key: Term<'_>, hash: u32) -> bool {
         row.hash() == hash && order::same(key, key_of(row.object(), self.keypos))
     }
-    /// Where the objects of a key stand in their bucket, dead ones too.
+    /// Where the objects of a key stand in their bucket, dead ones too. Another goes to the end of
+    /// the range.
     fn span(&self, key: Term<'_>) -> (usize, std::ops::Range<usize>) {
         self.span_hashed(key, hash::of_key(key))
     }
     fn span_hashed(&self, key: Term<'_>, hash: u32) -> (usize, std::ops::Range<usize>) {
         let b = self.index(hash);
         let rows = &self.buckets[b];
-        let Some(from) = rows.iter().position(|r| self.has_key(r, key, hash)) else {
-            return (b, rows.len()..rows.len());
+        let Some(last) = rows.iter().rposition(|r| self.has_key(r, key, hash)) else {
+            return (b, 0..0);
         };
-        let mut to = from + 1;
+        let mut from = last;
         if self.kind != Kind::Set {
-            while rows.get(to).is_some_and(|r| self.has_key(r, key, hash)) {
-                to += 1;
+            while from > 0 && self.has_key(&rows[from - 1], key, hash) {
+                from -= 1;
             }
         }
-        (b, from..to)
+        (b, from..last + 1)
     }
     /// Where another object of a key goes, without a look at all those that are there.
     fn newest(&self, key: Term<'_>, hash: u32) -> (usize, usize) {
         let b = self.index(hash);
         let rows = &self.buckets[b];
-        (b, rows.iter().position(|r| self.has_key(r, key, hash)).unwrap_or(rows.len()))
+        (b, rows.iter().rposition(|r| self.has_key(r, key, hash)).map_or(0, |last| last + 1))
     }
     /// The live objects of a key, newest first.
     pub fn get(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
         let (b, span) = self.span(key);
-        self.buckets[b][span].iter().filter(|r| !r.is_dead())
+        self.buckets[b][span].iter().rev().filter(|r| !r.is_dead())
     }
     /// The one object of a key in a `set`.
     pub fn get_one(&self, key: Term<'_>) -> Option<&Row> {
@@ -173,7 +176,7 @@ impl Linear {
     /// As `get`, with those that are marked dead: all that the table keeps.
     pub fn get_kept(&self, key: Term<'_>) -> impl DoubleEndedIterator<Item = &Row> {
         let (b, span) = self.span(key);
-        self.buckets[b][span].iter()
+        self.buckets[b][span].iter().rev()
     }
     pub fn contains(&self, key: Term<'_>) -> bool {
         self.get(key).next().is_some()
@@ -207,7 +210,7 @@ impl Linear {
             }
             return true;
         }
-        self.insert(b, span.start, OwnedTerm::new(object), hash, hold);
+        self.insert(b, span.end, OwnedTerm::new(object), hash, hold);
         true
     }
     /// The same with an object that was copied before.
@@ -224,7 +227,7 @@ impl Linear {
                 self.words += row.words();
                 return;
             }
-            return self.insert(b, self.buckets[b].len(), object, hash, hold);
+            return self.insert(b, 0, object, hash, hold);
         }
         if self.kind == Kind::DuplicateBag {
             let (b, at) = self.newest(key, hash);
@@ -234,7 +237,7 @@ impl Linear {
         if self.kind == Kind::Bag && self.revive(b, &span, object.term()) {
             return;
         }
-        self.insert(b, span.start, object, hash, hold);
+        self.insert(b, span.end, object, hash, hold);
     }
     fn insert(&mut self, b: usize, at: usize, object: OwnedTerm, hash: u32, hold: Hold) {
         let row = Row::new(object, hash);
@@ -254,7 +257,7 @@ impl Linear {
         if rows[i].is_dead() {
             rows[i].revive();
             self.items += 1;
-            rows[span.start..=i].rotate_right(1);
+            rows[i..span.end].rotate_left(1);
         }
         true
     }
@@ -262,22 +265,25 @@ impl Linear {
     /// Removes the live objects of a key that are asked for; says how many.
     fn remove(&mut self, key: Term<'_>, hold: Hold, which: impl Fn(&Row) -> bool) -> usize {
         let (b, span) = self.span(key);
+        let goes = |r: &Row| !r.is_dead() && which(r);
         let mut n = 0;
-        let mut i = span.start;
-        for _ in span {
-            if self.buckets[b][i].is_dead() || !which(&self.buckets[b][i]) {
-                i += 1;
-                continue;
+        if hold == Hold::Objects {
+            for r in self.buckets[b][span].iter_mut().filter(|r| goes(r)) {
+                r.kill();
+                n += 1;
             }
-            n += 1;
-            if hold == Hold::Objects {
-                self.buckets[b][i].kill();
-                self.dirty = true;
+            self.dirty |= n > 0;
+        } else {
+            let (words, mut i) = (&mut self.words, 0);
+            self.buckets[b].retain(|r| {
+                let stays = !span.contains(&i) || !goes(r);
                 i += 1;
-            } else {
-                let row = self.buckets[b].remove(i);
-                self.words -= row.words();
-            }
+                if !stays {
+                    n += 1;
+                    *words -= r.words();
+                }
+                stays
+            });
         }
         self.items -= n;
         if n > 0 && hold == Hold::None {
@@ -347,8 +353,7 @@ impl Linear {
             if self.slots - src >= SEGMENT {
                 self.slots -= SEGMENT;
             }
-            top.append(&mut self.buckets[dst]);
-            self.buckets[dst] = top;
+            self.buckets[dst].append(&mut top);
         }
     }
 
@@ -399,7 +404,7 @@ impl Linear {
         (n != 0).then_some(n)
     }
     pub fn bucket(&self, i: usize) -> Option<impl DoubleEndedIterator<Item = &Row>> {
-        self.buckets.get(i).map(|b| b.iter().filter(|r| !r.is_dead()))
+        self.buckets.get(i).map(|b| b.iter().rev().filter(|r| !r.is_dead()))
     }
     /// How many objects stand in a bucket, dead ones too.
     pub fn bucket_len(&self, i: usize) -> usize {
@@ -410,7 +415,7 @@ impl Linear {
     }
     fn first_from(&self, mut b: Option<usize>, dead: bool) -> Option<Term<'_>> {
         while let Some(i) = b {
-            if let Some(r) = self.buckets.get(i)?.iter().find(|r| dead || !r.is_dead()) {
+            if let Some(r) = self.buckets.get(i)?.iter().rev().find(|r| dead || !r.is_dead()) {
                 return Some(key_of(r.object(), self.keypos));
             }
             b = self.next_bucket(i);
@@ -427,7 +432,7 @@ impl Linear {
         if span.is_empty() {
             return None;
         }
-        let after = self.buckets[b][span.end..].iter().find(|r| dead || !r.is_dead());
+        let after = self.buckets[b][..span.start].iter().rev().find(|r| dead || !r.is_dead());
         Some(match after {
             Some(r) => Some(key_of(r.object(), self.keypos)),
             None => self.first_from(self.next_bucket(b), dead),
@@ -448,6 +453,7 @@ impl Linear {
         let mut n = 0;
         let fixed = hold == Hold::Objects;
         let (words, items, dirty) = (&mut self.words, &mut self.items, &mut self.dirty);
+        rows.reverse();
         rows.retain_mut(|r| {
             if r.is_dead() {
                 return true;
@@ -473,6 +479,7 @@ impl Linear {
                 }
             }
         });
+        rows.reverse();
         n
     }
     /// After deletions of a walk.
