@@ -49,7 +49,7 @@ pub fn send(
 ) -> Result<Gone, Refused> {
     let (flags, id) = {
         let s = node.lock();
-        if !way.may_wait && s.phase != Phase::Idle && s.bytes >= busy_limit() {
+        if !way.may_wait && s.phase != Phase::Idle && s.is_congested() {
             return Err(Refused::Busy);
         }
         match s.phase {
@@ -120,6 +120,12 @@ pub fn attach<R>(
 }
 
 impl State {
+    /// A sender would have to wait. With fragments left the queue is never full for long: it is filled
+    /// before a packet is taken, so what was taken last may be missing.
+    fn is_congested(&self) -> bool {
+        let slack = if self.large.is_empty() { 0 } else { 2 * FRAGMENT_BYTES };
+        self.bytes + slack >= busy_limit()
+    }
     /// A connection is being made from now on.
     pub fn begin(&mut self) {
         self.phase = Phase::Pending;
