@@ -18,9 +18,9 @@ pub(crate) use all::info as processes_info;
 pub(crate) use info_items::items;
 pub use info_items::{item, status_of as status};
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::signal::{deliver, message, Signal};
-use kvik_proc::{sched, BifEntry, Proc, Raised};
+use kvik_proc::{sched, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[&[BifEntry]] = &[
@@ -41,6 +41,21 @@ fn reply(to: u32, r: &OwnedTerm, answer: &OwnedTerm) {
     deliver(to, Signal::Message(m));
 }
 
+/// What a process has found out by looking at another, without a signal to it. Signals that it was sent
+/// before, maybe by the other, count first: where there are some, the answer comes in its next turn.
+fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
+    if !p.has_other_signals() {
+        return Ok(answer);
+    }
+    p.give_up_turn();
+    Err(p.again::<Found>(answer, None))
+}
+/// The answer of a BIF that goes on in its next turn.
+struct Found;
+impl Pins for Found {
+    type In<'h> = Term<'h>;
+}
+
 /// Asks another process for something and waits for the answer: traps to a receive.
 pub(crate) fn ask(
     p: &Proc,
@@ -52,7 +67,7 @@ pub(crate) fn ask(
     let run = move |p: Option<&Proc>| reply(own, &id, &f(p));
     deliver(pid, Signal::Run(Box::new(run)));
     sched::raise(pid, p.priority());
-    p.trap(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])
+    p.trap_in_next_turn(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])
 }
 
 /// A local pid; `None` also for those of other nodes.

@@ -140,6 +140,12 @@ impl Proc {
         self.heap.set_root(Root::Trap, args);
         Raised(())
     }
+    /// The same in the process's next turn: this one is over. In OTP's native code every trap is so, and
+    /// the order in which processes run shows it.
+    pub fn trap_in_next_turn<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
+        self.give_up_turn();
+        self.trap(to, args)
+    }
     /// Is [`Proc::collected_for`] to be asked?
     #[inline]
     pub fn may_collect_for(&self, bytes: usize) -> bool {

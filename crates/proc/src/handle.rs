@@ -405,17 +405,6 @@ impl Proc {
             token: None,
         };
         send_to_peer(to, self.pid(), c);
-        if to.same(self.self_pid()) {
-            self.handle_all_signals();
-        }
-    }
-    /// Takes the message of a monitor that has fired out of the mailbox.
-    pub fn flush_down(&self, id: RefId) -> bool {
-        let is_down = |m: &OwnedTerm| {
-            m.term().as_tuple_n::<5>().is_some_and(|t| RefId::of_term(t[1]) == Some(id))
-        };
-        self.shelve();
-        self.mailbox.borrow_mut().take_first(is_down).is_some()
     }
     /// Words of the messages that count as its heap's.
     pub(crate) fn queue_words(&self) -> usize {

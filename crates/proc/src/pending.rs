@@ -16,7 +16,7 @@
 
 use kvik_sync::Chain;
 
-use crate::process::flag;
+use crate::process::{flag, Me};
 use crate::signal::{Control, Signal};
 use crate::trace::bit;
 use crate::Proc;
@@ -25,6 +25,8 @@ use crate::Proc;
 const PARTS: i64 = 4;
 /// So many reductions' worth are handled at least, that a process may go on at all.
 const LEAST: i64 = 16;
+/// How many signals are looked at to tell whether all are messages.
+const LOOK: usize = 64;
 
 /// Most leave a note and no more; a 'DOWN' or an exit signal often becomes a message.
 #[inline]
@@ -48,7 +50,14 @@ impl Proc {
     /// Is there no signal but messages that it has yet to handle, so that what it says of itself is
     /// true now?
     pub fn is_settled(&self) -> bool {
-        !self.flag(flag::SIGNALLED | flag::PENDING | flag::EXITING | flag::ENDING)
+        !self.flag(flag::EXITING | flag::ENDING) && !self.has_other_signals()
+    }
+    /// Are there signals other than messages that it has yet to handle, as far as a few steps tell?
+    pub fn has_other_signals(&self) -> bool {
+        let only_messages =
+            |m: &Me| m.are_all(LOOK, |s| matches!(s, Signal::Message(_) | Signal::Time));
+        self.flag(flag::SIGNALLED | flag::PENDING)
+            || self.me.as_ref().is_some_and(|m| !only_messages(m))
     }
     /// The same, and no message either that it has not looked for.
     pub fn is_undisturbed(&self) -> bool {

@@ -334,7 +334,7 @@ impl Proc {
         }
     }
     /// Has a waiting process something to do in its `receive`?
-    pub(crate) fn can_go_on(&self) -> bool {
+    pub fn can_go_on(&self) -> bool {
         self.flag(flag::TIMED_OUT) || self.mailbox.get().is_some_and(|mut m| m.has_next())
     }
 

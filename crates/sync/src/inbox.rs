@@ -107,6 +107,20 @@ impl<T> Inbox<T> {
         }
         Chain::reversed(self.head.swap(mark(EMPTY), Ordering::AcqRel), see)
     }
+    /// The items that have come so far, the last first. They stay.
+    ///
+    /// # Safety
+    /// For the consumer, which takes nothing as long as it uses what this gives.
+    pub(crate) unsafe fn items<'a>(&self) -> impl Iterator<Item = &'a T>
+    where
+        T: 'a,
+    {
+        // SAFETY: nodes that were pushed are changed and freed by the consumer only; the acquiring load
+        // shows them as they were pushed.
+        let at = |p: *mut Node<T>| (!is_mark(p)).then(|| unsafe { &*p });
+        std::iter::successors(at(self.head.load(Ordering::Acquire)), move |n| at(n.next))
+            .map(|n| &n.item)
+    }
     /// The consumer is about to wait. False when there is something to take.
     pub fn park(&self) -> bool {
         self.head

@@ -195,6 +195,13 @@ impl<S, P, T, const R: usize> Me<S, P, T, R> {
     pub fn has_items(&self) -> bool {
         !self.task().inbox.is_empty()
     }
+    /// Is what has come in, the last so many items of it, all like this? Nothing is taken. False where
+    /// more has come.
+    pub fn are_all(&self, most: usize, like: impl Fn(&T) -> bool) -> bool {
+        // SAFETY: this is the consumer's end, which takes nothing here.
+        let mut items = unsafe { self.task().inbox.items() };
+        items.by_ref().take(most).all(like) && items.next().is_none()
+    }
 }
 impl<S, P, T, const R: usize> Deref for Me<S, P, T, R> {
     type Target = S;

@@ -439,6 +439,7 @@ atoms! {
     is_number = "is_number",
     is_pid = "is_pid",
     is_port = "is_port",
+    is_process_alive = "is_process_alive",
     is_reference = "is_reference",
     is_seq_trace = "is_seq_trace",
     is_tuple = "is_tuple",

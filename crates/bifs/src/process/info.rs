@@ -7,7 +7,7 @@ use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use super::info_items::{item, ITEMS_1};
+use super::info_items::{item, status_in_turn, ITEMS_1};
 use kvik_proc::process::flag;
 
 pub const BIFS: &[BifEntry] = &[
@@ -58,8 +58,23 @@ impl Wanted {
     }
 }
 
-fn answer<'h>(of: &Proc, own: bool, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<Term<'h>> {
-    let pair = |a: Atom| item(of, own, h, a).map(|v| h.tuple(&[a.into(), v]));
+/// Who answers.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum By {
+    /// The process, which asks about itself.
+    Own,
+    /// The process, in its turn, to another that asked by a signal.
+    Turn,
+    /// Who asks, having a look at it.
+    Other,
+}
+
+fn answer<'h>(of: &Proc, by: By, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<Term<'h>> {
+    let value = |a: Atom| match (by, a) {
+        (By::Turn, am::status) => Some(status_in_turn(of).into()),
+        _ => item(of, by == By::Own, h, a),
+    };
+    let pair = |a: Atom| value(a).map(|v| h.tuple(&[a.into(), v]));
     match w {
         Wanted::One(am::registered_name) if of.name().is_none() => Some(Term::NIL),
         Wanted::One(a) => pair(*a),
@@ -109,21 +124,24 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
                 return Err(p.again::<Flush>(flush, None));
             }
         }
-        return answer(p, true, &p.heap, &w).ok_or_else(|| p.badarg());
+        return answer(p, By::Own, &p.heap, &w).ok_or_else(|| p.badarg());
+    }
+    if let Some(answer) = p.resumed::<super::Found>() {
+        return Ok(answer);
     }
     if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
         return Ok(am::undefined.into());
     }
     if w.at_once() {
         let look =
-            |of: &Proc| of.is_undisturbed().then(|| answer(of, false, &p.heap, &w)).flatten();
+            |of: &Proc| of.is_undisturbed().then(|| answer(of, By::Other, &p.heap, &w)).flatten();
         if let Some(t) = kvik_proc::signal::inspect(n, look).flatten() {
-            return Ok(t);
+            return super::found(p, t);
         }
     }
     Err(super::ask(p, n, move |of| {
         let h = kvik_heap::Heap::detached();
-        let t = of.and_then(|of| answer(of, false, &h, &w));
+        let t = of.and_then(|of| answer(of, By::Turn, &h, &w));
         OwnedTerm::new(t.unwrap_or(am::undefined.into()))
     }))
 }
@@ -146,14 +164,18 @@ fn is_process_alive_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if n == p.pid() {
         return Ok(true.into());
     }
+    if let Some(answer) = p.resumed::<super::Found>() {
+        return Ok(answer);
+    }
     if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() {
-        return Ok(false.into());
+        return super::found(p, false.into());
     }
     if kvik_proc::signal::inspect(n, Proc::is_settled) == Some(true) {
-        return Ok(true.into());
+        return super::found(p, true.into());
     }
     // Through its inbox: an exit signal sent before counts.
-    Err(super::ask(p, n, |of| OwnedTerm::immediate(Term::bool(of.is_some()))))
+    let ask = kvik_code::export(am::erts_internal, am::is_process_alive, 1);
+    Err(p.trap_in_next_turn(ask, a))
 }
 fn is_process_alive_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = super::local(a[0]).ok_or_else(|| p.badarg())?;

@@ -158,6 +158,15 @@ fn heap_words(p: &Proc) -> usize {
 pub fn status_of(p: &Proc) -> Atom {
     status(p, false)
 }
+/// What a process tells another by an answer to a signal, in its own turn: it runs then, but where it
+/// was woken by signals alone.
+pub(super) fn status_in_turn(p: &Proc) -> Atom {
+    match status(p, false) {
+        am::runnable => am::running,
+        am::waiting if p.can_go_on() => am::running,
+        other => other,
+    }
+}
 fn status(p: &Proc, own: bool) -> Atom {
     match () {
         _ if own => am::running,

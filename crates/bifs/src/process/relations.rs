@@ -1,6 +1,7 @@
 //! Links, monitors, aliases, exit signals.
 
-use kvik_heap::OwnedTerm;
+use kvik_heap::{OwnedTerm, Pins};
+use kvik_proc::process::flag;
 use kvik_proc::relation::{AliasKind, Monitoring, Target};
 use kvik_proc::remote::Outward;
 use kvik_proc::signal::{deliver, RefId, Signal};
@@ -200,10 +201,12 @@ fn demonitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(Ref::Local(r)) = a[0].as_ref() else { return Err(p.badarg()) };
     let id = RefId::of(r);
     let found = p.demonitor(id);
+    let answer = found || !info;
     if flush && !found {
-        p.flush_down(id);
+        let flush = kvik_code::export(am::erts_internal, am::flush_monitor_messages, 3);
+        return Err(p.trap_in_next_turn(flush, &[a[0], false.into(), answer.into()]));
     }
-    Ok((found || !info).into())
+    Ok(answer.into())
 }
 
 fn new_alias<'h>(p: &'h Proc, once: bool) -> Term<'h> {
@@ -236,14 +239,32 @@ fn unalias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
+/// An exit signal to itself: where that ends it, it does in its next turn, and nothing runs before.
+fn exit_self<'h>(p: &'h Proc, own: Term<'static>, reason: Term<'h>) -> BifResult<'h> {
+    if p.resumed::<Exiting>().is_none() {
+        p.send_exit(own, reason);
+        if reason == am::kill || !p.flag(flag::TRAP_EXIT) {
+            p.give_up_turn();
+            return Err(p.again::<Exiting>((), None));
+        }
+    }
+    p.handle_all_signals();
+    p.check_exit()?;
+    Ok(true.into())
+}
+struct Exiting;
+impl Pins for Exiting {
+    type In<'h> = ();
+}
 fn exit_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].view() {
         View::Pid(Pid::Local(_)) | View::Port(Port::Local(_)) => {
-            if let Some(to) = a[0].immediate() {
+            let Some(to) = a[0].immediate() else { return Ok(true.into()) };
+            if !to.same(p.self_pid()) {
                 p.send_exit(to, a[1]);
-                p.check_exit()?;
+                return Ok(true.into());
             }
-            Ok(true.into())
+            exit_self(p, to, a[1])
         }
         View::Pid(_) => {
             p.tell_abroad(Outward::Exit(a[0], a[1]));

@@ -245,6 +245,8 @@ pub(crate) fn defer_monitor(to: u32, c: Control) {
         control(to, c);
         return;
     };
+    // While the one before is on its way none is held back: it would follow at once, as any signal to
+    // the same process has it.
     l.flush_deferred();
     l.deferred_to.set(to);
     l.deferred_monitor.set(Some(c));
