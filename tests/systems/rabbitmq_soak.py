@@ -289,11 +289,13 @@ def memory_alarm(server, _):
 
 RELOAD = """lists:foldl(fun(A, {L, R}) -> {ok, Ms} = application:get_key(A, modules), lists:foldl(fun(M, {L1, R1}) ->
  case code:soft_purge(M) andalso code:load_file(M) of {module, M} -> {L1 + 1, R1}; _ -> {L1, R1 + 1} end end,
- {L, R}, Ms) end, {0, 0}, [rabbit, rabbit_common, ra, osiris, ranch])."""
+ {L, R}, Ms -- [rabbit_ff_registry]) end, {0, 0}, [rabbit, rabbit_common, ra, osiris, ranch])."""
 
 
 def load_code(server, _):
-    """Loads the broker's modules anew while they run; those whose old code runs still are left."""
+    """Loads the broker's modules anew while they run; those whose old code runs still are left. RabbitMQ generates
+    rabbit_ff_registry when it starts: the file's version makes it again, and waits until nobody runs the old one,
+    which its caller does."""
     said = server.control("eval", RELOAD)
     if "{" not in said.stdout:
         say(f"code was not loaded: {said.stdout} {said.stderr}")
