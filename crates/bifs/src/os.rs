@@ -91,25 +91,8 @@ fn system_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(system_nanos() as i64))
 }
 
-/// Parts of a second that a unit counts; the native unit is the nanosecond.
-fn parts_per_second(t: Term<'_>) -> Option<i128> {
-    if let Some(n) = t.as_i64() {
-        return (n > 0).then_some(n as i128);
-    }
-    Some(match t.as_atom()?.name() {
-        "second" | "seconds" => 1,
-        "millisecond" | "milli_seconds" => 1_000,
-        "microsecond" | "micro_seconds" => 1_000_000,
-        "nanosecond" | "nano_seconds" | "native" | "perf_counter" => 1_000_000_000,
-        _ => return None,
-    })
-}
-
 fn system_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let parts = parts_per_second(a[0]).ok_or_else(|| p.badarg())?;
-    let t = (system_nanos() * parts).div_euclid(1_000_000_000);
-    let digits = [t.unsigned_abs() as u64, (t.unsigned_abs() >> 64) as u64];
-    Ok(p.heap.big(t < 0, &digits))
+    crate::time::converted(p, system_nanos() as i64, a.first())
 }
 
 fn perf_counter_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {

@@ -1,8 +1,9 @@
 //! Clocks and calendars: what `erlang` knows of time.
 
+use kvik_heap::arith::Op;
 use kvik_proc::{bif, clock, BifEntry, BifResult, Proc, Raised};
 use kvik_sys::local_time::{local_of_posix, posix_of_local, Civil};
-use kvik_term::{am, Term};
+use kvik_term::{am, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "monotonic_time", 0, monotonic_time_0),
@@ -26,21 +27,32 @@ pub const BIFS: &[BifEntry] = &[
 const NANO: i64 = 1_000_000_000;
 const DAY: i64 = 86_400;
 
-/// Parts of a second in a time unit.
-pub(crate) fn unit(t: Term<'_>) -> Option<i64> {
-    match t.as_atom().map(|a| a.name()) {
-        Some("second" | "seconds") => Some(1),
-        Some("millisecond" | "milli_seconds") => Some(1000),
-        Some("microsecond" | "micro_seconds") => Some(1_000_000),
-        Some("nanosecond" | "nano_seconds" | "native" | "perf_counter") => Some(NANO),
-        Some(_) => None,
-        None => t.as_i64().filter(|n| *n > 0),
+/// Parts of a second in a time unit: an integer above 0 of any size.
+fn unit(t: Term<'_>) -> Option<Term<'_>> {
+    match t.view() {
+        View::Atom(a) => Some(Term::int(match a.name() {
+            "second" | "seconds" => 1,
+            "millisecond" | "milli_seconds" => 1000,
+            "microsecond" | "micro_seconds" => 1_000_000,
+            "nanosecond" | "nano_seconds" | "native" | "perf_counter" => NANO as i32,
+            _ => return None,
+        })),
+        View::Small(n) => (n > 0).then_some(t),
+        View::Big(n) => (!n.is_negative()).then_some(t),
+        _ => None,
     }
 }
 /// Nanoseconds in another unit, rounded down.
-fn converted<'h>(p: &'h Proc, nanos: i64, to: Option<&Term<'h>>) -> BifResult<'h> {
+pub(crate) fn converted<'h>(p: &'h Proc, nanos: i64, to: Option<&Term<'h>>) -> BifResult<'h> {
     let per_second = to.and_then(|t| unit(*t)).ok_or_else(|| p.badarg())?;
-    let n = (nanos as i128 * per_second as i128).div_euclid(NANO as i128);
+    let Some(small) = per_second.as_small() else {
+        let toward_zero = if nanos < 0 { NANO - 1 } else { 0 };
+        let parts = p.heap.arith(Op::Mul, p.heap.integer(nanos), per_second);
+        let floored = parts.and_then(|n| p.heap.arith(Op::Sub, n, Term::int(toward_zero as i32)));
+        let n = floored.and_then(|n| p.heap.int_divide(n, Term::int(NANO as i32), false));
+        return n.map_err(|_| p.badarg());
+    };
+    let n = (nanos as i128 * small as i128).div_euclid(NANO as i128);
     match i64::try_from(n) {
         Ok(n) => Ok(p.heap.integer(n)),
         Err(_) => {
