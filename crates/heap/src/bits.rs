@@ -183,7 +183,7 @@ impl Heap {
     pub unsafe fn bs_get_integer(&self, c: u64, n: usize, flags: u32) -> u64 {
         // SAFETY: as the caller says.
         let m = unsafe { ctx(c) };
-        if n > m.left() || n as u64 > crate::arith::MAX_BITS {
+        if n > m.left() {
             return NONE;
         }
         if n <= 64 && !(is_little(flags) && n > 8) {
@@ -210,6 +210,7 @@ impl Heap {
         }
         self.unsigned(v).word()
     }
+    /// `NONE` where the value, not the segment, is wider than the widest integer.
     fn integer_of_bytes(&self, mut bytes: Vec<u8>, n: usize, flags: u32) -> u64 {
         let top = (n - 1) % 8;
         let negative = flags & SIGNED != 0 && bytes.last().is_some_and(|b| b >> top & 1 == 1);
@@ -221,6 +222,10 @@ impl Heap {
             for b in &mut bytes {
                 (*b, carry) = (!*b).overflowing_add(carry as u8);
             }
+        }
+        bytes.truncate(bytes.iter().rposition(|b| *b != 0).map_or(0, |last| last + 1));
+        if bytes.len() as u64 > crate::arith::MAX_BITS / 8 {
+            return NONE;
         }
         let digits: Vec<u64> =
             bytes.chunks(8).map(|c| c.iter().rev().fold(0, |d, b| d << 8 | *b as u64)).collect();
