@@ -47,6 +47,14 @@ pub fn get_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 /// What came from the other node.
 pub fn put_data<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    put(p, a).inspect_err(|_| {
+        if a[1].as_cons().is_some() {
+            // A function in Erlang makes lists binaries on OTP, and raises without `error_info`.
+            p.cause.set(Some(am::undef));
+        }
+    })
+}
+fn put<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let bytes = iodata::bytes(a[1]).ok_or_else(|| p.badarg())?;
     let (node, id) = handle(a[0]).ok_or_else(|| p.badarg())?;
     let from = node.lock_up(id).and_then(|s| match (s.process.input, s.controller) {

@@ -221,7 +221,7 @@ fn make() -> Option<Stubs> {
     m.a.place(bad);
     m.raise_at_caller();
     let apply_fun = m.entry();
-    m.call_rt(rt::call::apply_fun);
+    m.call_rt(rt::call::called_apply_fun);
     let bad = m.a.label();
     none_to(&mut m.a, bad);
     m.jump_prepared();

@@ -290,21 +290,35 @@ pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) 
     e.unwrap_or_else(|| badarg_in(p, am::apply, &[m, f, args]))
 }
 
-/// `erlang:apply(Fun, Args)`.
+/// `erlang:apply(Fun, Args)` where an instruction names it. After `NONE` scratch word 0 says whether
+/// the call has begun: whether the arguments are a list.
 pub extern "sysv64" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
-    match put_list(regs, args) {
-        Some(n) => {
-            let to = prepare(p, regs, f, n);
-            if to == NONE && super::trace::nothing_called(p) {
-                // The process was to begin with `apply`.
-                let apply = kvik_code::export(am::erlang, am::apply, 2);
-                note_first(p, apply, Term::int(2), am::undef);
-            }
-            to
-        }
-        None => badarg_in(p, am::apply, &[f, args]),
+    let Some(n) = put_list(regs, args) else {
+        set_scratch(regs, 0, 0);
+        return badarg_in(p, am::apply, &[f, args]);
+    };
+    let to = prepare(p, regs, f, n);
+    if to == NONE {
+        set_scratch(regs, 0, 1);
     }
+    to
+}
+
+/// `erlang:apply/2` called as any other function: it stands in the trace of what fails in it.
+pub extern "sysv64" fn called_apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+    let &[f, args] = x_terms(p, regs, 2) else { return NONE };
+    let apply = kvik_code::export(am::erlang, am::apply, 2);
+    let Some(n) = put_list(regs, args) else {
+        p.badarg();
+        note_first(p, apply, p.heap.list(&[f, args]), am::apply);
+        return NONE;
+    };
+    let to = prepare(p, regs, f, n);
+    if to == NONE {
+        note_first(p, apply, Term::int(2), am::undef);
+    }
+    to
 }
 
 /// A fun call that the template has not made: the address to jump to, with what goes into `rax`

@@ -32,14 +32,6 @@ fn calls(stack: &[u64], from: u64) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// Is there no function on the stack to come back to?
-pub fn nothing_called(p: &Proc) -> bool {
-    // SAFETY: native code waits for our answer.
-    !unsafe { p.heap.stack() }
-        .iter()
-        .any(|w| is_continuation(*w) && kvik_code::at(*w as usize).is_some())
-}
-
 /// The raw trace of an exception raised at `ip`.
 pub fn capture(p: &Proc, ip: usize) -> Term<'_> {
     let depth = DEPTH.load(Ordering::Relaxed);
@@ -125,10 +117,16 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
                 rest = more;
             }
         } else {
+            let called = kind == am::apply;
+            let kind = if called { am::error.into() } else { kind };
             let began = class.as_small().map_or(0, before_all);
             let is_error = began == Class::Error as i64 && kind != am::undef;
             let info = if is_error { error_info(p, m, kind) } else { Term::NIL };
             lines.push(p.heap.tuple(&[m, f, args, info]));
+            if called {
+                // A function itself, by a name that was found as the program ran.
+                lines.push(p.heap.tuple(&[m, f, Term::int(2), Term::NIL]));
+            }
         }
     }
     lines.extend(rest.iter().filter_map(|a| line(p, &mut files, *a, None, None)));

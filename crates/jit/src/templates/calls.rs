@@ -170,7 +170,12 @@ impl<'m> Compiler<'m> {
     fn apply_to_list(&mut self, arity: u32, frame: Option<u64>) -> Done {
         let fun = arity == 2;
         self.rt(if fun { rt::call::apply_fun } else { rt::call::apply_list });
-        self.none_fails(None);
+        let known = self.a.label();
+        if fun && frame.is_none() {
+            self.none_fails_in_call(known);
+        } else {
+            self.none_fails(None);
+        }
         let back = match frame {
             Some(k) => {
                 if !fun {
@@ -181,9 +186,9 @@ impl<'m> Compiler<'m> {
             }
             None => {
                 self.a.mov_rr(RDX, RAX);
-                let back = self.push_continuation();
+                self.push_known(known);
                 self.a.mov_rr(RAX, RDX);
-                Some(back)
+                Some(known)
             }
         };
         if fun {
@@ -195,6 +200,24 @@ impl<'m> Compiler<'m> {
             self.come_back(l);
         }
         Ok(())
+    }
+
+    /// Fails where `rax` is `NONE`: once the call has begun (scratch word 0), as OTP does, with what it
+    /// comes back to pushed, which a trace shows.
+    fn none_fails_in_call(&mut self, back: Label) {
+        let failed = self.a.label();
+        self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+        self.a.jcc(Cc::E, failed);
+        self.later(move |c| {
+            let before = c.a.label();
+            c.a.place(failed);
+            c.a.alu_mi(Alu::Cmp, REGS, Regs::SCRATCH as i32, 0);
+            c.a.jcc(Cc::E, before);
+            c.push_known(back);
+            c.a.place(before);
+            c.raise_here();
+            Ok(())
+        });
     }
 
     /// Jumps to what a call of a fun has prepared; address in `rax`.
