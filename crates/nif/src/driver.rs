@@ -110,6 +110,11 @@ thread_local! {
     static RUNNING: Cell<*mut Running> = const { Cell::new(ptr::null_mut()) };
 }
 
+/// Does this thread run a driver's callback?
+pub fn in_callback() -> bool {
+    !RUNNING.get().is_null()
+}
+
 pub fn port_pointer(id: u32) -> Data {
     ((id as usize + 1) << 3) as Data
 }
@@ -407,6 +412,7 @@ impl Driver for Linked {
         match why {
             Ready::Timer(n) if n == self.timer => {
                 (self.timer, self.timer_due) = (0, None);
+                kvik_port::trace_timed_out(core.id);
                 self.call_back(core, |e| e.timeout)
             }
             Ready::Driver => self.serve_events(core),
@@ -439,6 +445,9 @@ impl Driver for Linked {
         }
     }
 
+    fn has_call(&self) -> bool {
+        self.lib.entry.call.is_some()
+    }
     fn call(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Vec<u8>> {
         let call = self.lib.entry.call?;
         let (mut bytes, mut room) = (data.to_vec(), [0u8; ROOM]);

@@ -7,7 +7,7 @@ use kvik_proc::signal::{self, Signal};
 use kvik_term::Term;
 
 use crate::abi::Word;
-use crate::driver::{atom, port_number, with, Data};
+use crate::driver::{atom, in_callback, port_number, with, Data};
 use crate::driver_binaries::{bytes, Binary};
 use crate::driver_ports;
 use crate::env::{c_bytes, term};
@@ -174,9 +174,13 @@ fn build(data: *const Word, n: c_int) -> Option<OwnedTerm> {
 /// 1, or 0 where there is no such process, -1 where that is no term.
 fn send(port: Option<u32>, to: Word, data: *const Word, n: c_int) -> c_int {
     let Some(message) = build(data, n) else { return -1 };
-    let Some(pid) = term(to).as_local_pid().filter(|p| is_alive(*p)) else { return 0 };
-    if let Some(port) = port {
+    let Some(pid) = term(to).as_local_pid() else { return 0 };
+    // What threads of a driver's own send is not traced.
+    if let Some(port) = port.filter(|_| in_callback()) {
         kvik_port::trace_sent(port, pid, &message);
+    }
+    if !is_alive(pid) {
+        return 0;
     }
     signal::deliver(pid, Signal::Message(message)) as c_int
 }

@@ -76,6 +76,10 @@ pub trait Driver: Send {
     fn control(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<Reply> {
         None
     }
+    /// Whether `call` is more than `badarg`.
+    fn has_call(&self) -> bool {
+        false
+    }
     /// The same for `port_call`, in the external term format.
     fn call(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<Vec<u8>> {
         None

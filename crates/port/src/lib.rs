@@ -43,7 +43,7 @@ pub use host::Host;
 pub use options::{Options, What};
 pub use poll::{check_io, wake};
 pub use port::{Command, OpenError, Port};
-pub use trace::sent as trace_sent;
+pub use trace::{sent as trace_sent, timed_out as trace_timed_out};
 
 /// All there is to do before the first port is opened: processes as ports' host, poll sets, drivers,
 /// signals. `kvik_proc::Hooks` gets [`check_io`], [`wake`] and [`processes::HOOKS`].

@@ -19,6 +19,9 @@ use crate::lock::{Held, Lock};
 use crate::options::{Limits, Options, What};
 use crate::{poll, table, trace};
 
+/// The first byte of a term in the external format.
+const EXTERNAL: u8 = 131;
+
 pub struct Port {
     /// Its 28-bit number.
     pub id: u32,
@@ -366,9 +369,8 @@ impl Port {
         trace::received(self.id, from, |_| am::close.into());
         self.end(g, OwnedTerm::immediate(am::normal.into()), true, None);
     }
-    /// A new owner, linked to the port like the old one.
-    fn give(&self, g: &mut Held<'_>, from: u32, pid: u32) {
-        link(&mut g.core, pid);
+    /// A new owner is asked for.
+    fn told_to_connect(&self, from: u32, pid: u32) {
         trace::received(self.id, from, |h| h.tuple(&[am::connect.into(), Term::local_pid(pid)]));
     }
 
@@ -453,7 +455,7 @@ impl Port {
     }
     fn controlled(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
         let mut g = self.open_lock()?;
-        trace::received_control(self.id, from, op, data);
+        trace::received_request(self.id, from, am::control, op, data);
         let reply = self.ask(&mut g, from, |driver, core| driver.control(core, op, data))?;
         trace::answered(self.id, from, |h| {
             let (Reply::List(data) | Reply::Binary(data)) = &reply;
@@ -482,7 +484,15 @@ impl Port {
     pub fn call(&self, from: u32, op: u32, data: &[u8]) -> Option<Vec<u8>> {
         let call = || {
             let mut g = self.open_lock()?;
-            self.ask(&mut g, from, |driver, core| driver.call(core, op, data))
+            if !g.driver.has_call() {
+                return None;
+            }
+            trace::received_request(self.id, from, am::call, op, data);
+            let reply = self.ask(&mut g, from, |driver, core| driver.call(core, op, data))?;
+            if reply.first() == Some(&EXTERNAL) {
+                trace::answered(self.id, from, |h| h.tuple(&[am::call.into(), h.binary(&reply)]));
+            }
+            Some(reply)
         };
         during(meter::State::Port, call)
     }
@@ -517,7 +527,8 @@ impl Port {
         let Some(mut g) = self.open_lock() else {
             return false;
         };
-        self.give(&mut g, from, pid);
+        link(&mut g.core, pid);
+        self.told_to_connect(from, pid);
         trace::answered(self.id, from, |_| am::connected.into());
         g.core.owner = pid;
         true
@@ -560,11 +571,9 @@ impl Port {
             }
             Some(am::connect) => {
                 let pid = arg.as_local_pid().ok_or(BadSignal)?;
-                if let Some(h) = host() {
-                    h.link(pid, Term::local_port(self.id));
-                }
+                // Only `port_connect/2` links it.
                 if let Some(mut g) = self.open_lock() {
-                    self.give(&mut g, from, pid);
+                    self.told_to_connect(from, pid);
                     g.core.tell_owner(0, |_| am::connected.into());
                     g.core.owner = pid;
                 }

@@ -61,12 +61,18 @@ pub fn received(port: u32, from: u32, what: impl for<'h> FnOnce(&'h Heap) -> Ter
 pub fn received_data(port: u32, from: u32, data: &[u8]) {
     received(port, from, |h| h.tuple(&[am::command.into(), h.binary(data)]));
 }
-/// `control` is asked for: `{From, {control, {Number, Data}}}`.
-pub fn received_control(port: u32, from: u32, op: u32, data: &[u8]) {
+/// `control` or `call` is asked for: `{From, {Tag, {Number, Data}}}`.
+pub fn received_request(port: u32, from: u32, tag: Atom, op: u32, data: &[u8]) {
     received(port, from, |h| {
         let request = h.tuple(&[h.integer(op as i64), h.binary(data)]);
-        h.tuple(&[am::control.into(), request])
+        h.tuple(&[tag.into(), request])
     });
+}
+/// The driver's timer has fired.
+pub fn timed_out(port: u32) {
+    if is_traced(port, bit::RECEIVE) {
+        trace::tell(Tracee::Port(port), "receive", |_| vec![am::timeout.into()]);
+    }
 }
 /// It sends a message.
 pub fn sent(port: u32, to: u32, m: &OwnedTerm) {
