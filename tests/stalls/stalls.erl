@@ -218,6 +218,8 @@ tables() ->
      {insert_new_list, yields, fun() -> L = rows(200_000), T = ets:new(t, []), fun() -> ets:insert_new(T, L) end end},
      {delete_all_fixed, yields, fun() -> T = table(set, 1_000_000), ets:safe_fixtable(T, true),
                                          fun() -> ets:delete_all_objects(T) end end},
+     {all, yields, fun() -> [ets:new(t, []) || _ <- ints(20_000)], fun() -> lists:foreach(fun(_) -> ets:all() end, ints(20)) end end},
+     {delete_of_many, yields, fun() -> Ts = [ets:new(t, []) || _ <- ints(20_000)], fun() -> [ets:delete(T) || T <- Ts] end end},
      {owner_exits, yields, fun() -> {P, M} = spawn_monitor(fun() -> table(set, 500_000), receive stop -> ok end end),
                                     timer:sleep(1),
                                     erlang:process_info(P, message_queue_len),

@@ -12,7 +12,7 @@ mod tests;
 #[cfg(test)]
 mod tests_oracle;
 
-use std::sync::{RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
 use kvik_ets::{find, registry, Access, Found, Protection, Remains, State, Table};
 use kvik_heap::{OwnedTerm, Pins};
@@ -206,16 +206,35 @@ fn safe_fixtable_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::bool(true))
 }
 
+/// Tables named for one reduction.
+const NAMED: usize = 1;
+
+/// All tables, and those handles of theirs that were made.
+struct Naming<'h> {
+    tables: std::vec::IntoIter<Arc<Table>>,
+    handles: Vec<Term<'h>>,
+}
+impl Pins for Naming<'static> {
+    type In<'h> = Naming<'h>;
+}
+
 /// One message from each scheduler; the first has them all.
 fn internal_request_all_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let r = p.heap.make_ref();
-    let mut ids: Vec<Term<'h>> = Vec::new();
-    for t in registry::all() {
-        if let Ok(s) = t.read(me(p), Access::Info) {
-            ids.push(registry::handle(&p.heap, &t, s.name));
+    let mut n = p
+        .resumed::<Naming<'static>>()
+        .unwrap_or_else(|| Naming { tables: registry::all().into_iter(), handles: Vec::new() });
+    let mut left = p.steps(NAMED);
+    while let Some(t) = n.tables.next() {
+        n.handles.extend(registry::handle_of(&p.heap, t));
+        left -= 1;
+        if left == 0 {
+            p.steps_left(0, NAMED);
+            return Err(p.again::<Naming<'static>>(n, None));
         }
     }
-    let mut list = p.heap.list(&ids);
+    p.steps_left(left, NAMED);
+    let r = p.heap.make_ref();
+    let mut list = p.heap.list(&n.handles);
     for _ in 0..crate::system::schedulers() {
         let message = OwnedTerm::new(p.heap.tuple(&[r, list]));
         kvik_proc::deliver(me(p), kvik_proc::Signal::Message(message));

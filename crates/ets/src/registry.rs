@@ -1,6 +1,6 @@
 //! All tables: by name, by reference, by owner, and by who holds them fixed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
@@ -27,12 +27,45 @@ fn mark(pid: u32) -> &'static AtomicBool {
 
 const SHARDS: usize = 32;
 
-type ByPid = Mutex<HashMap<u32, Vec<Arc<Table>>>>;
+/// Tables in the order in which they were added; each is found by its reference.
+#[derive(Default)]
+struct Tables {
+    in_order: BTreeMap<u64, Arc<Table>>,
+    places: HashMap<[u32; 3], u64>,
+    /// How many were ever added.
+    added: u64,
+}
+impl Tables {
+    fn push(&mut self, t: Arc<Table>) {
+        self.added += 1;
+        if let Some(before) = self.places.insert(t.id, self.added) {
+            self.in_order.remove(&before);
+        }
+        self.in_order.insert(self.added, t);
+    }
+    fn remove(&mut self, id: [u32; 3]) {
+        if let Some(place) = self.places.remove(&id) {
+            self.in_order.remove(&place);
+        }
+    }
+    /// The one that was added last.
+    fn pop(&mut self) -> Option<Arc<Table>> {
+        let (_, t) = self.in_order.pop_last()?;
+        self.places.remove(&t.id);
+        Some(t)
+    }
+    fn is_empty(&self) -> bool {
+        self.in_order.is_empty()
+    }
+}
+
+type ByPid = Mutex<HashMap<u32, Tables>>;
 
 #[derive(Default)]
 struct Registry {
     names: [RwLock<HashMap<Atom, Arc<Table>>>; SHARDS],
-    all: RwLock<HashMap<[u32; 3], Arc<Table>>>,
+    /// In the order in which they were made, which is that of `ets:all/0`.
+    all: RwLock<BTreeMap<[u32; 3], Arc<Table>>>,
     owned: ByPid,
     fixed: ByPid,
     /// Tables by their heirs.
@@ -55,7 +88,7 @@ fn names(name: Atom) -> &'static RwLock<HashMap<Atom, Arc<Table>>> {
 pub fn share_lock(a: Atom, b: Atom) -> bool {
     a.index() as usize % SHARDS == b.index() as usize % SHARDS
 }
-fn lock(m: &'static ByPid) -> MutexGuard<'static, HashMap<u32, Vec<Arc<Table>>>> {
+fn lock(m: &'static ByPid) -> MutexGuard<'static, HashMap<u32, Tables>> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 fn add(m: &'static ByPid, pid: u32, t: Arc<Table>) {
@@ -65,7 +98,7 @@ fn add(m: &'static ByPid, pid: u32, t: Arc<Table>) {
 fn remove(m: &'static ByPid, pid: u32, id: [u32; 3]) {
     let mut m = lock(m);
     if let Some(v) = m.get_mut(&pid) {
-        v.retain(|t| t.id != id);
+        v.remove(id);
         if v.is_empty() {
             m.remove(&pid);
         }
@@ -107,9 +140,13 @@ pub fn by_name(name: Atom) -> Option<Arc<Table>> {
     let n = names(name).read().unwrap_or_else(|e| e.into_inner());
     n.get(&name).cloned()
 }
+/// A table's reference, turned so that later ones are greater.
+fn made([low, mid, high]: [u32; 3]) -> [u32; 3] {
+    [high, mid, low]
+}
 pub fn by_id(id: [u32; 3]) -> Option<Arc<Table>> {
     let all = registry().all.read().unwrap_or_else(|e| e.into_inner());
-    all.get(&id).cloned()
+    all.get(&made(id)).cloned()
 }
 pub fn all() -> Vec<Arc<Table>> {
     let all = registry().all.read().unwrap_or_else(|e| e.into_inner());
@@ -136,6 +173,14 @@ pub fn handle<'h>(heap: &'h Heap, t: &Table, name: Atom) -> Term<'h> {
     }
 }
 
+/// The same of one that is at hand. `None` where it has ended; one without a name may have.
+pub fn handle_of<'h>(heap: &'h Heap, t: Arc<Table>) -> Option<Term<'h>> {
+    if t.options.named {
+        return t.read(0, Access::Info).ok().map(|s| s.name.into());
+    }
+    Some(heap.magic_ref_of_numbers(t.id, t))
+}
+
 /// Says who gets the table when its owner ends; one that ends before is none any more.
 pub fn set_heir(t: &Table, s: &mut State, heir: Option<(u32, OwnedTerm)>) {
     if let Some((old, _)) = s.heir.take() {
@@ -148,7 +193,7 @@ pub fn set_heir(t: &Table, s: &mut State, heir: Option<(u32, OwnedTerm)>) {
 }
 fn forget_heir(pid: u32) {
     let all = lock(&registry().inherited).remove(&pid).unwrap_or_default();
-    for t in all {
+    for t in all.in_order.into_values() {
         if let Ok(mut s) = t.write(pid, Access::Info) {
             s.heir.take_if(|h| h.0 == pid);
         }
@@ -166,7 +211,7 @@ pub fn register(t: Table, name: Atom, owner: u32) -> Option<Arc<Table>> {
         n.insert(name, t.clone());
     }
     let mut all = registry().all.write().unwrap_or_else(|e| e.into_inner());
-    all.insert(t.id, t.clone());
+    all.insert(made(t.id), t.clone());
     drop(all);
     add(&registry().owned, owner, t.clone());
     Some(t)
@@ -211,7 +256,7 @@ pub fn delete(t: &Table) -> Option<Remains> {
     }
     remove(&registry().owned, owner, t.id);
     let mut all = registry().all.write().unwrap_or_else(|e| e.into_inner());
-    all.remove(&t.id);
+    all.remove(&made(t.id));
     Some(Remains::of(old))
 }
 
@@ -274,14 +319,14 @@ pub fn process_exits(pid: u32, steps: &mut usize) -> bool {
                 return false;
             }
         }
-        let next = lock(&registry().owned).get_mut(&pid).and_then(Vec::pop);
+        let next = lock(&registry().owned).get_mut(&pid).and_then(Tables::pop);
         let Some(t) = next else { break };
         remains = inherit_or_delete(&t, pid);
         *steps = steps.saturating_sub(A_TABLE);
     }
     lock(&registry().owned).remove(&pid);
     let fixed = lock(&registry().fixed).remove(&pid).unwrap_or_default();
-    for t in fixed {
+    for t in fixed.in_order.into_values() {
         t.unfix(pid, true);
     }
     true
