@@ -1,12 +1,11 @@
 //! Bytes to terms.
 
-use std::io::Read;
-
 use kvik_heap::{limit, Assembly, BinRef, Heap};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{Atom, ExtKind, Term};
 
 use crate::hooks::{hooks, FunId};
+use crate::inflate::Inflation;
 use crate::reader::Reader;
 use crate::{tag, Error};
 
@@ -45,19 +44,6 @@ pub fn decode<'h>(
     }
 }
 
-/// The plain form of a compressed term (size, then zlib data), and how many bytes that took.
-pub fn inflate(bytes: &[u8]) -> Result<(Vec<u8>, usize), Error> {
-    let mut r = Reader::new(bytes);
-    let size = r.u32()? as usize;
-    let mut z = flate2::bufread::ZlibDecoder::new(&bytes[4..]);
-    let mut plain = Vec::with_capacity(size.min(64 * bytes.len()));
-    z.by_ref().take(size as u64 + 1).read_to_end(&mut plain).map_err(|_| Error::Malformed)?;
-    if plain.len() != size {
-        return Err(Error::Malformed);
-    }
-    Ok((plain, 4 + z.total_in() as usize))
-}
-
 /// What is made of parts that follow.
 enum Making {
     /// Keys and values in turn.
@@ -69,8 +55,8 @@ enum Making {
 /// A term being read.
 pub struct Decoding<'a, 'h> {
     opts: DecodeOpts<'a>,
-    /// What a compressed term was, and the bytes it took.
-    plain: Option<(Vec<u8>, usize)>,
+    /// What a compressed term was, or is becoming.
+    plain: Option<Box<Inflation>>,
     /// How far the bytes (the plain ones) are read.
     pos: usize,
     parts: Parts<'h>,
@@ -100,7 +86,7 @@ impl<'a, 'h> Decoding<'a, 'h> {
     /// A term after its version byte, compressed or not.
     pub fn new(bytes: &[u8], opts: DecodeOpts<'a>) -> Result<Decoding<'a, 'h>, Error> {
         let (plain, pos) = match bytes {
-            [tag::VERSION, tag::COMPRESSED, rest @ ..] => (Some(inflate(rest)?), 0),
+            [tag::VERSION, tag::COMPRESSED, rest @ ..] => (Some(Inflation::new(rest)?.into()), 0),
             [tag::VERSION, ..] => (None, 1),
             _ => return Err(Error::Malformed),
         };
@@ -118,8 +104,14 @@ impl<'a, 'h> Decoding<'a, 'h> {
         heap: &'h Heap,
         steps: &mut usize,
     ) -> Result<Option<(Term<'h>, usize)>, Error> {
-        let plain = self.plain.take();
-        let from = plain.as_ref().map_or(bytes, |p| &p.0);
+        let mut plain = self.plain.take();
+        if let Some(p) = &mut plain {
+            if !p.run(bytes.get(2..).ok_or(Error::Malformed)?, steps)? {
+                self.plain = plain;
+                return Ok(None);
+            }
+        }
+        let from = plain.as_ref().map_or(bytes, |p| p.plain());
         let r = Reader::at(from, self.pos).ok_or(Error::Malformed)?;
         let mut d = Decoder { r, heap, opts: self.opts, parts: std::mem::take(&mut self.parts) };
         let term = d.run(steps)?;
@@ -129,8 +121,8 @@ impl<'a, 'h> Decoding<'a, 'h> {
             return Ok(None);
         };
         match plain {
-            Some((plain, _)) if self.pos != plain.len() => Err(Error::Malformed),
-            Some((_, used)) => Ok(Some((t, used + 2))),
+            Some(p) if self.pos != p.plain().len() => Err(Error::Malformed),
+            Some(p) => Ok(Some((t, p.used() + 2))),
             None => Ok(Some((t, self.pos))),
         }
     }

@@ -9,11 +9,12 @@ mod atom_cache;
 mod decode;
 mod encode;
 mod hooks;
+mod inflate;
 mod reader;
 pub mod tag;
 
 pub use atom_cache::{AtomRefs, ReceiveCache, SendCache};
-pub use decode::{decode, inflate, DecodeOpts, Decoding};
+pub use decode::{decode, DecodeOpts, Decoding};
 pub use encode::{encode, Deflation, EncodeOpts, Encoding, Sizes};
 pub use hooks::{hooks, set_hooks, FunId, Hooks};
 

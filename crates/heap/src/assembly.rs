@@ -28,7 +28,7 @@ struct Open {
 enum Kind {
     /// The next part's word; behind it is that of the next one.
     Words(*mut u64),
-    /// The head of a list's cell; behind the last cell's head goes the tail.
+    /// The head of a list's cell; behind the last cell's head goes the tail, behind others the next cell.
     Cells(*mut u64),
     /// From here on in `parts`.
     Parts(usize),
@@ -66,9 +66,13 @@ impl<'h> Assembly<'h> {
             // SAFETY: the same, with two words for each part but the last one.
             Kind::Cells(at) => unsafe {
                 **at = t.word();
+                let rest = at.add(1);
                 match open.left {
-                    1 => open.kind = Kind::Words(at.add(1)),
-                    _ => *at = at.add(2),
+                    1 => open.kind = Kind::Words(rest),
+                    _ => {
+                        *at = at.add(2);
+                        *rest = *at as u64 + TAG_LIST;
+                    }
                 }
             },
         }
@@ -113,14 +117,8 @@ impl<'h> Assembly<'h> {
     pub fn list(&mut self, heap: &'h Heap, n: usize) {
         let n = n.max(1);
         let p = heap.alloc(2 * n);
-        // SAFETY: as in `tuple`, with two words a cell.
-        let t = unsafe {
-            for i in 1..n {
-                let cell = p.add(2 * i);
-                *cell.sub(1) = cell as u64 + TAG_LIST;
-            }
-            Term::from_word(p as u64 + TAG_LIST)
-        };
+        // SAFETY: as in `tuple`, with two words a cell; `place` writes each.
+        let t = unsafe { Term::from_word(p as u64 + TAG_LIST) };
         self.hold(t, n + 1, Kind::Cells(p));
     }
     /// A term whose parts follow. What is around it stays until it is whole, though this was

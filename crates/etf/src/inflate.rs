@@ -1,0 +1,63 @@
+//! The plain form of a compressed term, made a block at a time.
+
+use std::mem::MaybeUninit;
+
+use kvik_sys::zlib::{Code, Output, Stream};
+
+use crate::reader::Reader;
+use crate::Error;
+
+/// zlib's `Z_NO_FLUSH`, and the largest window.
+const NO_FLUSH: i32 = 0;
+const WINDOW: i32 = 15;
+/// Bytes written before there is room for more.
+const AT_ONCE: usize = 1 << 14;
+/// Bytes written in one step.
+const BYTES_A_STEP: usize = 4;
+/// Memory is taken at once for so many times what the bytes are, and for more when it comes to that.
+const LIKELY: usize = 64;
+
+/// The size, then zlib data.
+pub(crate) struct Inflation {
+    stream: Stream,
+    size: usize,
+    plain: Vec<u8>,
+    /// Bytes read, the size among them.
+    used: usize,
+    done: bool,
+}
+
+impl Inflation {
+    pub fn new(bytes: &[u8]) -> Result<Inflation, Error> {
+        let mut r = Reader::new(bytes);
+        let size = r.u32()? as usize;
+        let plain = Vec::with_capacity(size.min(LIKELY * r.left()));
+        let stream = Stream::inflate(WINDOW).map_err(|_| Error::Malformed)?;
+        Ok(Inflation { stream, size, plain, used: r.pos(), done: false })
+    }
+    /// Goes on with the same bytes until so many steps are done. Is it whole?
+    pub fn run(&mut self, bytes: &[u8], steps: &mut usize) -> Result<bool, Error> {
+        while !self.done && *steps > 0 {
+            let mut memory = [MaybeUninit::uninit(); AT_ONCE];
+            let mut to = Output::new(&mut memory);
+            let input = bytes.get(self.used..).ok_or(Error::Malformed)?;
+            let step = self.stream.step(input, &mut to, NO_FLUSH);
+            self.plain.extend_from_slice(to.written());
+            self.used += step.consumed;
+            self.done = step.code == Code::StreamEnd;
+            let fails = !self.done && step.code != Code::Ok;
+            if fails || self.plain.len() > self.size || self.done && self.plain.len() < self.size {
+                return Err(Error::Malformed);
+            }
+            *steps = steps.saturating_sub(1 + step.produced / BYTES_A_STEP);
+        }
+        Ok(self.done)
+    }
+    pub fn plain(&self) -> &[u8] {
+        &self.plain
+    }
+    /// How many bytes it took.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+}
