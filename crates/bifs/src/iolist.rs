@@ -117,7 +117,7 @@ fn each_piece<'h>(
 
 /// Pieces, or bytes of binaries, for one reduction.
 const PIECES: usize = 64;
-const BYTES_A_STEP: usize = 256;
+const BYTES_A_STEP: usize = BYTES_PER_REDUCTION / PIECES;
 
 /// An I/O list being read, and what was made of it so far.
 struct Reading<'h> {
@@ -224,6 +224,8 @@ fn byte_len(piece: &Piece<'_>) -> Result<usize, BadList> {
 struct Joining<'h> {
     at: Term<'h>,
     later: Vec<Term<'h>>,
+    /// A long binary that is not copied to its end, and how far it is.
+    part: Option<(Term<'h>, usize)>,
     out: Writer,
 }
 impl Pins for Joining<'static> {
@@ -233,6 +235,9 @@ impl Pins for Joining<'static> {
 impl<'h> Joining<'h> {
     /// Goes on until that many steps are done, and takes those it did from them. Is it whole?
     fn run(&mut self, left: &mut usize) -> Result<bool, BadList> {
+        if let Some((t, from)) = self.part.take() {
+            self.bits(t, from, left)?;
+        }
         while *left > 0 {
             *left -= 1;
             if let Some(c) = self.at.as_cons() {
@@ -246,27 +251,33 @@ impl<'h> Joining<'h> {
                     }
                     self.at = head;
                 } else if !head.is_nil() {
-                    self.bits(head, left)?;
+                    self.bits(head, 0, left)?;
                 }
                 continue;
             }
-            if !self.at.is_nil() {
-                self.bits(self.at, left)?;
+            let tail = std::mem::replace(&mut self.at, Term::NIL);
+            if !tail.is_nil() {
+                self.bits(tail, 0, left)?;
             }
             match self.later.pop() {
                 Some(t) => self.at = t,
+                None if self.part.is_some() => {}
                 None => return Ok(true),
             }
         }
         Ok(false)
     }
-    fn bits(&mut self, t: Term<'h>, left: &mut usize) -> Result<(), BadList> {
+    /// Copies a binary from a byte on, as far as the steps go.
+    fn bits(&mut self, t: Term<'h>, from: usize, left: &mut usize) -> Result<(), BadList> {
         let b = t.as_bits().filter(|b| b.is_binary()).ok_or(BadList)?;
+        let rest = b.byte_size() - from;
+        let n = rest.min(left.saturating_add(1).saturating_mul(BYTES_A_STEP));
         match b.as_bytes() {
-            Some(bytes) => self.out.push(bytes),
-            None => self.out.push(&b.to_bytes()),
+            Some(bytes) => self.out.push(&bytes[from..from + n]),
+            None => self.out.push(&b.slice(from * 8, n * 8).to_bytes()),
         }
-        *left = left.saturating_sub(b.byte_size() / BYTES_A_STEP);
+        *left = left.saturating_sub(n / BYTES_A_STEP);
+        self.part = (n < rest).then_some((t, from + n));
         Ok(())
     }
 }
@@ -276,8 +287,11 @@ pub(crate) fn binary_of<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     let mut j = match p.resumed::<Joining<'static>>() {
         Some(j) => j,
         None => match at_once(p, t)? {
-            Some(whole) => return Ok(whole),
-            None => Joining { at: t, later: Vec::new(), out: Writer::default() },
+            Looked::Whole(whole) => return Ok(whole),
+            Looked::Long(size) => {
+                let out = size.map_or_else(Writer::default, Writer::with_room);
+                Joining { at: t, later: Vec::new(), part: None, out }
+            }
         },
     };
     let mut left = p.steps(PIECES);
@@ -296,10 +310,25 @@ fn shown() -> &'static Export {
 /// So many pieces may be looked at twice: for their size, then for their bytes.
 const FEW: usize = 1024;
 
-/// The binary where it is made of few pieces.
-fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Option<Term<'h>>, Raised> {
+/// More may where their bytes are so many each that this costs little beside the copying.
+const LARGE: usize = 256;
+
+/// So many bytes are copied even where few reductions are left.
+const SOON: usize = 1 << 18;
+
+/// An I/O list was looked through for its size.
+enum Looked<'h> {
+    Whole(Term<'h>),
+    /// It takes more than this turn. The size where that is known.
+    Long(Option<usize>),
+}
+
+/// The binary where it is made of few pieces and bytes.
+fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
     let (mut size, mut lone, mut n) = (0usize, None, 0usize);
-    let mut left = p.steps(PIECES / 2).min(FEW);
+    let most = p.steps(PIECES / 2);
+    let mut left = most.min(FEW);
+    let mut further = most - left;
     let looked = each_piece(t, |piece| {
         let bytes = byte_len(&piece)?;
         if bytes > 0 {
@@ -308,6 +337,9 @@ fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Option<Term<'h>>, Raised> {
             lone = if let Piece::Bits(_, t) = piece { Some(t) } else { None };
         }
         left -= 1;
+        if left == 0 && size > FEW * LARGE {
+            left = std::mem::take(&mut further);
+        }
         if left == 0 {
             return Err(BadList);
         }
@@ -315,16 +347,19 @@ fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Option<Term<'h>>, Raised> {
     });
     match looked {
         Ok(()) => {}
-        Err(BadList) if left == 0 => return Ok(None),
+        Err(BadList) if left == 0 => return Ok(Looked::Long(None)),
         Err(BadList) => return Err(p.badarg()),
     }
     if let (Some(t), 1, SHARED..) = (lone, n, size) {
         if p.heap.off_heap_of(t).is_some_and(|(b, _, _)| b.capacity() / 2 <= size) {
-            return Ok(Some(t));
+            return Ok(Looked::Whole(t));
         }
     }
+    if size > p.steps(BYTES_PER_REDUCTION).max(SOON) {
+        return Ok(Looked::Long(Some(size)));
+    }
     charge(p, size);
-    Ok(Some(p.heap.gathered(size, |g| gather(t, g))))
+    Ok(Looked::Whole(p.heap.gathered(size, |g| gather(t, g))))
 }
 pub(crate) fn charge(p: &Proc, bytes: usize) {
     p.heap.bump_reductions((bytes / BYTES_PER_REDUCTION) as i64);

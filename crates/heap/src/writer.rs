@@ -26,12 +26,16 @@ unsafe impl Send for Writer {}
 
 impl Default for Writer {
     fn default() -> Self {
-        let binary = BinRef::allocate(FIRST, 0);
-        Writer { data: binary.data(), cap: binary.capacity(), binary, len: 0 }
+        Writer::with_room(FIRST)
     }
 }
 
 impl Writer {
+    /// For about so many bytes.
+    pub fn with_room(n: usize) -> Writer {
+        let binary = BinRef::allocate(n, 0);
+        Writer { data: binary.data(), cap: binary.capacity(), binary, len: 0 }
+    }
     #[inline]
     pub fn len(&self) -> usize {
         self.len
