@@ -10,9 +10,9 @@ main() ->
          t:p(ended(spawn_monitor(erlang, apply, [F, B]))),
          t:p(ended(spawn_monitor(erlang, hibernate, [erlang, apply, [F, B]])))
      end || {F, B} <- [{0, []}, {0, [1]}, {0, x}, {0, [1 | 2]}, {fun ?MODULE:none/0, [1]}, {fun ?MODULE:none/0, x}, {{a, b}, []}]],
-    [t:p(t:st(fun() -> erlang:dist_ctrl_put_data(H, Data) end)) || H <- [0, a], Data <- [[], [a], [1], [1 | 2], [<<1>> | b], <<1>>, <<1:1>>, a]],
-    Fun = fun(X) -> X + A end,
-    t:p([{erlang:external_size(T) - byte_size(term_to_binary(T)), erlang:external_size(T, [{minor_version, V}]) - byte_size(term_to_binary(T))} || V <- [0, 1], T <- [Fun, [Fun, Fun], #{Fun => Fun}, fun ?MODULE:none/0, fun none/0, {1.5, Fun}, self()]]).
+    [t:p(t:st(fun() -> erlang:dist_ctrl_put_data(H, Data) end)) || H <- [0, a], Data <- [[], [a], [1], [1 | 2], [<<1>> | b], <<1>>, <<1:1>>, a]].
+%% The forms of a call of `apply/2`: by name in the code
+%% (last, middle, only), and found as the program runs.
 none() -> 0.
 last(A, B) -> put(x, 1), apply(A, B).
 middle(A, B) -> X = apply(A, B), put(x, 2), X.
