@@ -351,8 +351,9 @@ fn get_module_info_item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// What a module exports, with the natives for which its file has no code, as `erlang:'=='/2`.
-/// Local functions that a native replaced stay local. The last that was made comes first, as in OTP: in a module
-/// that nobody has called before it was loaded, that is the order of its source. EUnit runs tests in this order.
+/// Local functions that a native replaced stay local. The last that was made comes first, as in OTP:
+/// in a module that nobody has called before it was loaded, that is the order of its source. EUnit
+/// runs tests in this order.
 fn exported(i: &Instance) -> Vec<&'static Export> {
     let mut local: HashSet<_> = i.functions.iter().map(|f| (f.function, f.arity)).collect();
     for e in i.exports.iter().map(|(e, _)| e).chain(&i.natives) {

@@ -131,20 +131,18 @@ impl Linear {
         self.span_hashed(key, hash::of_key(key))
     }
     fn span_hashed(&self, key: Term<'_>, hash: u32) -> (usize, std::ops::Range<usize>) {
-        let b = self.index(hash);
+        let (b, to) = self.newest(key, hash);
         let rows = &self.buckets[b];
-        let Some(last) = rows.iter().rposition(|r| self.has_key(r, key, hash)) else {
-            return (b, 0..0);
-        };
-        let mut from = last;
+        let mut from = to.saturating_sub(1);
         if self.kind != Kind::Set {
             while from > 0 && self.has_key(&rows[from - 1], key, hash) {
                 from -= 1;
             }
         }
-        (b, from..last + 1)
+        (b, from..to)
     }
-    /// Where another object of a key goes, without a look at all those that are there.
+    /// Where another object of a key goes, without a look at all those that are there: behind the
+    /// newest, or to the beginning where there is none.
     fn newest(&self, key: Term<'_>, hash: u32) -> (usize, usize) {
         let b = self.index(hash);
         let rows = &self.buckets[b];
@@ -184,13 +182,12 @@ impl Linear {
 
     /// False where `only_new` and there is an object of that key.
     pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: Hold) -> bool {
-        let key = key_of(object, self.keypos);
-        let hash = hash::of_key(key);
         if self.kind == Kind::DuplicateBag && !only_new {
-            let (b, at) = self.newest(key, hash);
-            self.insert(b, at, OwnedTerm::new(object), hash, hold);
+            self.put_owned(OwnedTerm::new(object), hold);
             return true;
         }
+        let key = key_of(object, self.keypos);
+        let hash = hash::of_key(key);
         let (b, span) = self.span_hashed(key, hash);
         let live = self.buckets[b][span.clone()].iter().any(|r| !r.is_dead());
         if only_new && live {

@@ -259,7 +259,7 @@ fn no_memory(l: Layout) -> *mut u8 {
 }
 /// mimalloc found an error. Where there was no memory for a short block the program ends; how many
 /// bytes were asked for it does not say, and takes as many as a page of such blocks has.
-unsafe extern "C" fn short_failed(code: libc::c_int, _: *mut libc::c_void) {
+extern "C" fn short_failed(code: libc::c_int, _: *mut libc::c_void) {
     if code == libc::ENOMEM && !LOOKED_AT.get() {
         no_memory(Layout::new::<[u64; 8192]>());
     }
