@@ -10,6 +10,8 @@ use std::{env, fs, process};
 struct Generic<'a> {
     number: usize,
     name: &'a str,
+    /// The first release that has it; 0: all of them.
+    since: u16,
     obsolete: bool,
     arity: usize,
     operands: Vec<&'a str>,
@@ -48,6 +50,9 @@ fn parse(text: &str) -> Vec<Generic<'_>> {
             if op.number != table.len() + 1 {
                 fail(at + 1, "opcodes must follow one another");
             }
+            if table.last().is_some_and(|last: &Generic| last.since > op.since) {
+                fail(at + 1, "an older release than the opcode before");
+            }
             table.push(op);
         }
     }
@@ -63,17 +68,28 @@ fn parse_generic(line: &str, at: usize) -> Generic<'_> {
     if let Some(arity) = first.strip_prefix('/') {
         let arity = arity.parse().unwrap_or_else(|_| fail(at, "bad arity"));
         let name = name.strip_prefix('-').unwrap_or_else(|| fail(at, "not marked obsolete"));
-        return Generic { number, name, obsolete: true, arity, operands: vec![], meaning: "" };
+        let obsolete = Generic {
+            number,
+            name,
+            since: 0,
+            obsolete: true,
+            arity,
+            operands: vec![],
+            meaning: "",
+        };
+        return obsolete;
     }
     // Operands and meaning are told apart by their column: two blanks end the operands.
     let rest = line.split_once(name).map_or("", |(_, rest)| rest.trim_start());
+    let (name, since) = name.split_once('@').unwrap_or((name, "0"));
+    let since = since.parse().unwrap_or_else(|_| fail(at, "bad release"));
     let (kinds, text) = rest.split_once("  ").unwrap_or((rest, ""));
     let operands: Vec<&str> = kinds.split_whitespace().filter(|k| *k != ".").collect();
     if let Some(bad) = operands.iter().find(|k| k.len() != 1 || !KINDS.contains(**k)) {
         fail(at, &format!("unknown operand kind {bad}"));
     }
     let arity = operands.len();
-    Generic { number, name, obsolete: false, arity, operands, meaning: text.trim() }
+    Generic { number, name, since, obsolete: false, arity, operands, meaning: text.trim() }
 }
 
 /// `get_tuple_element` becomes `GetTupleElement`.
@@ -93,7 +109,7 @@ fn generate(table: &[Generic]) -> String {
          #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]\n#[repr(u8)]\npub enum Opcode {\n",
     );
     for op in table {
-        let doc = if op.obsolete { "Too old for OTP 25." } else { op.meaning };
+        let doc = if op.obsolete { "Too old for every release." } else { op.meaning };
         let (name, number) = (camel(op.name), op.number);
         let _ = writeln!(out, "    /// `{}/{}`: {doc}\n    {name} = {number},", op.name, op.arity);
     }
@@ -103,10 +119,11 @@ fn generate(table: &[Generic]) -> String {
             op.operands.iter().map(|k| format!("Kind::{}", kind_name(k))).collect();
         let _ = writeln!(
             out,
-            "    OpInfo {{ opcode: Opcode::{}, name: {:?}, arity: {}, obsolete: {}, kinds: &[{}], meaning: {:?} }},",
+            "    OpInfo {{ opcode: Opcode::{}, name: {:?}, arity: {}, since: {}, obsolete: {}, kinds: &[{}], meaning: {:?} }},",
             camel(op.name),
             op.name,
             op.arity,
+            op.since,
             op.obsolete,
             kinds.join(", "),
             op.meaning

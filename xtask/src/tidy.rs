@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
-    "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "meter", "proc", "jit", "ets",
-    "port", "trace", "bifs", "web", "dist", "nif", "vm", "lab", "cli",
+    "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "meter", "proc", "jit",
+    "ets", "port", "trace", "bifs", "web", "dist", "nif", "vm", "lab", "cli",
 ];
 /// The crates that may hold `unsafe` code.
 const UNSAFE: &[&str] = &["term", "heap", "sync", "sys", "jit", "nif"];
@@ -31,6 +31,9 @@ pub fn faults(root: &Path) -> Vec<String> {
         }
         unsafe_homes(&dir, &name, &mut out);
         lengths(root, &dir, &mut out);
+        if name != "release" {
+            releases(root, &dir.join("src"), &mut out);
+        }
     }
     documents(root, &mut out);
     out.extend(crate::headline::check(root).err());
@@ -89,6 +92,40 @@ fn unsafe_homes(dir: &Path, name: &str, out: &mut Vec<String>) {
     }
 }
 
+/// A release is named in `crates/release` only: elsewhere code asks that table.
+fn releases(root: &Path, dir: &Path, out: &mut Vec<String>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for path in entries.filter_map(|e| Some(e.ok()?.path())) {
+        if path.is_dir() {
+            releases(root, &path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let short = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            out.extend(release_names(&text).map(|n| format!("{short}:{n}: names an OTP release")));
+        }
+    }
+}
+
+/// The numbers of the lines of code, not of comments or tests, that name a release.
+fn release_names(text: &str) -> impl Iterator<Item = usize> + '_ {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let names = |line: &str| {
+        kvik_release::RELEASES.iter().any(|r| {
+            let spellings = [
+                format!("\"{}\"", r.name),
+                format!("OTP {}", r.name),
+                format!("OTP/{}", r.name),
+                format!("erts-{}.", r.erts_major),
+                format!("\"{}.", r.erts_major),
+            ];
+            spellings.iter().any(|s| line.contains(s))
+        })
+    };
+    let lines = code.lines().zip(1..);
+    let lines = lines.filter(|(line, _)| !line.trim_start().starts_with("//"));
+    lines.filter(move |(line, _)| names(line)).map(|(_, n)| n)
+}
+
 fn lengths(root: &Path, dir: &Path, out: &mut Vec<String>) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for path in entries.filter_map(|e| Some(e.ok()?.path())) {
@@ -107,6 +144,13 @@ fn lengths(root: &Path, dir: &Path, out: &mut Vec<String>) {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn finds_lines_of_code_that_name_a_release() {
+        let text = "let a = \"25\";\n// OTP 25 has it\nlet b = 25;\nf(\"no OTP 25\");\n\
+                    at(\"erts-13.1\");\n#[cfg(test)]\nlet c = \"25\";\n";
+        assert_eq!(super::release_names(text).collect::<Vec<_>>(), [1, 4, 5]);
+    }
+
     #[test]
     fn the_house_is_tidy() {
         let faults = super::faults(&super::root());

@@ -18,7 +18,7 @@ pub enum Error {
     OldAtoms,
     /// The file uses instructions of a later OTP release: its highest opcode.
     TooNew(u32),
-    /// The file uses an instruction that OTP 25 no longer has.
+    /// The file uses an instruction that no release has any more.
     TooOld(&'static str),
     /// The code can't be decoded.
     Code {

@@ -8,7 +8,7 @@ use crate::md5;
 use crate::reader::Reader;
 use crate::tables::{self, Export, Import, Lambda, Literals};
 use crate::types::Types;
-use kvik_isa::MAX_OPCODE;
+use kvik_isa::highest_opcode;
 
 /// The header of the `Code` chunk and the instructions behind it, not yet decoded.
 #[derive(Clone, Copy)]
@@ -121,7 +121,7 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     let mut field = || header.u32().ok_or_else(damaged);
     let (version, opcodes, labels, functions) = (field()?, field()?, field()?, field()?);
     let bytes = r.rest();
-    if opcodes > u32::from(MAX_OPCODE) {
+    if opcodes > u32::from(highest_opcode(kvik_release::current().number)) {
         return Err(Error::TooNew(opcodes));
     }
     // A label takes two bytes of code at least (but not every number need be used).

@@ -11,7 +11,6 @@ use kvik_proc::process::Ticket;
 use kvik_proc::sched;
 
 use crate::dump::{self, Processes};
-use crate::system::info::ERTS_VERSION;
 
 const HELP: &str = "BREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)nfo\n       \
                     (l)oaded (v)ersion (k)ill (D)b-tables (d)istribution\n";
@@ -60,7 +59,7 @@ fn told(alone: &Alone, key: u8) -> Option<Vec<u8>> {
         b'i' => dump::part("info").ok_or(std::io::ErrorKind::Other.into()).map(|t| out = t),
         b'l' => dump::part("loaded").ok_or(std::io::ErrorKind::Other.into()).map(|t| out = t),
         b'd' => dump::part("dist").ok_or(std::io::ErrorKind::Other.into()).map(|t| out = t),
-        b'v' => writeln!(out, "Erlang (BEAM) emulator version {ERTS_VERSION}"),
+        b'v' => writeln!(out, "Erlang (BEAM) emulator version {}", kvik_release::erts_version()),
         _ => return None,
     };
     written.ok().map(|()| out)

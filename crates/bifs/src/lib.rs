@@ -117,8 +117,11 @@ pub fn all() -> Vec<&'static [BifEntry]> {
 /// Every table that was bound, those of crates above too.
 static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
 
+/// Those that the release has.
 pub(crate) fn bound() -> impl Iterator<Item = &'static BifEntry> {
-    BOUND.get().into_iter().flatten().copied().flatten()
+    let release = kvik_release::current();
+    let all = BOUND.get().into_iter().flatten().copied().flatten();
+    all.filter(move |e| e.releases.has(release))
 }
 /// Binds every function of the tables to its export, those of crates above too.
 pub fn register(more: &[&'static [BifEntry]]) -> Result<(), String> {

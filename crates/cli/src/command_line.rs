@@ -12,6 +12,8 @@ pub struct CommandLine {
     pub init: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
     pub root: Option<OsString>,
+    /// `--otp 27`: the release to look for.
+    pub otp: Option<OsString>,
     pub detached: bool,
     /// `-name` or `-sname`, and no `-start_epmd false`.
     pub needs_epmd: bool,
@@ -51,6 +53,7 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
                 c.env.push((name, value("-env")?));
             }
             b"-root" | b"--root" => c.root = Some(value("--root")?),
+            b"--otp" => c.otp = Some(value("--otp")?),
             b"-detached" => {
                 c.detached = true;
                 c.init.extend(["-noshell".into(), "-noinput".into()]);

@@ -7,8 +7,8 @@ use crate::otp_root;
 
 /// One screen: 24 lines of at most 80 columns.
 pub const HELP: &str = "\
-kvik: a virtual machine for Erlang. It takes erl's arguments and runs OTP 25's
-.beam files.
+kvik: a virtual machine for Erlang. It takes erl's arguments and runs OTP's .beam
+files.
 
   kvik [ARGS]                 as `erl ARGS`: without arguments, Erlang's shell
   kvik run FILE.erl [ARGS]    compile a file in memory and call its main/1
@@ -24,6 +24,7 @@ kvik: a virtual machine for Erlang. It takes erl's arguments and runs OTP 25's
 Options of kvik's own, besides erl's (`man erl`):
   --root DIR                  where OTP is; else $KVIK_OTP_ROOT, $ROOTDIR, the
                               system's lib/erlang, .otp/
+  --otp RELEASE               which OTP to look for there; else $KVIK_OTP
   +web IP:PORT                serve a live page of what the node does
 
 Example: kvik -noshell -eval 'io:format(\"hello~n\"), halt().'";
@@ -66,8 +67,12 @@ pub fn asked(argument: Option<&impl AsRef<OsStr>>) -> bool {
 /// `kvik --version`. Without an OTP it says that, and that is no failure.
 pub fn version(name: &Path) -> i32 {
     println!("kvik {}{}", env!("CARGO_PKG_VERSION"), env!("KVIK_COMMIT"));
-    match otp_root::find(None, name) {
-        Ok(otp) => println!("Erlang/OTP 25 (erts {}) in {}", otp.erts, otp.root.display()),
+    match otp_root::find(None, None, name) {
+        Ok(otp) => {
+            let note = if otp.release.experimental { ", experimental" } else { "" };
+            let (name, erts) = (otp.release.name, &otp.erts);
+            println!("Erlang/OTP {name} (erts {erts}{note}) in {}", otp.root.display())
+        }
         Err(fault) => println!("{fault}"),
     }
     0

@@ -21,7 +21,7 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         Ok(l) => l,
         Err(e) => return complain(&e),
     };
-    let otp = match otp_root::find(line.root.as_ref(), name) {
+    let otp = match otp_root::find(line.root.as_ref(), line.otp.as_ref(), name) {
         Ok(o) => o,
         Err(e) => return complain(&format!("kvik: {e}")),
     };
@@ -41,6 +41,7 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
     if line.detached {
         return detach(&line, &otp);
     }
+    kvik_release::select(otp.release, &otp.erts);
     set_environment(&otp, &line.env);
     if line.needs_epmd {
         start_epmd(&otp);
@@ -122,7 +123,8 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
         c.arg(format!("+{flag}"));
         c.args(value);
     }
-    c.arg("--root").arg(&otp.root).args(&line.init).envs(line.env.iter().cloned());
+    c.args(["--otp", otp.release.name]).arg("--root").arg(&otp.root);
+    c.args(&line.init).envs(line.env.iter().cloned());
     for name in ["ERL_AFLAGS", "ERL_FLAGS", "ERL_ZFLAGS"] {
         c.env_remove(name);
     }

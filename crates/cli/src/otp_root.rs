@@ -1,7 +1,9 @@
-//! Where OTP 25's libraries are.
+//! Where OTP's libraries are, and of which release they are.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+use kvik_release::Release;
 
 /// What `kvik shims` calls the root it writes beside them.
 pub const ROOT: &str = "root";
@@ -13,6 +15,7 @@ const PLACES: [(&str, &str); 3] = [("lib", "ebin"), ("", "ebin"), ("", PRELOADED
 /// An installation.
 pub struct Otp {
     pub root: PathBuf,
+    pub release: &'static Release,
     /// The programs of `erts`: `$BINDIR`.
     pub bindir: PathBuf,
     /// The version of its `erts`.
@@ -21,31 +24,74 @@ pub struct Otp {
     pub preloaded: PathBuf,
 }
 
+/// What is in a directory.
+enum Found {
+    Otp(Otp),
+    /// An OTP of a release that kvik does not run, or not the one asked for: its version.
+    Other(String),
+    Nothing,
+}
+
 /// Looks in the order the README gives: `--root`, `$KVIK_OTP_ROOT`, beside the name we were started
 /// under (what `kvik shims` writes), `$ROOTDIR`, the system's `lib/erlang`, `.otp/` beside the program
-/// or here. `erlexec` is told by who starts it, and by its place otherwise.
-pub fn find(given: Option<&OsString>, name: &Path) -> Result<Otp, String> {
-    let mut tried = Vec::new();
+/// or here. `erlexec` is told by who starts it, and by its place otherwise. `--otp` or `$KVIK_OTP`
+/// passes over other releases.
+pub fn find(
+    given: Option<&OsString>,
+    release: Option<&OsString>,
+    name: &Path,
+) -> Result<Otp, String> {
+    let wanted = wanted(release)?;
     let named = given.cloned().or_else(|| std::env::var_os("KVIK_OTP_ROOT"));
     if let Some(dir) = named {
-        return at(Path::new(&dir)).ok_or(format!("no OTP 25 in {}", dir.to_string_lossy()));
+        let shown = dir.to_string_lossy();
+        return match at(Path::new(&dir), wanted) {
+            Found::Otp(otp) => Ok(otp),
+            Found::Other(version) => Err(refusal(&format!("{version} in {shown}"), wanted)),
+            Found::Nothing => Err(format!("no OTP in {shown}")),
+        };
     }
-    let told = from_environment();
+    let told = from_environment().filter(|otp| wanted.is_none_or(|w| w == otp.release));
     if let (Some(otp), true) = (told, name.ends_with("erlexec")) {
         return Ok(otp);
     }
     let rootdir = std::env::var_os("ROOTDIR").map(PathBuf::from);
     let system = ["/usr/lib/erlang", "/usr/local/lib/erlang", "/opt/erlang"].map(PathBuf::from);
+    let mut tried = Vec::new();
     for dir in beside(name).into_iter().chain(rootdir).chain(system).chain(unpacked()) {
-        if let Some(otp) = at(&dir) {
-            return Ok(otp);
+        let shown = dir.to_string_lossy();
+        match at(&dir, wanted) {
+            Found::Otp(otp) => return Ok(otp),
+            Found::Other(version) => tried.push(format!("{shown}: OTP {version}")),
+            Found::Nothing => tried.push(shown.into_owned()),
         }
-        tried.push(dir.to_string_lossy().into_owned());
     }
+    let what = wanted.map_or("OTP".to_string(), |w| format!("OTP {}", w.name));
     Err(format!(
-        "no OTP 25 found (looked in {}): `make deps` fetches it, or name one by --root DIR",
-        tried.join(", ")
+        "no {what} found (looked in {}): `make deps` fetches one, or name one by --root DIR \
+         (supported: {})",
+        tried.join(", "),
+        kvik_release::supported()
     ))
+}
+
+/// The release asked for by `--otp` or `$KVIK_OTP`.
+fn wanted(given: Option<&OsString>) -> Result<Option<&'static Release>, String> {
+    let from_environment = || std::env::var_os("KVIK_OTP").filter(|v| !v.is_empty());
+    let Some(name) = given.cloned().or_else(from_environment) else { return Ok(None) };
+    let name = name.to_string_lossy();
+    let release = kvik_release::by_name(&name);
+    release.map(Some).ok_or_else(|| refusal(&name, None))
+}
+
+fn refusal(version: &str, wanted: Option<&Release>) -> String {
+    match wanted {
+        Some(wanted) => format!("OTP {version}, not OTP {}", wanted.name),
+        None => {
+            let supported = kvik_release::supported();
+            format!("OTP {version} is not supported (supported: {supported})")
+        }
+    }
 }
 
 /// What a release's start script says: its own root, and whose programs it uses.
@@ -53,10 +99,10 @@ fn from_environment() -> Option<Otp> {
     let dir = |name| std::env::var_os(name).map(PathBuf::from);
     let (root, bindir) = (dir("ROOTDIR")?, dir("BINDIR")?);
     let erts_dir = bindir.parent()?;
-    let erts = erts_dir.file_name()?.to_str()?.strip_prefix("erts-13.")?;
-    let erts = format!("13.{erts}");
+    let erts = erts_dir.file_name()?.to_str()?.strip_prefix("erts-")?.to_string();
+    let release = kvik_release::by_erts(&erts)?;
     let preloaded = preloaded(&[&root, erts_dir.parent()?], &erts)?;
-    Some(Otp { root, bindir, erts, preloaded })
+    Some(Otp { root, release, bindir, erts, preloaded })
 }
 
 /// The roots that a program's place may stand for: with the shims, in `bin/`, in `erts-VSN/bin/`.
@@ -78,20 +124,51 @@ fn unpacked() -> Vec<PathBuf> {
     here.into_iter().chain(above).map(|d| d.join(".otp/usr/lib/erlang")).collect()
 }
 
-fn at(dir: &Path) -> Option<Otp> {
-    let root = dir.canonicalize().ok()?;
-    let mut versions: Vec<String> = std::fs::read_dir(root.join("lib"))
-        .ok()?
-        .chain(std::fs::read_dir(&root).ok()?)
-        .filter_map(|e| {
-            e.ok()?.file_name().to_str()?.strip_prefix("erts-13.").map(|v| format!("13.{v}"))
+/// The OTP whose root this is. Its release is the one that `releases/*/OTP_VERSION` names; a root
+/// without that, as release tools make them, is told by the version of its `erts`.
+fn at(dir: &Path, wanted: Option<&'static Release>) -> Found {
+    let Ok(root) = dir.canonicalize() else { return Found::Nothing };
+    let installed = installed(&root);
+    let is_installed =
+        |r: &Release| installed.is_empty() || installed.iter().any(|i| i.0 == r.name);
+    let mut found: Vec<(&Release, String, PathBuf)> = erts_versions(&root)
+        .into_iter()
+        .filter_map(|erts| {
+            let release = kvik_release::by_erts(&erts).filter(|r| is_installed(r))?;
+            let preloaded = preloaded(&[&root], &erts)?;
+            wanted.is_none_or(|w| w == release).then_some((release, erts, preloaded))
         })
         .collect();
+    found.sort_by(|a, b| (a.0.number, &a.1).cmp(&(b.0.number, &b.1)));
+    if let Some((release, erts, preloaded)) = found.pop() {
+        let bindir = root.join(format!("erts-{erts}")).join("bin");
+        return Found::Otp(Otp { root, release, bindir, erts, preloaded });
+    }
+    let erts = || erts_versions(&root).pop().map(|erts| format!("with erts {erts}"));
+    let version = installed.into_iter().map(|i| i.1).max().or_else(erts);
+    version.map_or(Found::Nothing, Found::Other)
+}
+
+/// The releases that `releases/*/OTP_VERSION` names: the folder and the version in the file.
+fn installed(root: &Path) -> Vec<(String, String)> {
+    let folders = std::fs::read_dir(root.join("releases")).into_iter().flatten().flatten();
+    let one = |folder: std::fs::DirEntry| {
+        let version = std::fs::read_to_string(folder.path().join("OTP_VERSION")).ok()?;
+        Some((folder.file_name().into_string().ok()?, version.trim().to_string()))
+    };
+    folders.filter_map(one).collect()
+}
+
+/// The versions of `erts` in a root, in order.
+fn erts_versions(root: &Path) -> Vec<String> {
+    let folders = [root.join("lib"), root.to_path_buf()];
+    let entries = folders.iter().filter_map(|f| std::fs::read_dir(f).ok()).flatten().flatten();
+    let version = |e: std::fs::DirEntry| {
+        e.file_name().to_str().and_then(|n| n.strip_prefix("erts-")).map(str::to_string)
+    };
+    let mut versions: Vec<String> = entries.filter_map(version).collect();
     versions.sort();
-    let erts = versions.pop()?;
-    let preloaded = preloaded(&[&root], &erts)?;
-    let bindir = root.join(format!("erts-{erts}")).join("bin");
-    Some(Otp { root, bindir, erts, preloaded })
+    versions
 }
 
 fn preloaded(roots: &[&Path], erts: &str) -> Option<PathBuf> {

@@ -24,7 +24,7 @@ pub fn main(args: &[OsString]) -> i32 {
         [dir] if !dir.as_bytes().starts_with(b"-") => dir,
         _ => return complain("usage: kvik shims DIR"),
     };
-    let otp = match otp_root::find(None, Path::new("")) {
+    let otp = match otp_root::find(None, None, Path::new("")) {
         Ok(o) => o,
         Err(e) => return complain(&format!("kvik: {e}")),
     };

@@ -125,7 +125,7 @@ fn get_creation_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 fn get_dflags_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = [
         Flags::OFFERED,
-        Flags::MANDATORY,
+        Flags::mandatory(),
         Flags::OFFERED,
         Flags::REJECTABLE,
         Flags::DIST_HDR_ATOM_CACHE,
@@ -176,7 +176,7 @@ fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some((name, controller, flags, creation)) = arguments() else {
         return Ok(am::badarg.into());
     };
-    if !flags.has(Flags::MANDATORY) {
+    if !flags.has(Flags::mandatory()) {
         const FORMAT: &str = "~p attempted to enable connection to node ~p which does not support \
                               all mandatory capabilities.~n";
         exit::log_error(p, FORMAT, |h| h.list(&[p.self_pid(), name.into()]));

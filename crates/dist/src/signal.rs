@@ -59,7 +59,12 @@ impl Flags {
         | Flags::MAP_TAG
         | Flags::BIG_CREATION
         | Flags::HANDSHAKE_23;
-    /// What we offer: all that OTP 25 does.
+    /// The same, with what the release asks for besides.
+    pub fn mandatory() -> u64 {
+        Flags::MANDATORY | kvik_release::current().dist_flags
+    }
+
+    /// What we offer: all that OTP does.
     pub const OFFERED: u64 = Flags::MANDATORY
         | Flags::DIST_MONITOR
         | Flags::DIST_MONITOR_NAME

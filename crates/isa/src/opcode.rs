@@ -2,8 +2,13 @@
 
 include!(concat!(env!("OUT_DIR"), "/opcodes.rs"));
 
-/// The highest opcode of OTP 25. A file that names a higher one was made for a later release.
+/// The highest opcode of all releases.
 pub const MAX_OPCODE: u8 = INFO.len() as u8;
+
+/// The highest opcode of a release. A file that names a higher one was made for a later release.
+pub fn highest_opcode(release: u16) -> u8 {
+    INFO.iter().filter(|info| info.since <= release).count() as u8
+}
 
 /// What may stand in an operand's place; the letters of `ops.tab`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +70,9 @@ pub struct OpInfo {
     pub name: &'static str,
     /// The number of operands (a list counts as one).
     pub arity: u8,
-    /// Too old for OTP 25: a file that has it is refused.
+    /// The first release that has it; 0: all of them.
+    pub since: u16,
+    /// Too old for every release: a file that has it is refused.
     pub obsolete: bool,
     /// What each operand may be; empty for obsolete instructions.
     pub kinds: &'static [Kind],
@@ -119,9 +126,13 @@ mod tests {
                 op.info().kinds.is_empty() && op.info().meaning.is_empty()
             );
         }
-        assert_eq!(MAX_OPCODE, 180);
         assert_eq!(Opcode::from_number(0), None);
-        assert_eq!(Opcode::from_number(181), None);
+        assert_eq!(Opcode::from_number(MAX_OPCODE + 1), None);
+    }
+
+    #[test]
+    fn each_release_has_the_opcodes_of_those_before() {
+        assert_eq!(highest_opcode(25), 180);
     }
 
     #[test]

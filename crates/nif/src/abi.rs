@@ -1,4 +1,4 @@
-//! What OTP 25's `erl_nif.h` lays down: the structures that libraries and the machine share.
+//! What OTP's `erl_nif.h` lays down: the structures that libraries and the machine share.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
@@ -7,9 +7,6 @@ use crate::env::Env;
 /// `ERL_NIF_TERM`: a term's own word.
 pub type Word = u64;
 
-/// The version of the interface that is here.
-pub const MAJOR: c_int = 2;
-pub const MINOR: c_int = 16;
 pub const VARIANT: &[u8] = b"beam.vanilla";
 
 /// `ERL_NIF_LATIN1`.

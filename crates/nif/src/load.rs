@@ -167,19 +167,20 @@ fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
 fn check(entry: &Entry, i: &Instance) -> Result<(), Refusal> {
     let bad = |why| Err(("bad_lib", why));
     let (major, minor, module) = (entry.major, entry.minor, i.name.name());
-    if (major, minor) > (abi::MAJOR, abi::MINOR) {
+    let ours = kvik_release::current().nif;
+    let ours = (c_int::from(ours.0), c_int::from(ours.1));
+    if (major, minor) > ours {
         return bad(format!(
             "That '{module}' NIF library needs {} or newer. Either try to recompile the NIF lib or \
              use a newer erts runtime.",
             c_text(entry.min_erts)
         ));
     }
-    if major < abi::MAJOR || (major, minor) == (2, 5) {
+    if major < ours.0 || (major, minor) == (2, 5) {
         return bad(format!(
             "That old NIF library ({major}.{minor}) is not compatible with this erts runtime \
              ({}.{}). Try recompile the NIF lib.",
-            abi::MAJOR,
-            abi::MINOR
+            ours.0, ours.1
         ));
     }
     if minor >= 1 && c_str(entry.vm_variant) != abi::VARIANT {

@@ -1,10 +1,11 @@
 //! Memory, time, libraries, and what the machine says of itself.
 
-use std::ffi::{c_char, c_int, c_void, CStr};
+use std::ffi::{c_char, c_int, c_void, CString};
+use std::sync::OnceLock;
 
 use kvik_proc::clock;
 
-use crate::abi::{SysInfo, Word, MAJOR, MINOR};
+use crate::abi::{SysInfo, Word};
 use crate::env::{c_str, heap, Env};
 
 #[no_mangle]
@@ -54,22 +55,30 @@ pub extern "C" fn enif_dlsym(
     checked(unsafe { libc::dlsym(handle, symbol) }, handler, arg)
 }
 
+/// The versions of `erts` and of the release.
+fn versions() -> &'static [CString; 2] {
+    static VERSIONS: OnceLock<[CString; 2]> = OnceLock::new();
+    let text = |s: &str| CString::new(s).unwrap_or_default();
+    let [erts, name] = [kvik_release::erts_version(), kvik_release::current().name];
+    VERSIONS.get_or_init(|| [text(erts), text(name)])
+}
+
 /// Fills in as much as there is room for.
 #[no_mangle]
 pub extern "C" fn enif_system_info(to: *mut SysInfo, size: usize) {
-    const ERTS: &CStr = c"13.1.5";
-    const RELEASE: &CStr = c"25";
+    let release = kvik_release::current();
+    let [erts, name] = versions();
     let info = SysInfo {
-        driver_major: 3,
-        driver_minor: 3,
-        erts_version: ERTS.as_ptr(),
-        otp_release: RELEASE.as_ptr(),
+        driver_major: release.driver.0.into(),
+        driver_minor: release.driver.1.into(),
+        erts_version: erts.as_ptr(),
+        otp_release: name.as_ptr(),
         thread_support: 1,
         smp_support: 1,
         async_threads: 1,
         scheduler_threads: kvik_proc::sched::all().len() as c_int,
-        nif_major: MAJOR,
-        nif_minor: MINOR,
+        nif_major: release.nif.0.into(),
+        nif_minor: release.nif.1.into(),
         dirty_schedulers: 1,
     };
     // SAFETY: there is room for `size` bytes.

@@ -7,6 +7,7 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Pins;
+pub use kvik_release::Span;
 use kvik_term::{am, Export, Term};
 
 use crate::process::flag;
@@ -29,17 +30,38 @@ pub struct BifEntry {
     /// It makes large binaries, one after the other mostly: what became of the last is looked at
     /// before each call.
     pub sheds: bool,
+    /// The releases that have it.
+    pub releases: Span,
 }
 
-/// `bif!("lists", "reverse", 2, reverse_2)`
+/// `bif!("lists", "reverse", 2, reverse_2)`, `bif!("ets", "next_lookup", 2, next_lookup_2, since 27)`
 #[macro_export]
 macro_rules! bif {
     ($module:literal, $name:literal, $arity:literal, $f:path) => {
-        $crate::BifEntry { module: $module, name: $name, arity: $arity, f: $f, sheds: false }
+        $crate::BifEntry::of($module, $name, $arity, $f)
     };
     ($module:literal, $name:literal, $arity:literal, $f:path, sheds) => {
-        $crate::BifEntry { module: $module, name: $name, arity: $arity, f: $f, sheds: true }
+        $crate::BifEntry { sheds: true, ..$crate::bif!($module, $name, $arity, $f) }
     };
+    ($module:literal, $name:literal, $arity:literal, $f:path, since $release:literal) => {
+        $crate::BifEntry {
+            releases: $crate::bif::Span::since($release),
+            ..$crate::bif!($module, $name, $arity, $f)
+        }
+    };
+    ($module:literal, $name:literal, $arity:literal, $f:path, until $release:literal) => {
+        $crate::BifEntry {
+            releases: $crate::bif::Span::until($release),
+            ..$crate::bif!($module, $name, $arity, $f)
+        }
+    };
+}
+
+impl BifEntry {
+    /// A line of a table, for every release.
+    pub const fn of(module: &'static str, name: &'static str, arity: u8, f: Bif) -> BifEntry {
+        BifEntry { module, name, arity, f, sheds: false, releases: Span::ALL }
+    }
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -10,31 +10,10 @@ use kvik_bifs::ahead;
 use kvik_code::Instance;
 use kvik_proc::sched::online_cpus;
 
-/// The modules that are there before any file is read, as OTP has them.
-const PRELOADED: [&str; 18] = [
-    "erl_tracer",
-    "erts_code_purger",
-    "erts_dirty_process_signal_handler",
-    "erts_internal",
-    "erts_literal_area_collector",
-    "erl_init",
-    "init",
-    "persistent_term",
-    "prim_buffer",
-    "prim_eval",
-    "prim_file",
-    "prim_inet",
-    "prim_zip",
-    "zlib",
-    "erlang",
-    "erl_prim_loader",
-    "atomics",
-    "counters",
-];
-
 /// Loads them all, from files of this directory.
 pub fn all(dir: &Path) -> Result<(), String> {
-    let paths = PRELOADED.map(|name| dir.join(format!("{name}.beam")));
+    let names = kvik_release::current().preloaded();
+    let paths: Vec<PathBuf> = names.map(|name| dir.join(format!("{name}.beam"))).collect();
     for (path, made) in paths.iter().zip(prepare(&paths)) {
         let made = made.unwrap_or_else(|| Err("not prepared".into()));
         made.and_then(kvik_bifs::code::preload).map_err(|e| format!("{}: {e}", path.display()))?;

@@ -14,13 +14,8 @@ use crate::{dump, filename};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
 
-/// OTP's versions that we stand for.
-pub const OTP_RELEASE: &str = "25";
-pub const ERTS_VERSION: &str = "13.1.5";
 /// What a process may do before the next has its turn.
 const REDUCTIONS_A_TURN: usize = 4000;
-const NIF_VERSION: &str = "2.16";
-const DRIVER_VERSION: &str = "3.3";
 
 /// The end of OTP's time range, in native units.
 const END_TIME: i64 = 8_646_911_283_000_000_000;
@@ -64,8 +59,8 @@ fn system_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             if let Some(n) = numbers(name) {
                 return Ok(p.heap.integer(n));
             }
-            if let Some((_, s)) = STRINGS.iter().find(|s| s.0 == name) {
-                return Ok(p.heap.string(s));
+            if let Some(s) = string(name) {
+                return Ok(p.heap.string(&s));
             }
             if let Some((_, v)) = ATOMS.iter().find(|s| s.0 == name) {
                 return atom(p, v);
@@ -100,7 +95,7 @@ fn numbers(name: &str) -> Option<i64> {
         "logical_processors_online" => processors::found().online,
         "run_queues" => super::schedulers(),
         "wordsize" => 8,
-        "compat_rel" => 25,
+        "compat_rel" => usize::from(kvik_release::current().number),
         "context_reductions" => REDUCTIONS_A_TURN,
         "creation" => 0,
         "delayed_node_table_gc" => 60,
@@ -119,14 +114,19 @@ fn numbers(name: &str) -> Option<i64> {
     Some(n as i64)
 }
 
-const STRINGS: &[(&str, &str)] = &[
-    ("otp_release", OTP_RELEASE),
-    ("version", ERTS_VERSION),
-    ("nif_version", NIF_VERSION),
-    ("driver_version", DRIVER_VERSION),
-    ("machine", "BEAM"),
-    ("system_architecture", "x86_64-pc-linux-gnu"),
-];
+fn string(name: &str) -> Option<String> {
+    let release = kvik_release::current();
+    let version = |(major, minor): (u8, u8)| format!("{major}.{minor}");
+    Some(match name {
+        "otp_release" => release.name.into(),
+        "version" => kvik_release::erts_version().into(),
+        "nif_version" => version(release.nif),
+        "driver_version" => version(release.driver),
+        "machine" => "BEAM".into(),
+        "system_architecture" => "x86_64-pc-linux-gnu".into(),
+        _ => return None,
+    })
+}
 
 const ATOMS: &[(&str, &str)] = &[
     ("build_type", "opt"),
@@ -277,8 +277,10 @@ fn flag_pair<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
 pub fn system_version() -> String {
     let c = config();
     format!(
-        "Erlang/OTP {OTP_RELEASE} [erts-{ERTS_VERSION}] [kvik] [64-bit] [smp:{}:{}] [ds:{}:{}:{}] \
+        "Erlang/OTP {} [erts-{}] [kvik] [64-bit] [smp:{}:{}] [ds:{}:{}:{}] \
          [async-threads:{}] [jit]\n",
+        kvik_release::current().name,
+        kvik_release::erts_version(),
         super::schedulers(),
         super::schedulers(),
         c.dirty_cpu,

@@ -1,0 +1,202 @@
+//! The OTP releases that kvik runs, and in what they differ.
+//!
+//! The command line finds out which release it was given and calls [`select`] before anything is
+//! loaded. Loader, BIF registry, boot and `system_info/1` read [`current`] when they start or load
+//! something: nothing on a hot path asks for the release.
+//!
+//! Opcodes say in `isa/ops.tab`, and BIFs in their tables, since and until which release they are
+//! there. Everything else that depends on the release is a field of [`Release`].
+#![forbid(unsafe_code)]
+
+use std::fmt;
+use std::sync::OnceLock;
+
+/// What sets one OTP release apart from the others.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Release {
+    /// `system_info(otp_release)`, as a number.
+    pub number: u16,
+    /// The same as a string.
+    pub name: &'static str,
+    /// Major version of its `erts`.
+    pub erts_major: &'static str,
+    /// `system_info(version)` where no root says otherwise.
+    pub erts_version: &'static str,
+    /// Parts of it are missing; see docs/COMPATIBILITY.md.
+    pub experimental: bool,
+    /// Version of `erl_nif.h`.
+    pub nif: (u8, u8),
+    /// Version of `erl_driver.h`.
+    pub driver: (u8, u8),
+    /// Distribution flags without which it makes no connection, besides those that every release
+    /// asks for.
+    pub dist_flags: u64,
+}
+
+/// `DFLAG_V4_NC | DFLAG_UNLINK_ID`: mandatory since OTP 26.
+const V4_NODES_AND_UNLINK_ID: u64 = 4 << 32 | 0x200_0000;
+
+/// The releases that kvik runs, the oldest first.
+pub static RELEASES: &[Release] = &[
+    Release {
+        number: 25,
+        name: "25",
+        erts_major: "13",
+        erts_version: "13.1.5",
+        experimental: false,
+        nif: (2, 16),
+        driver: (3, 3),
+        dist_flags: 0,
+    },
+    Release {
+        number: 27,
+        name: "27",
+        erts_major: "15",
+        erts_version: "15.2.7",
+        experimental: true,
+        nif: (2, 17),
+        driver: (3, 3),
+        dist_flags: V4_NODES_AND_UNLINK_ID,
+    },
+];
+
+/// Modules that are loaded before any file is read, in OTP's order, and since which release.
+static PRELOADED: &[(&str, Span)] = &[
+    ("erl_tracer", Span::ALL),
+    ("erts_code_purger", Span::ALL),
+    ("erts_dirty_process_signal_handler", Span::ALL),
+    ("erts_internal", Span::ALL),
+    ("erts_literal_area_collector", Span::ALL),
+    ("erts_trace_cleaner", Span::since(27)),
+    ("erl_init", Span::ALL),
+    ("init", Span::ALL),
+    ("persistent_term", Span::ALL),
+    ("prim_buffer", Span::ALL),
+    ("prim_eval", Span::ALL),
+    ("prim_file", Span::ALL),
+    ("prim_inet", Span::ALL),
+    ("prim_zip", Span::ALL),
+    ("zlib", Span::ALL),
+    ("erlang", Span::ALL),
+    ("erl_prim_loader", Span::ALL),
+    ("atomics", Span::ALL),
+    ("counters", Span::ALL),
+];
+
+/// Releases in which something is there: from `since` on and before `until`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub since: u16,
+    pub until: u16,
+}
+
+impl Span {
+    /// Every release has it.
+    pub const ALL: Span = Span { since: 0, until: u16::MAX };
+
+    /// From this release on.
+    pub const fn since(since: u16) -> Span {
+        Span { since, ..Span::ALL }
+    }
+
+    /// In releases before this one.
+    pub const fn until(until: u16) -> Span {
+        Span { until, ..Span::ALL }
+    }
+
+    /// Whether a release has it.
+    pub const fn has(self, release: &Release) -> bool {
+        self.since <= release.number && release.number < self.until
+    }
+}
+
+impl Release {
+    /// The modules that are loaded before any file is read.
+    pub fn preloaded(&self) -> impl Iterator<Item = &'static str> + '_ {
+        PRELOADED.iter().filter(|(_, span)| span.has(self)).map(|(name, _)| *name)
+    }
+
+    /// Whether it is this release or a later one.
+    pub fn since(&self, number: u16) -> bool {
+        self.number >= number
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let note = if self.experimental { " (experimental)" } else { "" };
+        write!(f, "OTP {}{note}", self.name)
+    }
+}
+
+/// The release with this number, as in `--otp 27`.
+pub fn by_name(name: &str) -> Option<&'static Release> {
+    RELEASES.iter().find(|r| r.name == name)
+}
+
+/// The release that a version of `erts` belongs to.
+pub fn by_erts(version: &str) -> Option<&'static Release> {
+    let major = version.split('.').next()?;
+    RELEASES.iter().find(|r| r.erts_major == major)
+}
+
+/// The releases by name, for messages: `OTP 25, OTP 27 (experimental)`.
+pub fn supported() -> String {
+    RELEASES.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+struct Selected {
+    release: &'static Release,
+    erts: String,
+}
+
+static SELECTED: OnceLock<Selected> = OnceLock::new();
+
+/// Chooses the release for this machine, with the version of its `erts`; only the first call counts.
+pub fn select(release: &'static Release, erts: &str) {
+    SELECTED.get_or_init(|| Selected { release, erts: erts.to_string() });
+}
+
+/// The release that this machine runs; the oldest where none was selected, as in tests.
+pub fn current() -> &'static Release {
+    SELECTED.get().map_or(&RELEASES[0], |s| s.release)
+}
+
+/// `system_info(version)`.
+pub fn erts_version() -> &'static str {
+    SELECTED.get().map_or(RELEASES[0].erts_version, |s| s.erts.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_releases_by_name_and_erts() {
+        for release in RELEASES {
+            assert_eq!(by_name(release.name), Some(release));
+            assert_eq!(by_erts(release.erts_version), Some(release));
+            assert_eq!(release.name, release.number.to_string());
+            let major = release.erts_version.split('.').next();
+            assert_eq!(major, Some(release.erts_major));
+        }
+        assert!(RELEASES.is_sorted_by_key(|r| r.number));
+        assert_eq!(by_name("24"), None);
+        assert_eq!(by_erts("12.3.2"), None);
+    }
+
+    #[test]
+    fn spans_include_their_first_release_and_exclude_their_last() {
+        let [old, new] = [&RELEASES[0], &RELEASES[1]];
+        assert!(Span::ALL.has(old) && Span::ALL.has(new));
+        assert!(!Span::since(new.number).has(old) && Span::since(new.number).has(new));
+        assert!(Span::until(new.number).has(old) && !Span::until(new.number).has(new));
+    }
+
+    #[test]
+    fn preloads_the_trace_cleaner_since_27() {
+        let has = |r: &Release| r.preloaded().any(|m| m == "erts_trace_cleaner");
+        assert!(!has(&RELEASES[0]));
+        assert!(RELEASES[1..].iter().all(has));
+    }
+}
