@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 type Counts = BTreeMap<u8, (usize, usize)>;
 
 fn main() {
+    if let Some(newest) = kvik_release::RELEASES.last() {
+        kvik_release::select(newest, newest.erts_version);
+    }
     let mut counts = Counts::new();
     let (mut files, mut refused) = (0, 0);
     for path in std::env::args().skip(1) {

@@ -8,7 +8,7 @@ use crate::old_bits;
 use crate::reader::Reader;
 use crate::tables::Inflate;
 use crate::verify::LabelState;
-use kvik_isa::Opcode;
+use kvik_isa::{highest_opcode, Opcode};
 use std::mem::take;
 
 /// Registers of each kind are numbered below this; but x1023 is the machine's own.
@@ -235,11 +235,13 @@ impl<'m> Decoder<'m> {
         if self.r.len() > (u32::MAX / 2) as usize {
             return Err(Error::Chunk("Code"));
         }
+        let highest = highest_opcode(kvik_release::current().number);
         loop {
             let start = self.module.code.bytes.len() - self.r.len();
             let error = |what| Error::Code { offset: start, what };
             let number = self.r.u8().ok_or_else(|| error("the code has no end"))?;
-            let opcode = Opcode::from_number(number).ok_or_else(|| error("unknown opcode"))?;
+            let opcode = Opcode::from_number(number).filter(|_| number <= highest);
+            let opcode = opcode.ok_or_else(|| error("unknown opcode"))?;
             let info = opcode.info();
             if info.obsolete {
                 return Err(Error::TooOld(info.name));

@@ -7,6 +7,7 @@
 //! than a small multiple of the file.
 #![forbid(unsafe_code)]
 
+mod bs_match;
 mod code;
 mod compact;
 mod container;
@@ -21,6 +22,7 @@ mod tables;
 mod types;
 mod verify;
 
+pub use bs_match::{match_commands, MatchCommand};
 pub use code::{AllocList, Arg, BigInt, Code, Op, Room};
 pub use container::Container;
 pub use error::{Error, Reason};

@@ -2,10 +2,81 @@
 
 use crate::reader::Reader;
 
-/// The only version of the chunk that OTP 25 writes.
-const VERSION: u32 = 1;
-/// Bytes of one entry.
-const ENTRY: usize = 18;
+/// A version of the chunk: which bits of an entry's first word stand for which types, and whether
+/// bounds and unit are there only where further bits say so.
+struct Format {
+    version: u32,
+    /// The types by their bits, from bit 0 on.
+    types: &'static [u16],
+    /// The bits behind the types are flags for what follows; otherwise two bounds follow.
+    flags: bool,
+}
+
+/// Bytes of the shortest entry.
+const SHORTEST_ENTRY: usize = 2;
+
+/// Of OTP 25, of 26 and 27, and of 29. Chunks of other versions are passed over.
+static FORMATS: &[Format] = &[
+    Format { version: 1, types: &VERSION_1, flags: false },
+    Format { version: 3, types: &VERSION_3, flags: true },
+    Format { version: 4, types: &VERSION_4, flags: true },
+];
+const VERSION_1: [u16; 13] = {
+    let mut types = [0; 13];
+    let mut bit = 0;
+    while bit < 13 {
+        types[bit] = 1 << bit;
+        bit += 1;
+    }
+    types
+};
+const VERSION_3: [u16; 12] = [
+    Type::ATOM,
+    Type::BITSTRING | Type::MATCH_CONTEXT,
+    Type::CONS,
+    Type::FLOAT,
+    Type::FUN,
+    Type::INTEGER,
+    Type::MAP,
+    Type::NIL,
+    Type::PID,
+    Type::PORT,
+    Type::REFERENCE,
+    Type::TUPLE,
+];
+const VERSION_4: [u16; 13] = {
+    let mut types = [Type::RECORD; 13];
+    let mut bit = 0;
+    while bit < 12 {
+        types[bit] = VERSION_3[bit];
+        bit += 1;
+    }
+    types
+};
+
+impl Format {
+    fn entry(&self, r: &mut Reader) -> Option<Type> {
+        let word = r.u16().filter(|word| *word != 0)?;
+        let has = |bit: usize| word >> bit & 1 != 0;
+        let types = self.types.iter().zip(0..).filter(|(_, bit)| has(*bit));
+        let union = types.fold(0, |union, (ty, _)| union | ty);
+        // Before OTP 29 all types together do not include native records.
+        let all = union | Type::RECORD == Type::ANY.union;
+        let union = if all { Type::ANY.union } else { union };
+        if !self.flags {
+            return Some(Type { union, min: r.i64()?, max: r.i64()? });
+        }
+        let first = self.types.len();
+        let [has_min, has_max, has_unit] = [first, first + 1, first + 2].map(has);
+        let min = if has_min { Some(r.i64()?) } else { None };
+        let max = if has_max { Some(r.i64()?) } else { None };
+        if has_unit {
+            r.u8()?;
+        }
+        let (min, max) = min.zip(max).unwrap_or((Type::ANY.min, Type::ANY.max));
+        Some(Type { union, min, max })
+    }
+}
 
 /// A set of types, and bounds if it is an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,8 +117,11 @@ impl Type {
     /// Tuple.
     pub const TUPLE: u16 = 1 << 12;
 
+    /// Native record (since OTP 29).
+    pub const RECORD: u16 = 1 << 13;
+
     /// Nothing is known.
-    pub const ANY: Type = Type { union: (1 << 13) - 1, min: 0, max: -1 };
+    pub const ANY: Type = Type { union: (1 << 14) - 1, min: 0, max: -1 };
 
     /// The bounds, if it is an integer and has any.
     pub fn bounds(&self) -> Option<(i64, i64)> {
@@ -85,16 +159,12 @@ impl Types {
 
     pub(crate) fn parse(chunk: &[u8]) -> Option<Types> {
         let mut r = Reader::new(chunk);
-        if r.u32()? != VERSION {
+        let version = r.u32()?;
+        let Some(format) = FORMATS.iter().find(|f| f.version == version) else {
             return Some(Types::none());
-        }
-        let count = r.count(ENTRY)?;
-        let entries: Option<Vec<Type>> = (0..count)
-            .map(|_| {
-                let union = r.u16().filter(|u| *u != 0)?;
-                Some(Type { union, min: r.i64()?, max: r.i64()? })
-            })
-            .collect();
+        };
+        let count = r.count(SHORTEST_ENTRY)?;
+        let entries: Option<Vec<Type>> = (0..count).map(|_| format.entry(&mut r)).collect();
         let entries = entries?;
         let first = entries.first()?;
         let any = first.union == Type::ANY.union && first.min > first.max;

@@ -31,7 +31,9 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "float_to_binary", 2, float_to_binary),
     bif!("erlang", "list_to_float", 1, list_to_float),
     bif!("erlang", "binary_to_float", 1, binary_to_float),
-    bif!("string", "list_to_integer", 1, string_to_integer),
+    bif!("erts_internal", "binary_to_integer", 2, binary_to_integer_or_reason, since 27),
+    bif!("erts_internal", "list_to_integer", 2, list_to_integer_and_rest, since 27),
+    bif!("string", "list_to_integer", 1, string_to_integer, until 27),
     bif!("string", "list_to_float", 1, string_to_float),
     bif!("io", "printable_range", 0, printable_range),
     bif!("net_kernel", "dflag_unicode_io", 1, dflag_unicode_io),
@@ -203,7 +205,7 @@ fn prefix<'h>(
     p: &'h Proc,
     t: Term<'h>,
     none: Atom,
-    length: fn(&[u8]) -> usize,
+    length: impl Fn(&[u8]) -> usize,
     value: impl Fn(&[u8]) -> Option<Term<'h>>,
 ) -> BifResult<'h> {
     let mut it = t.list();
@@ -220,6 +222,32 @@ fn prefix<'h>(
     Ok(match value(&head[..n]) {
         Some(v) => p.heap.tuple(&[v, tails[n]]),
         None => p.heap.tuple(&[am::error.into(), none.into()]),
+    })
+}
+/// The integer, or the atom `badarg`.
+fn binary_to_integer_or_reason<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let bits = a[0].as_bits().filter(|b| b.is_binary());
+    let i = bits.zip(base(a)).and_then(|(s, b)| parse_integer(p, &s.to_bytes(), b));
+    Ok(i.unwrap_or(am::badarg.into()))
+}
+/// `{Integer, Rest}`, or an atom that says why there is none.
+fn list_to_integer_and_rest<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if a[0].is_nil() {
+        return Ok(am::no_integer.into());
+    }
+    if !a[0].is_list() {
+        return Ok(am::not_a_list.into());
+    }
+    let Some(base) = base(a) else { return Ok(am::badarg.into()) };
+    let length = |s: &[u8]| {
+        let sign = matches!(s.first(), Some(b'-' | b'+')) as usize;
+        sign + s[sign..].iter().take_while(|c| (**c as char).is_digit(base)).count()
+    };
+    let found = prefix(p, a[0], am::no_integer, length, |s| parse_integer(p, s, base))?;
+    // `{error, Why}` is the atom here.
+    Ok(match found.as_tuple_n::<2>() {
+        Some([error, why]) if error.is_atom(am::error) => why,
+        _ => found,
     })
 }
 fn string_to_integer<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,5 +1,6 @@
 //! Type tests and the parts of terms: the guard BIFs that are no arithmetic.
 
+use kvik_heap::bits::context_bits;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, map, Term, View};
 
@@ -149,10 +150,18 @@ fn tuple_size<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     a[0].as_tuple().map(|t| p.heap.integer(t.len() as i64)).ok_or_else(|| p.badarg())
 }
 fn byte_size<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
-    a[0].as_bits().map(|b| p.heap.integer(b.byte_size() as i64)).ok_or_else(|| p.badarg())
+    match a[0].as_bits() {
+        Some(b) => Ok(p.heap.integer(b.byte_size() as i64)),
+        // Since OTP 26 compilers ask for the size of what is left of a match.
+        None => match context_bits(a[0]) {
+            Some(bits) => Ok(p.heap.integer(bits.div_ceil(8) as i64)),
+            None => Err(p.badarg()),
+        },
+    }
 }
 fn bit_size<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
-    a[0].as_bits().map(|b| p.heap.integer(b.bit_len() as i64)).ok_or_else(|| p.badarg())
+    let bits = a[0].as_bits().map(|b| b.bit_len()).or_else(|| context_bits(a[0]));
+    bits.map(|n| p.heap.integer(n as i64)).ok_or_else(|| p.badarg())
 }
 fn element<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     let e = a[1].as_tuple().zip(a[0].as_usize()).and_then(|(t, i)| t.get(i.checked_sub(1)?));

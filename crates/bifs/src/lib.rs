@@ -46,6 +46,7 @@ pub mod path;
 pub mod persistent_term;
 pub mod phash;
 pub mod port;
+mod prim_tty;
 pub mod process;
 pub mod re;
 mod re_source;
@@ -101,6 +102,7 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         path::BIFS,
         persistent_term::BIFS,
         port::BIFS,
+        prim_tty::BIFS,
         re::BIFS,
         search::BIFS,
         statistics::BIFS,

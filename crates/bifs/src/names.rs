@@ -20,8 +20,10 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "make_fun", 3, make_fun),
     bif!("erlang", "display", 1, display),
     bif!("erlang", "display_string", 1, display_string),
-    bif!("erlang", "display_nl", 0, display_nl),
-    bif!("erts_debug", "display", 1, debug_display),
+    bif!("erlang", "display_string", 2, display_string_to, since 27),
+    bif!("erlang", "display_nl", 0, display_nl, until 27),
+    bif!("erts_debug", "display", 1, debug_display, until 27),
+    bif!("erts_internal", "term_to_string", 2, term_to_string, since 27),
 ];
 
 fn text<'h>(p: &'h Proc, t: Term<'h>, wanted: bool) -> BifResult<'h> {
@@ -181,6 +183,34 @@ fn display_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let text = text.ok_or_else(|| p.badarg())?;
     let _ = std::io::stderr().write_all(text.as_bytes());
     Ok(am::true_.into())
+}
+/// To standard output or standard error. (Terminals take no input from programs any more.)
+fn display_string_to<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let bytes = match a[1].as_bits() {
+        Some(bits) if bits.is_binary() => bits.to_bytes().to_vec(),
+        Some(_) => return Err(p.badarg()),
+        None => {
+            let chars = a[1].list_to_vec().ok_or_else(|| p.badarg())?;
+            let code = |c: &Term<'_>| c.as_small().and_then(|c| u32::try_from(c).ok());
+            let text: Option<String> = chars.iter().map(|c| char::from_u32(code(c)?)).collect();
+            text.ok_or_else(|| p.badarg())?.into_bytes()
+        }
+    };
+    match a[0].as_atom().map(|device| device.name()) {
+        Some("stdout") => show(&bytes),
+        Some("stderr") => std::io::stderr().write_all(&bytes).unwrap_or_default(),
+        Some("stdin") => return Err(p.notsup()),
+        _ => return Err(p.badarg()),
+    }
+    Ok(am::true_.into())
+}
+/// As `display/1` shows it, cut off where a limit is given, which counts the parts of the term.
+fn term_to_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    match a[1].as_small() {
+        None if a[1].is_atom(am::undefined) => Ok(p.heap.byte_list(&print::display(a[0]))),
+        Some(2..0x7FFF_FFFF) => Err(p.notsup()),
+        _ => Err(p.badarg()),
+    }
 }
 fn display_nl<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let _ = std::io::stderr().write_all(b"\n");

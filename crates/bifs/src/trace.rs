@@ -21,6 +21,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "breakpoint", 2, pattern::breakpoint_2),
     bif!("erlang", "trace_info", 2, info::trace_info_2),
     bif!("erlang", "trace_delivered", 1, trace_delivered_1),
+    bif!("erts_trace_cleaner", "check", 0, no_session_ended_0, since 27),
 ];
 
 /// Has native code tell us of calls that are watched.
@@ -124,6 +125,12 @@ fn trace_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         trace::set_new(of_ports, flags, tracer.or(by));
     }
     Ok(p.heap.integer(count as i64))
+}
+
+/// Is there a trace session whose traces are to be taken off processes? There are no sessions but the
+/// first, which never ends.
+fn no_session_ended_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(Term::bool(false))
 }
 
 /// Every event was told when it happened, be it a message or output of a port that is served before

@@ -405,6 +405,15 @@ pub unsafe fn bs_test_unit(c: u64, unit: usize) -> bool {
     // SAFETY: as the caller says.
     unsafe { ctx(c).left().is_multiple_of(unit.max(1)) }
 }
+/// Are the bits behind the next `n` a multiple of `unit`?
+///
+/// # Safety
+/// As for `bs_bits_left`.
+pub unsafe fn bs_test_rest(c: u64, n: usize, unit: usize) -> bool {
+    // SAFETY: as the caller says.
+    let rest = unsafe { ctx(c).left() }.checked_sub(n);
+    rest.is_some_and(|rest| rest.is_multiple_of(unit.max(1)))
+}
 /// Are just `n` bits left?
 ///
 /// # Safety
@@ -549,6 +558,12 @@ pub unsafe fn bs_get_utf32(c: u64, flags: u32) -> u64 {
 /// Is the word a match context? (No view tells it from a bit string.)
 pub fn is_context(t: Term<'_>) -> bool {
     matches!(t.boxed(), Some((h, _)) if header_subtag(h) == MATCH_CTX)
+}
+
+/// How many bits a match context has left; `None` for everything else.
+pub fn context_bits(t: Term<'_>) -> Option<usize> {
+    // SAFETY: a match context, which lives as long as the term.
+    is_context(t).then(|| unsafe { bs_bits_left(t.word()) })
 }
 
 impl Heap {

@@ -100,6 +100,9 @@ impl<'m> Compiler<'m> {
         needs.extend(self.control_need(op.opcode, args));
         needs.extend(match (op.opcode, args) {
             (Opcode::PutList, _) => Some(Need::HeapWords(2)),
+            (Opcode::UpdateRecord, [_, Arg::U(size), ..]) => {
+                Some(Need::HeapWords(*size as usize + 1))
+            }
             (Opcode::PutTuple2, _) => Some(Need::HeapWords(self.list(op).len() + 1)),
             (Opcode::Fmove, [Arg::Float(_), Arg::X(..) | Arg::Y(..)]) => {
                 Some(Need::HeapWords(FLOAT_WORDS))
@@ -159,6 +162,7 @@ fn type_need(opcode: Opcode, args: &[Arg]) -> Option<Need> {
         (GetTupleElement, [s, Arg::U(n), _]) | (SetTupleElement, [_, s, Arg::U(n)]) => {
             Need::Tuple(*s, *n as usize + 1)
         }
+        (UpdateRecord, [_, Arg::U(n), s, ..]) => Need::Tuple(*s, *n as usize),
         (TestArity, [_, s, _]) | (SelectTupleArity, [s, ..]) => Need::Tuple(*s, 0),
         (GetList | GetHd | GetTl, [s, ..]) => Need::Cons(*s),
         (Fmove, [s, Arg::Float(_)]) => Need::Float(*s),
@@ -167,8 +171,8 @@ fn type_need(opcode: Opcode, args: &[Arg]) -> Option<Need> {
         }
         (
             BsGetInteger2 | BsGetFloat2 | BsGetBinary2 | BsSkipBits2 | BsTestTail2 | BsTestUnit
-            | BsMatchString | BsGetUtf8 | BsGetUtf16 | BsGetUtf32 | BsSkipUtf8 | BsSkipUtf16
-            | BsSkipUtf32,
+            | BsMatch | BsMatchString | BsGetUtf8 | BsGetUtf16 | BsGetUtf32 | BsSkipUtf8
+            | BsSkipUtf16 | BsSkipUtf32,
             [_, context, ..],
         )
         | (BsGetTail | BsGetPosition, [context, ..])

@@ -18,7 +18,7 @@ use kvik_sys::{signal, Errno, Result};
 use crate::driver::Ready;
 use crate::held::{self, Slot};
 use crate::kept::Keeps;
-use crate::{beside, pause, signals, table};
+use crate::{beside, pause, signals, table, tty};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -37,6 +37,8 @@ pub enum Source {
     Events = 7,
     /// A linked-in driver has events that it is to be called for.
     Driver = 8,
+    /// Standard input, for `prim_tty`.
+    Terminal = 9,
 }
 
 /// Hears of a library's descriptors: number, readable, writable, hung up.
@@ -350,6 +352,7 @@ fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer:
         4 => signals::dispatch(),
         7 => run(Ready::Fetch, buffer),
         8 => run(Ready::Driver, buffer),
+        9 => tty::reader::ready(),
         6 => LIBRARY.get().into_iter().for_each(|f| f(number as RawFd, read, write, hangup)),
         _ => {
             if write {

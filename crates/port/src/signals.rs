@@ -4,10 +4,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kvik_heap::OwnedTerm;
-use kvik_sys::signal::{self, Action, NAMES, SIGCONT, SIGINT};
+use kvik_sys::signal::{self, Action, NAMES, SIGCONT, SIGINT, SIGWINCH};
 use kvik_term::{am, Atom};
 
 use crate::host::host;
+use crate::tty::reader::{self, Notice};
 use crate::{breaks, tty};
 
 /// `os:set_signal/2`. `None`: no such signal. As in OTP, nobody is told of one that cannot be set
@@ -38,7 +39,11 @@ pub fn dispatch() {
     for n in signal::take() {
         match n {
             SIGINT => breaks::requested(),
-            SIGCONT => tty::goes_on(),
+            SIGCONT => {
+                tty::goes_on();
+                reader::notify(Notice::Continued);
+            }
+            SIGWINCH => reader::notify(Notice::Resized),
             _ => tell(n),
         }
     }

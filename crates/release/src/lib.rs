@@ -116,9 +116,9 @@ impl Release {
         PRELOADED.iter().filter(|(_, span)| span.has(self)).map(|(name, _)| *name)
     }
 
-    /// Whether it is this release or a later one.
-    pub fn since(&self, number: u16) -> bool {
-        self.number >= number
+    /// Whether a system process takes ended trace sessions off processes.
+    pub fn has_trace_cleaner(&self) -> bool {
+        self.preloaded().any(|name| name == "erts_trace_cleaner")
     }
 }
 

@@ -28,6 +28,9 @@ pub const SIGTSTP: i32 = libc::SIGTSTP;
 /// The program goes on after it was stopped.
 pub const SIGCONT: i32 = libc::SIGCONT;
 
+/// The terminal's window has another size.
+pub const SIGWINCH: i32 = libc::SIGWINCH;
+
 pub const SIGPIPE: i32 = libc::SIGPIPE;
 
 static PENDING: AtomicU64 = AtomicU64::new(0);

@@ -38,7 +38,50 @@ pub fn restore(fd: RawFd, s: &Settings) -> Result<()> {
     check(unsafe { libc::tcsetattr(fd, libc::TCSADRAIN, &s.0) }).map(drop)
 }
 
+/// The same at once, with what is written still on its way.
+pub fn apply(fd: RawFd, s: &Settings) -> Result<()> {
+    // SAFETY: the settings live for the call.
+    check(unsafe { libc::tcsetattr(fd, libc::TCSANOW, &s.0) }).map(drop)
+}
+
+/// What of a terminal is changed; `None` leaves it as it is.
+#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
+pub struct Changes {
+    /// Input comes by lines, and what is written is post-processed.
+    pub lines: Option<bool>,
+    pub echo: Option<bool>,
+    /// Keys such as ctrl-C make signals.
+    pub signals: Option<bool>,
+}
+
+fn set(flags: &mut libc::tcflag_t, bits: libc::tcflag_t, on: bool) {
+    *flags = if on { *flags | bits } else { *flags & !bits };
+}
+
 impl Settings {
+    /// For `prim_tty`.
+    pub fn changed(mut self, c: Changes) -> Settings {
+        let t = &mut self.0;
+        t.c_iflag &= !libc::ISTRIP;
+        if let Some(on) = c.lines {
+            set(&mut t.c_iflag, libc::ICRNL, on);
+            set(&mut t.c_lflag, libc::ICANON, on);
+            set(&mut t.c_oflag, libc::OPOST, on);
+            if !on {
+                t.c_cc[libc::VMIN] = 1;
+                t.c_cc[libc::VTIME] = 0;
+            }
+        }
+        if let Some(on) = c.echo {
+            set(&mut t.c_lflag, libc::ECHO, on);
+        }
+        if let Some(on) = c.signals {
+            let input = libc::BRKINT | libc::IGNPAR | libc::ICRNL | libc::IXON | libc::IXANY;
+            set(&mut t.c_iflag, input, on);
+            set(&mut t.c_lflag, libc::ISIG | libc::IEXTEN, on);
+        }
+        self
+    }
     /// For an editor: each key at once, without echo, nothing done to what is written.
     pub fn edited(mut self) -> Settings {
         let t = &mut self.0;

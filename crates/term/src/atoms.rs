@@ -710,6 +710,7 @@ atoms! {
     reset_seq_trace = "reset_seq_trace",
     restart = "restart",
     resume = "resume",
+    reuse = "reuse",
     return_from = "return_from",
     return_time_trace = "return_time_trace",
     return_to = "return_to",

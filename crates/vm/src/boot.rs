@@ -80,5 +80,8 @@ fn first_processes(options: &Options) -> Result<(), String> {
     start("erl_init", args)?;
     start("erts_code_purger", Term::NIL)?;
     kvik_bifs::literals::set_collector(start("erts_literal_area_collector", Term::NIL)?);
+    if kvik_release::current().has_trace_cleaner() {
+        start("erts_trace_cleaner", Term::NIL)?;
+    }
     Ok(())
 }

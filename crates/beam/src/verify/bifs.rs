@@ -18,6 +18,8 @@ pub(crate) struct Bif {
     pub(crate) guard: Guard,
     /// It never returns.
     pub(crate) exits: bool,
+    /// Its argument may be a match context, of which it sees what is left.
+    pub(crate) measures: bool,
     /// It is `erlang:setelement/3`, after which `set_tuple_element` is allowed.
     pub(crate) setelement: bool,
 }
@@ -38,6 +40,7 @@ const UNKNOWN: Bif = Bif {
     total: false,
     guard: Guard::No,
     exits: false,
+    measures: false,
     setelement: false,
 };
 
@@ -90,7 +93,9 @@ fn guard(name: &str, arity: u8) -> Bif {
         ("min" | "max", 2) => total(Ty::TERM),
         ("length", 1) => size_of(Ty::SMALL, Ty::LIST),
         ("map_size", 1) => size_of(Ty::SMALL, Ty::MAP),
-        ("byte_size" | "bit_size", 1) => size_of(Ty::INTEGER, Ty::BITSTRING),
+        ("byte_size" | "bit_size", 1) => {
+            Bif { measures: true, ..size_of(Ty::INTEGER, Ty::MATCHABLE) }
+        }
         ("size", 1) => number(Ty::SMALL),
         ("float", 1) | ("/", 2) => number(Ty::FLOAT),
         ("round" | "trunc" | "ceil" | "floor", 1) => number(Ty::INTEGER),

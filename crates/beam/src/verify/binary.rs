@@ -6,6 +6,7 @@
 use super::flow::Flow;
 use super::ty::Ty;
 use super::What;
+use crate::bs_match::{match_commands, MatchCommand};
 use crate::code::Arg;
 use kvik_isa::Opcode;
 
@@ -45,6 +46,7 @@ impl Flow<'_> {
             (Opcode::BsTestTail2 | Opcode::BsTestUnit | Opcode::BsMatchString, [fail, ctx, ..]) => {
                 self.skip(*fail, *ctx)
             }
+            (Opcode::BsMatch, [fail, ctx, _]) => self.bs_match(*fail, *ctx, list),
             (Opcode::BsGetTail, [ctx, to, Arg::U(live)]) => {
                 self.take(*ctx, *to, *live, Ty::BITSTRING)
             }
@@ -125,6 +127,49 @@ impl Flow<'_> {
         self.fail(fail)?;
         self.collect(live as usize)?;
         self.write(to, ty)
+    }
+
+    /// Commands one after the other. Only the first and comparisons fail; those that make a term may
+    /// collect before they do.
+    fn bs_match(&mut self, fail: Arg, ctx: Arg, list: &[Arg]) -> Step {
+        let before = self.movable(ctx)?;
+        self.context(ctx)?;
+        self.st.check_y()?;
+        for command in match_commands(self.tables.module, list)? {
+            match command {
+                MatchCommand::EnsureAtLeast { .. } | MatchCommand::EnsureExactly { .. } => {
+                    self.fail(fail)?;
+                    // Whether proved or tested, behind it this is so.
+                    self.known(ctx, before.meet(Ty::CONTEXT));
+                }
+                MatchCommand::Integer { live, bits, to, .. } => {
+                    self.matched(ctx, live, to, integer(Arg::Int(bits as i64), 1))?
+                }
+                MatchCommand::Binary { live, to, .. } | MatchCommand::Tail { live, to } => {
+                    self.matched(ctx, live, to, Ty::BITSTRING)?
+                }
+                MatchCommand::Skip { .. } => self.still_context(ctx)?,
+                MatchCommand::Equal { .. } => {
+                    self.still_context(ctx)?;
+                    self.fail(fail)?
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn matched(&mut self, ctx: Arg, live: u64, to: Arg, ty: Ty) -> Step {
+        self.collect(live as usize)?;
+        self.still_context(ctx)?;
+        self.write(to, ty)
+    }
+
+    /// A command before may have written to the context's register, or let go of it.
+    fn still_context(&self, ctx: Arg) -> Step {
+        match self.read(ctx)?.is(Ty::CONTEXT) {
+            true => Ok(()),
+            false => Err("a match goes on without its context"),
+        }
     }
 
     fn skip_utf(&mut self, fail: Arg, ctx: Arg, live: u64) -> Step {

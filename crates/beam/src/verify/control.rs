@@ -277,7 +277,8 @@ impl Flow<'_> {
         }
         let mut small = true;
         for s in sources {
-            small &= self.term(*s)?.is(Ty::SMALL);
+            let ty = if bif.measures { self.movable(*s)? } else { self.term(*s)? };
+            small &= ty.is(Ty::SMALL);
         }
         self.rely(small);
         self.collect(live as usize)?;

@@ -2,6 +2,7 @@
 //! place allows, every index is in its table, every label in its function.
 
 use super::What;
+use crate::bs_match::match_commands;
 use crate::code::{Arg, Code, Op};
 use crate::functions::Function;
 use crate::module::Module;
@@ -105,6 +106,8 @@ impl<'a> Tables<'a> {
                 Arg::Y(..) => Ok(()),
                 _ => Err("not a y register"),
             }),
+            Opcode::UpdateRecord => self.updates(op, list),
+            Opcode::BsMatch => match_commands(self.module, list).map(drop),
             Opcode::BsCreateBin
             | Opcode::BsInit2
             | Opcode::BsInitBits
@@ -141,6 +144,26 @@ impl<'a> Tables<'a> {
         });
         for n in numbers {
             at_most(n, MAX_TUPLE - 1, "a tuple too large")?;
+        }
+        Ok(())
+    }
+
+    /// Positions (counted from 1, each once, in order) and values of `update_record`.
+    fn updates(&self, op: &Op, list: &[Arg]) -> Result<(), What> {
+        let [_, Arg::U(size), ..] = *self.code.args(op) else {
+            return Err("an operand of the wrong kind");
+        };
+        at_most(size, MAX_TUPLE - 1, "a tuple too large")?;
+        let mut last = 0;
+        self.pairs(list, |position, value| {
+            source(value)?;
+            matches!(position, Arg::U(_)).then_some(()).ok_or("a position is not a number")
+        })?;
+        for pair in list.chunks_exact(2) {
+            match pair {
+                [Arg::U(position), _] if *position > last && *position <= size => last = *position,
+                _ => return Err("positions out of order or outside the tuple"),
+            }
         }
         Ok(())
     }

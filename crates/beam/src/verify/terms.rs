@@ -15,7 +15,8 @@ const FLOAT_WORDS: u32 = 2;
 impl Flow<'_> {
     pub(crate) fn step_terms(&mut self, op: Opcode, args: &[Arg], list: &[Arg]) -> Done {
         Some(match (op, args) {
-            (Opcode::Label | Opcode::Line | Opcode::NifStart | Opcode::OnLoad, _) => Ok(()),
+            (Opcode::Label | Opcode::Line | Opcode::NifStart | Opcode::OnLoad, _)
+            | (Opcode::ExecutableLine, _) => Ok(()),
             (Opcode::Move, [from, to]) => self.movable(*from).and_then(|ty| self.write(*to, ty)),
             (Opcode::Swap, [a, b]) => self.swap(*a, *b),
             (Opcode::GetTupleElement, [tuple, Arg::U(index), to]) => {
@@ -33,6 +34,9 @@ impl Flow<'_> {
             }
             (Opcode::PutList, [head, tail, to]) => self.put_list(*head, *tail, *to),
             (Opcode::PutTuple2, [to, _]) => self.put_tuple(*to, list),
+            (Opcode::UpdateRecord, [_, Arg::U(size), from, to, _]) => {
+                self.update_record(*size, *from, *to, list)
+            }
             (Opcode::MakeFun3, [Arg::U(lambda), to, _]) => self.make_fun(*lambda, *to, list),
             (Opcode::IsEqExact | Opcode::IsNeExact, [label, a, b]) => {
                 self.same(op == Opcode::IsEqExact, *label, *a, *b)
@@ -147,6 +151,15 @@ impl Flow<'_> {
         list.iter().try_for_each(|arg| self.term(*arg).map(drop))?;
         self.take_words(list.len() + 1)?;
         self.write(to, Ty::exactly(list.len()))
+    }
+
+    /// The instruction relies on a tuple of exactly that size.
+    fn update_record(&mut self, size: u64, from: Arg, to: Arg, list: &[Arg]) -> Result<(), What> {
+        let ty = self.term(from)?;
+        list.iter().skip(1).step_by(2).try_for_each(|arg| self.term(*arg).map(drop))?;
+        self.rely(ty.is_exactly(size));
+        self.take_words(size as usize + 1)?;
+        self.write(to, Ty::exactly(size as usize))
     }
 
     fn make_fun(&mut self, lambda: u64, to: Arg, free: &[Arg]) -> Result<(), What> {

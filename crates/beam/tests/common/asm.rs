@@ -10,7 +10,7 @@ use kvik_beam::Opcode;
 const G: (u32, u32) = (10, 11);
 /// Imports: 0 `erlang:error/1`, 1 `erlang:setelement/3`, 2 `erlang:self/0`, 3 `erlang:'+'/2`,
 /// 4 `m:h/1`, 5 `erlang:hd/1`, 6 `erlang:length/1`.
-const ATOMS: [&str; 15] = [
+const ATOMS: [&str; 22] = [
     "m",
     "f",
     "g",
@@ -26,6 +26,13 @@ const ATOMS: [&str; 15] = [
     "unsafe",
     "length",
     "resume",
+    "ensure_at_least",
+    "ensure_exactly",
+    "skip",
+    "binary",
+    "get_tail",
+    "=:=",
+    "copy",
 ];
 const IMPORTS: [(u32, u32, u32); 7] =
     [(4, 5, 1), (4, 6, 3), (4, 7, 0), (4, 8, 2), (1, 9, 1), (4, 10, 1), (4, 14, 1)];
@@ -62,6 +69,10 @@ pub fn code(body: &str) -> Vec<u8> {
 
 /// A file with these bytes for its instructions.
 pub fn with_code(code: &[u8], exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) -> Vec<u8> {
+    // The instructions of every release are tried.
+    if let Some(newest) = kvik_release::RELEASES.last() {
+        kvik_release::select(newest, newest.erts_version);
+    }
     let mut head = Vec::new();
     for word in [16u32, 0, 180, 12, 2] {
         head.extend(word.to_be_bytes());

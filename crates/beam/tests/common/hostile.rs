@@ -166,6 +166,60 @@ pub const REFUSED: &[(&str, &str)] = &[
         "bs_start_match3 f5 x0 1 x0; move [] x1; call_only 2 f11; label 5; return",
         "match context as a term",
     ),
+    // `bs_match`: no command takes more than the first made sure of, and all need the context.
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @18 8 }; return", "begins without making sure"),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @17 8 }; return", "of its bits twice"),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @18 9 }; return", "more bits than"),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @17 8 @21 [] 9 1 }; return", "more bits than"),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @11 2 [] 5 2 x0 }; return",
+        "more bits than",
+    ),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @17 8 @19 2 [] 8 1 x0 @18 1 }; return",
+        "more bits than",
+    ),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @1 }; return", "no command"),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 0 }; return", "no command"),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { }; return", "no command"),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 99 1 @21 [] 65 1 }; return",
+        "compares too many",
+    ),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @11 2000 [] 8 1 x0 }; return",
+        "too many live",
+    ),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @20 2 8 @1 }; return",
+        "not a register",
+    ),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @11 2 @1 8 1 x0 }; return",
+        "flags of the wrong kind",
+    ),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 268435456 1 }; return", "too many bits"),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 16 1 @11 2 [] 8 1 x1 @18 8 }; return",
+        "goes on without its context",
+    ),
+    (
+        "bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 16 1 @19 1 [] 8 1 x0 @21 [] 8 1 }; return",
+        "goes on without its context",
+    ),
+    ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @20 3 8 x0 }; return", "live x register"),
+    ("bs_match f1 x1 { @16 8 1 }; return", "isn't initialised"),
+    // Only sizes may be asked of a match context.
+    ("bs_start_match3 f1 x0 1 x1; gc_bif1 f0 2 6 x1 x0; return", "match context as a term"),
+    // `update_record`.
+    ("test_heap 3 1; update_record @22 2 x0 x0 { @1 x0 }; return", "is not a number"),
+    ("test_heap 3 1; update_record @22 2 x0 x0 { 2 x0 1 x0 }; return", "positions out of order"),
+    ("test_heap 3 1; update_record @22 2 x0 x0 { 1 x0 1 x0 }; return", "positions out of order"),
+    ("test_heap 3 1; update_record @22 2 x0 x0 { 0 x0 }; return", "positions out of order"),
+    ("test_heap 3 1; update_record @22 2 x0 x0 { 3 x0 }; return", "outside the tuple"),
+    ("test_heap 2 1; update_record @22 2 x0 x0 { 1 x0 }; return", "without having reserved"),
+    ("test_heap 3 1; update_record @22 2 x1 x0 { 1 x0 }; return", "isn't initialised"),
+    ("test_heap 3 1; update_record @22 2 x0 x0 { 1 x1 }; return", "isn't initialised"),
     // Tables.
     ("select_val x0 f1 { @1 f5 #3 }; label 5; return", "odd length"),
     ("select_val x0 f1 { x0 f5 }; label 5; return", "not a constant"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kvik_ets::linear::key_of;
-use kvik_ets::{order, registry, Access, Kind, Outcome, Pending, Store, Table};
+use kvik_ets::{order, registry, Access, Kind, Outcome, Pending, State, Store, Table};
 use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term, View};
@@ -15,6 +15,11 @@ pub const BIFS: &[BifEntry] = &[
     bif!("ets", "insert_new", 2, insert_new_2),
     bif!("ets", "lookup", 2, lookup_2),
     bif!("ets", "lookup_element", 3, lookup_element_3),
+    bif!("ets", "lookup_element", 4, lookup_element_4, since 26),
+    bif!("ets", "first_lookup", 1, first_lookup_1, since 27),
+    bif!("ets", "last_lookup", 1, last_lookup_1, since 27),
+    bif!("ets", "next_lookup", 2, next_lookup_2, since 27),
+    bif!("ets", "prev_lookup", 2, prev_lookup_2, since 27),
     bif!("ets", "member", 2, member_2),
     bif!("ets", "take", 2, take_2),
     bif!("ets", "delete", 2, delete_2),
@@ -183,6 +188,20 @@ fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn lookup_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key, pos] = *a else { return Err(p.badarg()) };
+    lookup_element(p, t, key, pos, None)
+}
+fn lookup_element_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key, pos, default] = *a else { return Err(p.badarg()) };
+    lookup_element(p, t, key, pos, Some(default))
+}
+fn lookup_element<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    key: Term<'h>,
+    pos: Term<'h>,
+    default: Option<Term<'h>>,
+) -> BifResult<'h> {
+    let none = || default.ok_or_else(|| p.badarg_because(am::badkey));
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
     let pos = pos.as_usize().filter(|n| *n > 0).ok_or_else(|| p.badarg())?;
@@ -193,12 +212,12 @@ fn lookup_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
         return match s.store.get_one(key) {
             Some(o) => element(o),
-            None => Err(p.badarg_because(am::badkey)),
+            None => none(),
         };
     }
     let objects = s.store.get(key);
     if objects.is_empty() {
-        return Err(p.badarg_because(am::badkey));
+        return none();
     }
     let es: Result<Vec<_>, _> = objects.into_iter().map(element).collect();
     Ok(p.heap.list(&es?))
@@ -319,6 +338,50 @@ fn raw_next_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn prev_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     step(p, a, true, false)
+}
+
+/// `{Key, Objects}`, or the end of the table.
+fn with_objects<'h>(p: &'h Proc, s: &State, key: Option<Term<'_>>) -> BifResult<'h> {
+    let Some(key) = key else { return Ok(am::dollar_end_of_table.into()) };
+    let objects = copies(p, &s.store.get(key));
+    Ok(p.heap.tuple(&[p.heap.copy(key), objects]))
+}
+fn first_lookup_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    match &s.store {
+        Store::Hash(h) => with_objects(p, &s, h.first(false)),
+        Store::Tree(t) => with_objects(p, &s, t.first()),
+    }
+}
+fn last_lookup_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    match &s.store {
+        Store::Hash(h) => with_objects(p, &s, h.first(false)),
+        Store::Tree(t) => with_objects(p, &s, t.last()),
+    }
+}
+fn step_lookup<'h>(p: &'h Proc, a: &[Term<'h>], back: bool) -> BifResult<'h> {
+    let [t, key] = *a else { return Err(p.badarg()) };
+    let t = table(p, t)?;
+    let s = read(p, &t, Access::Read)?;
+    match &s.store {
+        Store::Hash(h) => match h.next(key, false) {
+            Some(k) => with_objects(p, &s, k),
+            None => Err(p.badarg()),
+        },
+        Store::Tree(_) if key.is_atom(am::dollar_end_of_table) => Err(p.badarg()),
+        Store::Tree(t) => with_objects(p, &s, if back { t.prev(key) } else { t.next(key) }),
+    }
+}
+fn next_lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    step_lookup(p, a, false)
+}
+fn prev_lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    step_lookup(p, a, true)
 }
 
 fn slot_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -12,6 +12,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("ets", "update_counter", 3, update_counter_3),
     bif!("ets", "update_counter", 4, update_counter_4),
     bif!("ets", "update_element", 3, update_element_3),
+    bif!("ets", "update_element", 4, update_element_4, since 27),
 ];
 
 fn needs_one_object(p: &Proc, t: &Table) -> Result<(), Raised> {
@@ -23,6 +24,27 @@ fn needs_one_object(p: &Proc, t: &Table) -> Result<(), Raised> {
 
 fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key, spec] = *a else { return Err(p.badarg()) };
+    update_element(p, t, key, spec, None)
+}
+
+/// A key without an object gets the default, and that the changes.
+fn update_element_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let [t, key, spec, default] = *a else { return Err(p.badarg()) };
+    // A table that is not there comes first.
+    table(p, t)?;
+    if default.as_tuple().is_none() {
+        return Err(p.badarg());
+    }
+    update_element(p, t, key, spec, Some(default))
+}
+
+fn update_element<'h>(
+    p: &'h Proc,
+    t: Term<'h>,
+    key: Term<'h>,
+    spec: Term<'h>,
+    default: Option<Term<'h>>,
+) -> BifResult<'h> {
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
     // OTP gives no cause here.
@@ -34,8 +56,15 @@ fn update_element_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
     }
     let heap = Heap::detached();
-    let Some(mut elements) = elements(&s, key, &heap) else {
-        return Ok(Term::bool(false));
+    let mut elements = match (elements(&s, key, &heap), default.and_then(|d| d.as_tuple())) {
+        (Some(elements), _) => elements,
+        (None, None) => return Ok(Term::bool(false)),
+        (None, Some(default)) => {
+            let mut new: Vec<_> = default.elements().iter().map(|e| heap.copy(*e)).collect();
+            let place = t.options.keypos.checked_sub(1).and_then(|i| new.get_mut(i));
+            *place.ok_or_else(|| p.badarg())? = heap.copy(key);
+            new
+        }
     };
     let specs = match spec.as_tuple() {
         Some(_) => vec![spec],

@@ -98,6 +98,12 @@ pub extern "sysv64" fn test_unit(_: &Proc, _: &Regs, args: *const u64, n: u64) -
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_unit(c, n as usize) }))
 }
+/// Operand 1 is how many bits come before those whose number must be a multiple of the unit.
+pub extern "sysv64" fn test_rest(_: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
+    let bits = small_value(word(args, 1)) as usize;
+    // SAFETY: a match context.
+    context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_rest(c, bits, unit as usize) }))
+}
 pub extern "sysv64" fn match_string(_: &Proc, _: &Regs, args: *const u64, s: u64) -> u64 {
     let n = small_value(word(args, 1)) as usize;
     // SAFETY: a match context; the template has checked that the string has `n` bits.

@@ -1,6 +1,7 @@
 //! Frames, moves, lists and tuples.
 
 use kvik_beam::{Arg, Op, Opcode};
+use kvik_term::am;
 use kvik_term::word::{header, NIL, TAG_BOXED, TAG_LIST, TUPLE};
 
 use crate::asm::*;
@@ -67,6 +68,10 @@ impl<'m> Compiler<'m> {
                 self.store(*d, into)
             }
             (Opcode::PutTuple2, [d, ..]) => self.tuple(*d, self.list(op)),
+            (Opcode::UpdateRecord, [hint, Arg::U(n), s, d, _]) => {
+                let reuse = self.constant(*hint) == Some(am::reuse.word());
+                self.update_record(*s, *n as usize, *d, self.list(op), reuse)
+            }
             _ => Err(self.refuse("data instruction")),
         }
     }
@@ -167,5 +172,82 @@ impl<'m> Compiler<'m> {
             }
         }
         Ok(())
+    }
+}
+
+/// Runs of words longer than this are copied by a loop.
+const UNROLLED: usize = 16;
+
+impl<'m> Compiler<'m> {
+    /// A copy of a tuple with some elements replaced. A tuple that has the one new value already is
+    /// taken as it is, where the compiler thinks that likely. It is never changed in place, which OTP
+    /// does where it may: nobody can tell.
+    fn update_record(&mut self, s: Arg, n: usize, d: Arg, updates: &[Arg], reuse: bool) -> Done {
+        let done = self.a.label();
+        let r = self.src(s, RDI)?;
+        if self.proof.checked_needed(self.at) {
+            self.surely_tuple_of(r, n);
+        }
+        let field = |at: usize| 8 * at as i32 - TAG_BOXED as i32;
+        if let (true, [Arg::U(at), value]) = (reuse, updates) {
+            let same = self.a.label();
+            self.a.mov_rm(RAX, r, field(*at as usize));
+            self.cmp_arg(RAX, *value)?;
+            self.a.jcc(Cc::E, same);
+            self.later(move |c| {
+                c.a.place(same);
+                c.copy(s, d)?;
+                c.a.jmp(done);
+                Ok(())
+            });
+        }
+        let mut copied = 0;
+        for pair in updates.chunks_exact(2) {
+            let &[Arg::U(at), value] = pair else { return Err(self.refuse("update_record")) };
+            let at = at as usize;
+            self.copy_words(r, copied, at - copied);
+            self.put_word(8 * at as i32, value)?;
+            copied = at + 1;
+        }
+        self.copy_words(r, copied, n + 1 - copied);
+        let into = self.dst(d, RAX);
+        self.a.lea(into, HTOP, TAG_BOXED as i32);
+        self.a.alu_ri(Alu::Add, HTOP, 8 * (n as i32 + 1));
+        self.store(d, into)?;
+        self.a.place(done);
+        Ok(())
+    }
+
+    /// Ends the program unless the register holds a tuple of so many elements.
+    fn surely_tuple_of(&mut self, r: R, n: usize) {
+        let bad = self.a.label();
+        self.boxed_kind(r, bad);
+        self.a.mov_rm(RAX, r, -(TAG_BOXED as i32));
+        self.a.alu_ri(Alu::Cmp, RAX, header(TUPLE, n) as i32);
+        self.a.jcc(Cc::Ne, bad);
+        self.impossible(bad);
+    }
+
+    /// Copies words of a boxed object, by their index in it, to the same index above the heap's top.
+    fn copy_words(&mut self, r: R, from: usize, count: usize) {
+        let start = 8 * from as i32;
+        if count <= UNROLLED {
+            for at in (0..count).map(|i| start + 8 * i as i32) {
+                self.a.mov_rm(RAX, r, at - TAG_BOXED as i32);
+                self.a.mov_mr(HTOP, at, RAX);
+            }
+            return;
+        }
+        let again = self.a.label();
+        self.a.lea(RSI, r, start - TAG_BOXED as i32);
+        self.a.lea(RDX, HTOP, start);
+        self.a.mov_ri(RCX, count as u64);
+        self.a.place(again);
+        self.a.mov_rm(RAX, RSI, 0);
+        self.a.mov_mr(RDX, 0, RAX);
+        self.a.alu_ri(Alu::Add, RSI, 8);
+        self.a.alu_ri(Alu::Add, RDX, 8);
+        self.a.dec(RCX);
+        self.a.jcc(Cc::Ne, again);
     }
 }

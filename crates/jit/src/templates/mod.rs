@@ -113,13 +113,15 @@ impl<'m> Compiler<'m> {
                 }
                 Ok(())
             }
-            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad => Ok(()),
+            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | ExecutableLine => Ok(()),
             NifStart => self.nif_start(),
             Call | CallLast | CallOnly | CallExt | CallExtLast | CallExtOnly | Apply
             | ApplyLast | CallFun | CallFun2 | Return | MakeFun2 | MakeFun3 => self.calls(op),
             Allocate | AllocateHeap | AllocateZero | AllocateHeapZero | TestHeap | Init
             | InitYregs | Deallocate | Trim | Move | Swap | GetList | GetHd | GetTl
-            | GetTupleElement | SetTupleElement | PutList | PutTuple2 => self.data(op),
+            | GetTupleElement | SetTupleElement | PutList | PutTuple2 | UpdateRecord => {
+                self.data(op)
+            }
             Jump | SelectVal | SelectTupleArity | IsLt | IsGe | IsEq | IsNe | IsEqExact
             | IsNeExact => self.control(op),
             IsInteger | IsFloat | IsNumber | IsAtom | IsPid | IsReference | IsPort | IsNil

@@ -4,7 +4,8 @@
 //! The driver keeps the line that is being edited, so that it knows where the cursor is.
 
 mod line;
-mod terminfo;
+pub mod reader;
+pub mod terminfo;
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -61,6 +62,12 @@ pub fn as_before(f: impl FnOnce()) {
     if let Some(s) = now {
         let _ = tty::restore(0, &s);
     }
+}
+/// A line is edited with these settings from now on; the terminal is put back in the end.
+pub fn edit_with(before: Settings, edited: Settings) -> Result<(), Errno> {
+    tty::apply(0, &edited)?;
+    kept().get_or_insert(Kept { before, edited: None }).edited = Some(edited);
+    Ok(())
 }
 /// The program goes on that was stopped: whoever had the terminal may have changed it.
 pub fn goes_on() {

@@ -41,61 +41,151 @@ const FOLDERS: &[&str] = &["/etc/terminfo", "/lib/terminfo", "/usr/share/terminf
 /// The longest file that is read.
 const LONGEST: u64 = 1 << 16;
 
+/// A compiled description: where its parts are.
+pub struct Description {
+    file: Vec<u8>,
+    flags: std::ops::Range<usize>,
+    numbers: usize,
+    /// Bytes of a number: two, in the newer form four.
+    width: usize,
+    number_count: usize,
+    strings: usize,
+    string_count: usize,
+    table: std::ops::Range<usize>,
+}
+
 /// Of the terminal that the environment names. `None`: nothing is known of it, or too little to edit
 /// a line on it.
 pub fn of_environment() -> Option<Moves> {
     let name = std::env::var_os("TERM").filter(|n| !n.is_empty())?;
-    let first = *name.as_bytes().first()?;
-    if name.as_bytes().contains(&b'/') {
-        return None;
-    }
-    let mut folders: Vec<PathBuf> =
-        std::env::var_os("TERMINFO").into_iter().map(Into::into).collect();
-    folders.extend(std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".terminfo")));
-    if let Some(more) = std::env::var_os("TERMINFO_DIRS") {
-        folders.extend(std::env::split_paths(&more).filter(|d| !d.as_os_str().is_empty()));
-    }
-    folders.extend(FOLDERS.iter().map(PathBuf::from));
-    let letter = OsStr::from_bytes(std::slice::from_ref(&first)).to_owned();
-    let read = |d: PathBuf| {
-        [letter.clone(), format!("{first:x}").into()].into_iter().find_map(|sub| {
-            let path = d.join(sub).join(&name);
-            let known = std::fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= LONGEST);
-            known.then(|| std::fs::read(path).ok())?
-        })
-    };
-    read_moves(&folders.into_iter().find_map(read)?)
+    Description::of(name.as_bytes())?.moves()
 }
 
-/// The moves in a compiled description, where all are there.
-fn read_moves(file: &[u8]) -> Option<Moves> {
-    let short = |at: usize| Some(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?));
-    // Numbers take two bytes, in the newer form four.
-    let number = match short(0)? {
-        0o432 => 2,
-        0o1036 => 4,
-        _ => return None,
-    };
-    let count = |i: usize| Some(short(2 * i)? as usize);
-    let (names, flags, numbers) = (count(1)?, count(2)?, count(3)?);
-    let (strings, size) = (count(4)?, count(5)?);
-    let at_flags = 12 + names;
-    let at_numbers = (at_flags + flags).next_multiple_of(2);
-    let at_strings = at_numbers + numbers * number;
-    let table = file.get(at_strings + 2 * strings..at_strings + 2 * strings + size)?;
-    let string = |i: usize| {
-        let at = (i < strings).then(|| short(at_strings + 2 * i))??;
-        let text = table.get(at as usize..)?;
-        let text = text.split(|b| *b == 0).next().filter(|t| !t.is_empty())?;
-        Some(without_delays(text))
-    };
-    Some(Moves {
-        up: string(CURSOR_UP)?,
-        down: string(CURSOR_DOWN).unwrap_or_else(|| b"\n".to_vec()),
-        left: string(CURSOR_LEFT).unwrap_or_else(|| b"\x08".to_vec()),
-        right: string(CURSOR_RIGHT)?,
-        sticks: EAT_NEWLINE_GLITCH < flags && file.get(at_flags + EAT_NEWLINE_GLITCH) == Some(&1),
-    })
+impl Description {
+    /// Of a terminal of this name.
+    pub fn of(name: &[u8]) -> Option<Description> {
+        let first = *name.first()?;
+        if name.contains(&b'/') || name.contains(&0) {
+            return None;
+        }
+        let mut folders: Vec<PathBuf> =
+            std::env::var_os("TERMINFO").into_iter().map(Into::into).collect();
+        folders.extend(std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".terminfo")));
+        if let Some(more) = std::env::var_os("TERMINFO_DIRS") {
+            folders.extend(std::env::split_paths(&more).filter(|d| !d.as_os_str().is_empty()));
+        }
+        folders.extend(FOLDERS.iter().map(PathBuf::from));
+        let letter = OsStr::from_bytes(std::slice::from_ref(&first)).to_owned();
+        let read = |d: PathBuf| {
+            [letter.clone(), format!("{first:x}").into()].into_iter().find_map(|sub| {
+                let path = d.join(sub).join(OsStr::from_bytes(name));
+                let known =
+                    std::fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= LONGEST);
+                known.then(|| std::fs::read(path).ok())?
+            })
+        };
+        Description::parse(folders.into_iter().find_map(read)?)
+    }
+
+    fn parse(file: Vec<u8>) -> Option<Description> {
+        let short = |at: usize| short(&file, at);
+        let width = match short(0)? {
+            0o432 => 2,
+            0o1036 => 4,
+            _ => return None,
+        };
+        let count = |i: usize| Some(short(2 * i)? as usize);
+        let (names, flags, number_count) = (count(1)?, count(2)?, count(3)?);
+        let (string_count, size) = (count(4)?, count(5)?);
+        let at_flags = 12 + names;
+        let numbers = (at_flags + flags).next_multiple_of(2);
+        let strings = numbers + number_count * width;
+        let table = strings + 2 * string_count..strings + 2 * string_count + size;
+        file.get(table.clone())?;
+        let flags = at_flags..at_flags + flags;
+        Some(Description {
+            file,
+            flags,
+            numbers,
+            width,
+            number_count,
+            strings,
+            string_count,
+            table,
+        })
+    }
+
+    /// A flag, by its place.
+    pub fn flag(&self, i: usize) -> bool {
+        self.file.get(self.flags.clone()).and_then(|flags| flags.get(i)) == Some(&1)
+    }
+
+    /// A number, by its place.
+    pub fn number(&self, i: usize) -> Option<i32> {
+        let at = (i < self.number_count).then_some(self.numbers + self.width * i)?;
+        let number = match self.width {
+            2 => i32::from(short(&self.file, at)? as i16),
+            _ => i32::from_le_bytes(self.file.get(at..at + 4)?.try_into().ok()?),
+        };
+        (number >= 0).then_some(number)
+    }
+
+    /// A string, by its place, with its delays.
+    pub fn string(&self, i: usize) -> Option<&[u8]> {
+        let at = (i < self.string_count).then(|| short(&self.file, self.strings + 2 * i))??;
+        let text = self.file.get(self.table.clone())?.get(at as usize..)?;
+        text.split(|b| *b == 0).next().filter(|t| !t.is_empty())
+    }
+
+    /// The moves, where all are there.
+    fn moves(&self) -> Option<Moves> {
+        let string = |i: usize| self.string(i).map(without_delays);
+        Some(Moves {
+            up: string(CURSOR_UP)?,
+            down: string(CURSOR_DOWN).unwrap_or_else(|| b"\n".to_vec()),
+            left: string(CURSOR_LEFT).unwrap_or_else(|| b"\x08".to_vec()),
+            right: string(CURSOR_RIGHT)?,
+            sticks: self.flag(EAT_NEWLINE_GLITCH),
+        })
+    }
+}
+
+fn short(file: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?))
+}
+
+/// Places in a description by termcap's names, of which two letters count.
+static CODES: &[(&[u8; 2], Kind, usize)] = &[
+    (b"bc", Kind::String, 397),
+    (b"bs", Kind::Flag, 37),
+    (b"cd", Kind::String, 7),
+    (b"cl", Kind::String, 5),
+    (b"co", Kind::Number, 0),
+    (b"DC", Kind::String, 105),
+    (b"do", Kind::String, CURSOR_DOWN),
+    (b"IC", Kind::String, 108),
+    (b"le", Kind::String, CURSOR_LEFT),
+    (b"li", Kind::Number, 2),
+    (b"nd", Kind::String, CURSOR_RIGHT),
+    (b"ta", Kind::String, 134),
+    (b"u6", Kind::String, 293),
+    (b"u7", Kind::String, 294),
+    (b"up", Kind::String, CURSOR_UP),
+    (b"xn", Kind::Flag, EAT_NEWLINE_GLITCH),
+];
+
+/// What a capability is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Flag,
+    Number,
+    String,
+}
+
+/// The place of a capability of this kind, by termcap's name.
+pub fn place(name: &[u8], kind: Kind) -> Option<usize> {
+    let code = name.get(..2)?;
+    CODES.iter().find(|(c, k, _)| *c == code && *k == kind).map(|(_, _, place)| *place)
 }
 
 /// Without `$<5>`, for which old terminals needed time.
@@ -134,6 +224,23 @@ mod tests {
         file.extend(offsets.iter().flat_map(|n| n.to_le_bytes()));
         file.extend(table);
         file
+    }
+
+    fn read_moves(file: &[u8]) -> Option<Moves> {
+        Description::parse(file.to_vec())?.moves()
+    }
+
+    #[test]
+    fn capabilities_by_termcap_name() {
+        let d = Description::parse(description(&[(17, b"r"), (19, b"u")], 1)).unwrap();
+        let string = |name: &[u8]| place(name, Kind::String).and_then(|i| d.string(i));
+        assert_eq!(
+            (string(b"up"), string(b"nd"), string(b"do")),
+            (Some(&b"u"[..]), Some(&b"r"[..]), None)
+        );
+        assert_eq!(place(b"co", Kind::Number).and_then(|i| d.number(i)), Some(80));
+        assert!(place(b"xn", Kind::Flag).is_some_and(|i| d.flag(i)));
+        assert_eq!((place(b"xn", Kind::String), place(b"x", Kind::Flag)), (None, None));
     }
 
     #[test]

@@ -26,7 +26,8 @@ impl<'m> Compiler<'m> {
         match (op.opcode, self.args(op)) {
             (BsGetInteger2, [j, c, _, Arg::Int(size), Arg::U(u), Arg::U(fl), d]) => {
                 let n = u64::try_from(*size).ok().and_then(|s| s.checked_mul(*u)).unwrap_or(0);
-                self.get_integer(*j, *c, n, *fl as u32, *d)
+                let Some(fail) = self.fail(*j)? else { return Ok(false) };
+                self.get_integer(Some(fail), *c, n, *fl as u32, *d)
             }
             (BsGetFloat2, [j, c, Arg::U(v), Arg::Int(size), Arg::U(u), Arg::U(fl), d]) => {
                 let n = u64::try_from(*size).ok().and_then(|s| s.checked_mul(*u)).unwrap_or(0);
@@ -128,12 +129,15 @@ impl<'m> Compiler<'m> {
     pub(super) fn context(&mut self, c: Arg) -> Result<R, LoadError> {
         self.src(c, RDI)
     }
-    /// Where the next `n` bits begin and end, in `rdx` and `rsi`.
-    pub(super) fn bounds(&mut self, r: R, n: u64, fail: Label) {
+    /// Where the next `n` bits begin and end, in `rdx` and `rsi`. Without a label they are there, as
+    /// an instruction before has made sure.
+    pub(super) fn bounds(&mut self, r: R, n: u64, fail: Option<Label>) {
         self.a.mov_rm(RDX, r, CTX_POS);
         self.a.lea(RSI, RDX, n as i32);
-        self.a.alu_rm(Alu::Cmp, RSI, r, CTX_END);
-        self.a.jcc(Cc::A, fail);
+        if let Some(fail) = fail {
+            self.a.alu_rm(Alu::Cmp, RSI, r, CTX_END);
+            self.a.jcc(Cc::A, fail);
+        }
     }
     /// The address of the byte at the position in `rdx`; goes to `uneven` if it is inside one.
     pub(super) fn byte_address(&mut self, r: R, uneven: Label) {
@@ -193,15 +197,14 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn get_integer(
+    pub(super) fn get_integer(
         &mut self,
-        j: Arg,
+        fail: Option<Label>,
         c: Arg,
         n: u64,
         flags: u32,
         d: Arg,
     ) -> Result<bool, LoadError> {
-        let Some(fail) = self.fail(j)? else { return Ok(false) };
         let little = flags & (LITTLE | NATIVE) != 0 && n > 8;
         let whole = n.is_multiple_of(8) && n <= 64;
         if n == 0 || n > PEEK && !whole || little && !whole {
@@ -238,7 +241,7 @@ impl<'m> Compiler<'m> {
                 s.few_bits(c, n, signed, d, fail)?;
             } else {
                 s.call_rt(bits::get_integer, &[c, Arg::Int(n as i64)], pack(1, flags as u64))?;
-                s.none_fails(Some(fail));
+                s.none_fails_or_traps(fail);
                 s.store(d, RAX)?;
             }
             s.a.jmp(done);
@@ -247,7 +250,7 @@ impl<'m> Compiler<'m> {
         Ok(true)
     }
     /// Bits at any position, the most significant first.
-    fn few_bits(&mut self, c: Arg, n: u64, signed: bool, d: Arg, fail: Label) -> Done {
+    fn few_bits(&mut self, c: Arg, n: u64, signed: bool, d: Arg, fail: Option<Label>) -> Done {
         let r = self.context(c)?;
         self.bounds(r, n, fail);
         self.peek_bits(r, n);
@@ -257,6 +260,17 @@ impl<'m> Compiler<'m> {
         }
         self.a.mov_mr(r, CTX_POS, RSI);
         self.store(d, RAX)
+    }
+    /// Goes to the label where a runtime function has no answer; without one it always has.
+    pub(super) fn none_fails_or_traps(&mut self, fail: Option<Label>) {
+        match fail {
+            Some(_) => self.none_fails(fail),
+            None => {
+                let bad = self.a.label();
+                none_to(&mut self.a, bad);
+                self.impossible(bad);
+            }
+        }
     }
     /// Goes to `big` unless the number in `rax` is a small integer's.
     fn fits_small(&mut self, signed: bool, big: Label) {
@@ -288,7 +302,7 @@ impl<'m> Compiler<'m> {
         let (other, done, full) = (self.a.label(), self.a.label(), self.a.label());
         let again = self.a.here();
         let r = self.context(c)?;
-        self.bounds(r, n, fail);
+        self.bounds(r, n, Some(fail));
         self.byte_address(r, other);
         self.load_bytes(n / 8, flags & (LITTLE | NATIVE) != 0, RAX);
         // What is no number does not match.
@@ -394,7 +408,7 @@ impl<'m> Compiler<'m> {
         let Some(fail) = self.fail(j)? else { return Ok(false) };
         let (other, done) = (self.a.label(), self.a.label());
         let r = self.context(c)?;
-        self.bounds(r, 8, fail);
+        self.bounds(r, 8, Some(fail));
         self.byte_address(r, other);
         self.a.movzx8_rm(RAX, RDX, 0);
         self.a.alu32_ri(Alu::Cmp, RAX, 0x80);

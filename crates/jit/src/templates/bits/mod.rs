@@ -2,6 +2,7 @@
 //! rest, by the runtime (`heap::bits`, `heap::bits_build`).
 
 mod build;
+mod commands;
 mod get;
 mod test;
 
@@ -52,6 +53,7 @@ impl<'m> Compiler<'m> {
                 let s = self.string(*at, (*n).div_ceil(8))?;
                 self.matching(*j, bits::match_string, &[*c, Arg::U(*n)], s as u64, None)
             }
+            (BsMatch, [f, c, _]) => self.match_commands(*f, *c, self.list(op)),
             (BsGetTail, [c, d, _]) => self.matching(Arg::Nil, bits::get_tail, &[*c], 0, Some(*d)),
             (BsGetPosition, [c, d, _]) => {
                 self.matching(Arg::Nil, bits::get_position, &[*c], 0, Some(*d))
@@ -227,7 +229,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Flags as a literal list of atoms, or as their bits.
-    fn segment_flags(&self, arg: Arg) -> u32 {
+    pub(super) fn segment_flags(&self, arg: Arg) -> u32 {
         use kvik_heap::bits::{LITTLE, NATIVE, SIGNED};
         if let Arg::U(bits) = arg {
             return bits as u32 & (LITTLE | SIGNED | NATIVE);

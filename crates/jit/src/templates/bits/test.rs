@@ -108,7 +108,7 @@ impl<'m> Compiler<'m> {
             let n = u64::try_from(n).ok().and_then(|n| n.checked_mul(unit));
             if let Some(n @ 0..0x1000_0000) = n {
                 let r = self.context(c)?;
-                self.bounds(r, n, fail);
+                self.bounds(r, n, Some(fail));
                 self.a.mov_mr(r, CTX_POS, RSI);
                 return Ok(true);
             }
@@ -135,7 +135,7 @@ impl<'m> Compiler<'m> {
         }
         let (uneven, done) = (self.a.label(), self.a.label());
         let r = self.context(c)?;
-        self.bounds(r, n, fail);
+        self.bounds(r, n, Some(fail));
         self.byte_address(r, uneven);
         self.same_bytes(bytes, word, fail);
         self.a.mov_mr(r, CTX_POS, RSI);
@@ -157,7 +157,7 @@ impl<'m> Compiler<'m> {
     /// Compares bits at any position with those at the top of `word`.
     fn same_bits(&mut self, c: Arg, n: u64, word: u64, fail: Label) -> Done {
         let r = self.context(c)?;
-        self.bounds(r, n, fail);
+        self.bounds(r, n, Some(fail));
         self.peek_bits(r, n);
         self.cmp_word(RAX, word);
         self.a.jcc(Cc::Ne, fail);

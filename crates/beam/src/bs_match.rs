@@ -1,0 +1,189 @@
+//! The commands of `bs_match` (since OTP 26): how many bits there must be, and what is done with
+//! them, one after the other.
+//!
+//! The first command makes sure of the bits. None of the others may take more than it promised,
+//! which the verifier checks, so their templates compare with nothing.
+
+use crate::code::Arg;
+use crate::module::Module;
+
+/// Why a list of commands is refused.
+type What = &'static str;
+
+/// One command of `bs_match`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum MatchCommand {
+    /// Fails unless there are so many bits, and those behind them are a multiple of the unit.
+    EnsureAtLeast {
+        /// Bits that the commands behind it may take.
+        bits: u64,
+        /// 1 to 256.
+        unit: u64,
+    },
+    /// Fails unless there are exactly so many bits.
+    EnsureExactly {
+        /// Bits that the commands behind it may take.
+        bits: u64,
+    },
+    /// Takes an integer.
+    Integer {
+        /// X registers that are live if a collection is needed.
+        live: u64,
+        /// `[]` or a literal list of atoms.
+        flags: Arg,
+        /// Its size.
+        bits: u64,
+        /// Where it goes.
+        to: Arg,
+    },
+    /// Takes a bit string.
+    Binary {
+        /// See `Integer`.
+        live: u64,
+        /// Its size.
+        bits: u64,
+        /// Where it goes.
+        to: Arg,
+    },
+    /// Makes a bit string of all that is left, without a step.
+    Tail {
+        /// See `Integer`.
+        live: u64,
+        /// Where it goes.
+        to: Arg,
+    },
+    /// Steps over some bits.
+    Skip {
+        /// How many.
+        bits: u64,
+    },
+    /// Steps over some bits, and fails unless they are this number.
+    Equal {
+        /// How many: 64 at most.
+        bits: u64,
+        /// The number.
+        value: u64,
+    },
+}
+
+/// A segment has fewer bits than this.
+const MAX_BITS: u64 = 1 << 28;
+/// As in operands of kind `v`.
+const MAX_LIVE: u64 = 1023;
+
+/// The commands in a list of operands, each of them well-formed or a reason.
+pub struct MatchCommands<'a> {
+    module: &'a Module<'a>,
+    rest: &'a [Arg],
+}
+
+impl<'a> MatchCommands<'a> {
+    /// The commands in the list of a `bs_match`.
+    pub fn new(module: &'a Module<'a>, list: &'a [Arg]) -> Self {
+        MatchCommands { module, rest: list }
+    }
+
+    fn next_command(&mut self) -> Result<MatchCommand, What> {
+        let (name, rest) = match self.rest {
+            [Arg::Atom(name), rest @ ..] => (self.module.atom(*name).unwrap_or_default(), rest),
+            _ => return Err("no command of a match"),
+        };
+        let (command, rest) = match (name, rest) {
+            ("ensure_at_least", [bits, Arg::U(unit @ 1..=256), rest @ ..]) => {
+                (MatchCommand::EnsureAtLeast { bits: size(*bits, 1)?, unit: *unit }, rest)
+            }
+            ("ensure_exactly", [bits, rest @ ..]) => {
+                (MatchCommand::EnsureExactly { bits: size(*bits, 1)? }, rest)
+            }
+            ("integer", [Arg::U(live), flags, bits, Arg::U(unit), to, rest @ ..]) => {
+                let bits = size(*bits, *unit)?;
+                let flags = *flags;
+                if !matches!(flags, Arg::Nil | Arg::Literal(_)) {
+                    return Err("flags of the wrong kind");
+                }
+                (MatchCommand::Integer { live: *live, flags, bits, to: *to }, rest)
+            }
+            ("binary", [Arg::U(live), _, bits, Arg::U(unit), to, rest @ ..]) => {
+                let bits = size(*bits, *unit)?;
+                (MatchCommand::Binary { live: *live, bits, to: *to }, rest)
+            }
+            ("get_tail", [Arg::U(live), _, to, rest @ ..]) => {
+                (MatchCommand::Tail { live: *live, to: *to }, rest)
+            }
+            ("skip", [bits, rest @ ..]) => (MatchCommand::Skip { bits: size(*bits, 1)? }, rest),
+            ("=:=", [_, bits, Arg::U(value), rest @ ..]) => {
+                let bits = size(*bits, 1).ok().filter(|bits| *bits <= 64);
+                let bits = bits.ok_or("compares too many bits")?;
+                (MatchCommand::Equal { bits, value: *value }, rest)
+            }
+            _ => return Err("no command of a match"),
+        };
+        check_operands(command)?;
+        self.rest = rest;
+        Ok(command)
+    }
+}
+
+impl Iterator for MatchCommands<'_> {
+    type Item = Result<MatchCommand, What>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let command = self.next_command();
+        if command.is_err() {
+            self.rest = &[];
+        }
+        Some(command)
+    }
+}
+
+fn check_operands(command: MatchCommand) -> Result<(), What> {
+    use MatchCommand::*;
+    let (Integer { live, to, .. } | Binary { live, to, .. } | Tail { live, to }) = command else {
+        return Ok(());
+    };
+    match to {
+        Arg::X(..) | Arg::Y(..) if live <= MAX_LIVE => Ok(()),
+        Arg::X(..) | Arg::Y(..) => Err("too many live registers"),
+        _ => Err("not a register"),
+    }
+}
+
+fn size(number: Arg, unit: u64) -> Result<u64, What> {
+    let number = match number {
+        Arg::U(n) => Some(n),
+        Arg::Int(n) => u64::try_from(n).ok(),
+        _ => None,
+    };
+    let bits = number.and_then(|n| n.checked_mul(unit)).filter(|bits| *bits < MAX_BITS);
+    bits.ok_or("a match of too many bits")
+}
+
+/// The commands of a whole instruction, in order: first what makes sure of the bits, then commands
+/// that take no more than that.
+pub fn match_commands(module: &Module, list: &[Arg]) -> Result<Vec<MatchCommand>, What> {
+    use MatchCommand::*;
+    let commands: Vec<MatchCommand> = MatchCommands::new(module, list).collect::<Result<_, _>>()?;
+    let [first, rest @ ..] = commands.as_slice() else {
+        return Err("no command of a match");
+    };
+    let (EnsureAtLeast { bits: ensured, .. } | EnsureExactly { bits: ensured }) = *first else {
+        return Err("a match that begins without making sure of its bits");
+    };
+    let mut taken = 0;
+    for command in rest {
+        taken += match *command {
+            EnsureAtLeast { .. } | EnsureExactly { .. } => {
+                return Err("a match that makes sure of its bits twice")
+            }
+            Integer { bits, .. } | Binary { bits, .. } | Skip { bits } | Equal { bits, .. } => bits,
+            Tail { .. } => 0,
+        };
+        if taken > ensured {
+            return Err("a match takes more bits than it made sure of");
+        }
+    }
+    Ok(commands)
+}

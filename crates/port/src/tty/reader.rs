@@ -1,0 +1,113 @@
+//! Standard input as `prim_tty` reads it (since OTP 26): a process asks to be told once when there is
+//! input, or when a signal came, and reads it then.
+
+use std::collections::VecDeque;
+use std::os::fd::RawFd;
+use std::sync::{Mutex, MutexGuard};
+
+use kvik_heap::OwnedTerm;
+use kvik_sys::poll::Interest;
+use kvik_sys::signal::{self, Action, SIGCONT, SIGWINCH};
+use kvik_sys::Result;
+
+use crate::host::host;
+use crate::poll::{self, Source};
+
+const STDIN: RawFd = 0;
+/// The poll set that watches it.
+const SET: usize = 0;
+
+/// Who is told, and what.
+struct Waiting {
+    pid: u32,
+    message: OwnedTerm,
+}
+
+impl Waiting {
+    fn tell(self) {
+        if let Some(host) = host() {
+            host.send(self.pid, self.message);
+        }
+    }
+}
+
+/// What came from outside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Notice {
+    /// The window has another size.
+    Resized,
+    /// The program goes on after it was stopped.
+    Continued,
+}
+
+struct Reader {
+    input: Option<Waiting>,
+    notice: Option<Waiting>,
+    notices: VecDeque<Notice>,
+    polled: bool,
+}
+
+static READER: Mutex<Reader> =
+    Mutex::new(Reader { input: None, notice: None, notices: VecDeque::new(), polled: false });
+/// Notices that nobody takes are dropped beyond this.
+const MOST_NOTICES: usize = 64;
+
+fn reader() -> MutexGuard<'static, Reader> {
+    READER.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// Tells a process once when there is input, or its end.
+pub fn await_input(pid: u32, message: OwnedTerm) -> Result<()> {
+    let mut r = reader();
+    r.input = Some(Waiting { pid, message });
+    if r.polled {
+        return Ok(());
+    }
+    let interest = Interest { read: true, ..Interest::default() };
+    // An ordinary file is always ready: it is served at the next turn.
+    r.polled = !poll::add(SET, STDIN, Source::Terminal, 0, interest)?;
+    Ok(())
+}
+
+/// Tells a process once when a notice came.
+pub fn await_notice(pid: u32, message: OwnedTerm) {
+    let mut r = reader();
+    r.notice = Some(Waiting { pid, message });
+    let told = if r.notices.is_empty() { None } else { r.notice.take() };
+    drop(r);
+    told.into_iter().for_each(Waiting::tell);
+}
+
+/// From now on there are notices.
+pub fn watch_signals() -> Result<()> {
+    signal::set(SIGCONT, Action::Handle)?;
+    signal::set(SIGWINCH, Action::Handle)
+}
+
+/// The oldest notice that nobody has taken.
+pub fn take_notice() -> Option<Notice> {
+    reader().notices.pop_front()
+}
+
+/// A signal came.
+pub(crate) fn notify(notice: Notice) {
+    let mut r = reader();
+    if r.notices.len() < MOST_NOTICES {
+        r.notices.push_back(notice);
+    }
+    let told = r.notice.take();
+    drop(r);
+    told.into_iter().for_each(Waiting::tell);
+}
+
+/// The poll set tells of input.
+pub(crate) fn ready() {
+    let mut r = reader();
+    let told = r.input.take();
+    if r.polled {
+        poll::remove(SET, STDIN);
+        r.polled = false;
+    }
+    drop(r);
+    told.into_iter().for_each(Waiting::tell);
+}
