@@ -1,5 +1,6 @@
 //! The chunks that are plain tables: atoms, imports, exports, funs, literals.
 
+use crate::compact::read_u32;
 use crate::reader::Reader;
 use flate2::{Decompress, FlushDecompress, Status};
 use std::ops::Range;
@@ -83,11 +84,17 @@ impl Literals {
 /// Atoms in UTF-8. Index 0 stands for `[]` in code, so the first atom is number 1.
 pub(crate) fn atoms(chunk: &[u8]) -> Option<Vec<&str>> {
     let mut r = Reader::new(chunk);
-    let count = r.count(1)?;
+    // A negative count: lengths are tagged numbers (since OTP 28), since atoms may have more bytes.
+    let count = r.u32()? as i32;
+    let tagged = count < 0 && kvik_release::current().writes_plain_chunks();
+    if count < 0 && !tagged {
+        return None;
+    }
+    let count = usize::try_from(count.unsigned_abs()).ok().filter(|count| *count <= r.len())?;
     let mut atoms = Vec::with_capacity(count + 1);
     atoms.push("");
     for _ in 0..count {
-        let length = usize::from(r.u8()?);
+        let length = if tagged { read_u32(&mut r)? as usize } else { usize::from(r.u8()?) };
         let text = std::str::from_utf8(r.bytes(length)?).ok()?;
         atoms.push(text);
     }
@@ -170,7 +177,11 @@ pub(crate) fn literals(chunk: &[u8], inflate: &mut Inflate) -> Option<Literals> 
     if wanted / MAX_RATIO > r.len() {
         return None;
     }
-    let data = inflate.exactly(r.rest(), wanted)?;
+    // Since OTP 28 literals are not compressed; their size is given as 0.
+    let data = match wanted {
+        0 if kvik_release::current().writes_plain_chunks() => r.rest().to_vec(),
+        _ => inflate.exactly(r.rest(), wanted)?,
+    };
     let ranges = literal_ranges(&data)?;
     Some(Literals { data, ranges })
 }

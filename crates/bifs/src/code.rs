@@ -220,9 +220,6 @@ pub(crate) fn take_write_permission(p: &Proc, take: bool) -> bool {
 }
 
 fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    /// The natives of these modules are part of the VM.
-    const STATIC: &[&[u8]] =
-        &[b"zlib", b"erl_tracer", b"prim_buffer", b"prim_file", b"prim_socket", b"prim_net"];
     let path = crate::filename::native(a[0]).filter(|_| a[0].as_atom().is_none());
     let Some(path) = path else { return Err(p.badarg()) };
     p.resumed::<OtherWrites>();
@@ -230,7 +227,7 @@ fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         p.give_up_turn();
         return Err(p.again::<OtherWrites>((), None));
     }
-    if STATIC.contains(&&*path) {
+    if kvik_release::current().has_static_nifs(&path) {
         return Ok(am::ok.into());
     }
     NIF_LOADER.get().map_or_else(|| Err(p.notsup()), |load| load(p, &path, a[1]))

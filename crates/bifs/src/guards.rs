@@ -1,5 +1,6 @@
 //! Type tests and the parts of terms: the guard BIFs that are no arithmetic.
 
+use kvik_heap::arith::integer_value;
 use kvik_heap::bits::context_bits;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, map, Term, View};
@@ -13,6 +14,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "is_function", 1, is_function),
     bif!("erlang", "is_function", 2, is_function_2),
     bif!("erlang", "is_integer", 1, is_integer),
+    bif!("erlang", "is_integer", 3, is_integer_between, since 29),
+    bif!("erlang", "is_record", 1, is_native_record, since 29),
     bif!("erlang", "is_list", 1, is_list),
     bif!("erlang", "is_map", 1, is_map),
     bif!("erlang", "is_number", 1, is_number),
@@ -67,6 +70,16 @@ fn is_function_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
 }
 fn is_integer<'h>(_: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     Ok(Term::bool(a[0].is_integer()))
+}
+/// Between two integers, both of them included.
+fn is_integer_between<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
+    let bounds = [a[1], a[2]].map(integer_value);
+    let [Some(low), Some(high)] = bounds else { return Err(p.badarg()) };
+    Ok(Term::bool(integer_value(a[0]).is_some_and(|n| low <= n && n <= high)))
+}
+/// Native records are not there.
+fn is_native_record<'h>(_: &'h Proc, _: &[Term<'h>]) -> R<'h> {
+    Ok(Term::bool(false))
 }
 fn is_list<'h>(_: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     Ok(Term::bool(a[0].is_list()))

@@ -4,6 +4,7 @@
 use std::ffi::CStr;
 use std::io::IoSlice;
 use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_heap::{Heap, OwnedTerm};
@@ -19,24 +20,32 @@ use crate::iolist::bytes_of;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("prim_tty", "isatty", 1, isatty_1, since 26),
-    bif!("prim_tty", "tty_create", 0, tty_create_0, since 26),
-    bif!("prim_tty", "tty_init", 3, tty_init_3, since 26),
-    bif!("prim_tty", "tty_set", 1, tty_set_1, since 26),
-    bif!("prim_tty", "tty_read_signal", 2, tty_read_signal_2, since 26),
+    bif!("prim_tty", "tty_create", 0, tty_create_0, since 26 until 28),
+    bif!("prim_tty", "tty_create", 1, tty_create_1, since 28),
+    bif!("prim_tty", "tty_init", 2, tty_init_2, since 28),
+    bif!("prim_tty", "tty_is_open", 2, tty_is_open_2, since 28),
+    bif!("prim_tty", "tty_select", 2, tty_select_2, since 28),
+    bif!("prim_tty", "read_nif", 3, read_nif_3, since 28),
+    bif!("prim_tty", "setupterm_nif", 0, setupterm_nif_0, since 28),
+    bif!("prim_tty", "tigetnum_nif", 1, tgetnum_nif_1, since 28),
+    bif!("prim_tty", "tigetflag_nif", 1, tgetflag_nif_1, since 28),
+    bif!("prim_tty", "tty_init", 3, tty_init_3, since 26 until 28),
+    bif!("prim_tty", "tty_set", 1, tty_set_1, since 26 until 28),
+    bif!("prim_tty", "tty_read_signal", 2, tty_read_signal_2, since 26 until 28),
     bif!("prim_tty", "setlocale", 1, setlocale_1, since 26),
-    bif!("prim_tty", "tty_select", 3, tty_select_3, since 26),
+    bif!("prim_tty", "tty_select", 3, tty_select_3, since 26 until 28),
     bif!("prim_tty", "tty_window_size", 1, tty_window_size_1, since 26),
     bif!("prim_tty", "write_nif", 2, write_nif_2, since 26),
     bif!("prim_tty", "tty_encoding", 1, tty_encoding_1, since 26),
-    bif!("prim_tty", "read_nif", 2, read_nif_2, since 26),
+    bif!("prim_tty", "read_nif", 2, read_nif_2, since 26 until 28),
     bif!("prim_tty", "isprint", 1, isprint_1, since 26),
     bif!("prim_tty", "wcwidth", 1, wcwidth_1, since 26),
     bif!("prim_tty", "wcswidth", 1, wcswidth_1, since 26),
     bif!("prim_tty", "sizeof_wchar", 0, sizeof_wchar_0, since 26),
-    bif!("prim_tty", "tgetent_nif", 1, tgetent_nif_1, since 26),
-    bif!("prim_tty", "tgetnum_nif", 1, tgetnum_nif_1, since 26),
-    bif!("prim_tty", "tgetflag_nif", 1, tgetflag_nif_1, since 26),
-    bif!("prim_tty", "tgetstr_nif", 1, tgetstr_nif_1, since 26),
+    bif!("prim_tty", "tgetent_nif", 1, tgetent_nif_1, since 26 until 28),
+    bif!("prim_tty", "tgetnum_nif", 1, tgetnum_nif_1, since 26 until 28),
+    bif!("prim_tty", "tgetflag_nif", 1, tgetflag_nif_1, since 26 until 28),
+    bif!("prim_tty", "tgetstr_nif", 1, tgetstr_nif_1, since 26 until 28),
 ];
 
 const STDIN: RawFd = 0;
@@ -47,8 +56,8 @@ const READ_BYTES: usize = 1024;
 const WCHAR_BYTES: usize = 4;
 
 /// A terminal that is being used: its settings before that, and those it is to have.
-#[derive(Default)]
 struct Terminal {
+    output: RawFd,
     settings: Mutex<Option<(Settings, Settings)>>,
 }
 
@@ -96,8 +105,57 @@ fn isatty_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn tty_create_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let t = p.heap.magic_ref(Arc::new(Terminal::default()));
+    create(p, STDOUT, None)
+}
+
+fn create<'h>(p: &'h Proc, output: RawFd, before: Option<Settings>) -> BifResult<'h> {
+    let settings = Mutex::new(before.map(|before| (before, before)));
+    let t = p.heap.magic_ref(Arc::new(Terminal { output, settings }));
     Ok(p.heap.tuple(&[am::ok.into(), t]))
+}
+
+/// For standard output or standard error (since OTP 28).
+fn tty_create_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let output = descriptor(p, a[0])?;
+    if output == STDIN {
+        return Err(p.badarg());
+    }
+    create(p, output, tty::settings(output).ok())
+}
+
+/// Makes the terminal one of the shell's own (`raw`), or what it was before (since OTP 28).
+fn tty_init_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let options = a[1].as_map().ok_or_else(|| p.badarg())?;
+    let t = terminal(p, a[0])?;
+    let input = Atom::existing("input").and_then(|key| map::get(options, key.into()));
+    let raw = input.ok_or_else(|| p.badarg())?.as_atom().is_some_and(|a| a.name() == "raw");
+    let mut settings = t.settings();
+    let Some((before, now)) = &mut *settings else {
+        return Ok(if raw { error(&p.heap, errno_atom(Errno::NOTSUP)) } else { am::ok.into() });
+    };
+    if raw || now.is_raw() {
+        let off = Some(false);
+        let changes = Changes { lines: off, echo: off, signals: None };
+        *now = if raw { before.changed(changes) } else { *before };
+        if let Err(e) = kvik_port::tty::edit_with(*before, *now) {
+            return Ok(call_failed(&p.heap, "tcsetattr", e));
+        }
+    }
+    Ok(am::ok.into())
+}
+
+/// Is the other end of a standard descriptor still there? (since OTP 28)
+fn tty_is_open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    terminal(p, a[0])?;
+    match fd::hung_up(descriptor(p, a[1])?) {
+        Ok(gone) => Ok(Term::bool(!gone)),
+        Err(e) => Ok(call_failed(&p.heap, "tty_is_open", e)),
+    }
+}
+
+fn setupterm_nif_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    let name = std::env::var_os("TERM").unwrap_or_default();
+    set_description(p, name.as_bytes(), "setupterm")
 }
 
 /// Settles what the terminal will be like; `tty_set/1` makes it so.
@@ -140,12 +198,18 @@ fn ready_message(tty: Term<'_>, r: Term<'_>) -> Option<OwnedTerm> {
 
 fn tty_select_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     terminal(p, a[0])?;
-    let messages = ready_message(a[0], a[1]).zip(ready_message(a[0], a[2]));
-    let (notice, input) = messages.ok_or_else(|| p.system_limit())?;
+    let notice = ready_message(a[0], a[1]).ok_or_else(|| p.system_limit())?;
     if let Err(e) = reader::watch_signals() {
         return Ok(call_failed(&p.heap, "sigaction", e));
     }
     reader::await_notice(p.pid(), notice);
+    tty_select_2(p, &[a[0], a[2]])
+}
+
+/// Input only: signals go to `erl_signal_server` (since OTP 28).
+fn tty_select_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    terminal(p, a[0])?;
+    let input = ready_message(a[0], a[1]).ok_or_else(|| p.system_limit())?;
     match reader::await_input(p.pid(), input) {
         Ok(()) => Ok(am::ok.into()),
         Err(e) => Ok(call_failed(&p.heap, "select", e)),
@@ -186,13 +250,13 @@ fn tty_window_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// Writes all of it, and waits where the reader of it is slow.
-fn write_all(bytes: &[u8]) -> Result<(), Errno> {
+fn write_all(output: RawFd, bytes: &[u8]) -> Result<(), Errno> {
     let mut rest = bytes;
     while !rest.is_empty() {
-        match fd::writev(STDOUT, &[IoSlice::new(rest)]) {
+        match fd::writev(output, &[IoSlice::new(rest)]) {
             Ok(n) => rest = rest.get(n..).unwrap_or_default(),
             Err(Errno::AGAIN) => {
-                fd::wait_ready(STDOUT, true, -1)?;
+                fd::wait_ready(output, true, -1)?;
             }
             Err(e) => return Err(e),
         }
@@ -201,11 +265,11 @@ fn write_all(bytes: &[u8]) -> Result<(), Errno> {
 }
 
 fn write_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    terminal(p, a[0])?;
+    let output = terminal(p, a[0])?.output;
     let bytes = bytes_of(a[1]).map_err(|_| p.badarg())?;
     Err(hand_off(
         p,
-        move || write_all(&bytes),
+        move || write_all(output, &bytes),
         |h, r| match r {
             Ok(()) => am::ok.into(),
             Err(e) => error(h, errno_atom(e)),
@@ -213,19 +277,27 @@ fn write_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     ))
 }
 
-fn read_some() -> Result<Vec<u8>, Errno> {
-    let mut room = vec![0; READ_BYTES];
+fn read_some(most: usize) -> Result<Vec<u8>, Errno> {
+    let mut room = vec![0; most];
     let n = fd::read_bytes(STDIN, &mut room)?;
     room.truncate(n);
     Ok(room)
 }
 
 fn read_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    read(p, a, READ_BYTES)
+}
+/// At most so many bytes (since OTP 28).
+fn read_nif_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let most = a[2].as_u64().ok_or_else(|| p.badarg())?;
+    read(p, a, most.min(READ_BYTES as u64) as usize)
+}
+fn read<'h>(p: &'h Proc, a: &[Term<'h>], most: usize) -> BifResult<'h> {
     terminal(p, a[0])?;
     let message = ready_message(a[0], a[1]).ok_or_else(|| p.system_limit())?;
     let pid = p.pid();
     let work = move || {
-        let read = match read_some() {
+        let read = match read_some(most) {
             Err(Errno::AGAIN | Errno::INTR) => Ok(Some(Vec::new())),
             Ok(bytes) if bytes.is_empty() => Ok(None),
             r => r.map(Some),
@@ -305,12 +377,16 @@ fn name(p: &Proc, t: Term<'_>) -> Result<Vec<u8>, Raised> {
 }
 
 fn tgetent_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let found = Description::of(&name(p, a[0])?);
+    let name = name(p, a[0])?;
+    set_description(p, &name, "tgetent")
+}
+fn set_description<'h>(p: &'h Proc, name: &[u8], call: &str) -> BifResult<'h> {
+    let found = Description::of(name);
     let known = found.is_some();
     *description() = found;
     match known {
         true => Ok(am::ok.into()),
-        false => Ok(call_failed(&p.heap, "tgetent", Errno::NOENT)),
+        false => Ok(call_failed(&p.heap, call, Errno::NOENT)),
     }
 }
 

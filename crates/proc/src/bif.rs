@@ -49,6 +49,12 @@ macro_rules! bif {
             ..$crate::bif!($module, $name, $arity, $f)
         }
     };
+    ($m:literal, $name:literal, $arity:literal, $f:path, since $since:literal until $until:literal) => {
+        $crate::BifEntry {
+            releases: $crate::bif::Span::between($since, $until),
+            ..$crate::bif!($m, $name, $arity, $f)
+        }
+    };
     ($module:literal, $name:literal, $arity:literal, $f:path, until $release:literal) => {
         $crate::BifEntry {
             releases: $crate::bif::Span::until($release),

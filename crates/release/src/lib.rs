@@ -58,6 +58,16 @@ pub static RELEASES: &[Release] = &[
         driver: (3, 3),
         dist_flags: V4_NODES_AND_UNLINK_ID,
     },
+    Release {
+        number: 29,
+        name: "29",
+        erts_major: "17",
+        erts_version: "17.1",
+        experimental: true,
+        nif: (2, 18),
+        driver: (3, 3),
+        dist_flags: V4_NODES_AND_UNLINK_ID,
+    },
 ];
 
 /// Modules that are loaded before any file is read, in OTP's order, and since which release.
@@ -83,6 +93,17 @@ static PRELOADED: &[(&str, Span)] = &[
     ("counters", Span::ALL),
 ];
 
+/// Modules whose NIFs are part of the machine.
+static STATIC_NIFS: &[(&str, Span)] = &[
+    ("erl_tracer", Span::ALL),
+    ("prim_buffer", Span::ALL),
+    ("prim_file", Span::ALL),
+    ("prim_net", Span::ALL),
+    ("prim_socket", Span::ALL),
+    ("prim_tty", Span::since(26)),
+    ("zlib", Span::ALL),
+];
+
 /// Releases in which something is there: from `since` on and before `until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -97,6 +118,11 @@ impl Span {
     /// From this release on.
     pub const fn since(since: u16) -> Span {
         Span { since, ..Span::ALL }
+    }
+
+    /// From one release on and before another.
+    pub const fn between(since: u16, until: u16) -> Span {
+        Span { since, until }
     }
 
     /// In releases before this one.
@@ -114,6 +140,18 @@ impl Release {
     /// The modules that are loaded before any file is read.
     pub fn preloaded(&self) -> impl Iterator<Item = &'static str> + '_ {
         PRELOADED.iter().filter(|(_, span)| span.has(self)).map(|(name, _)| *name)
+    }
+
+    /// Whether the NIFs of a module are part of the machine.
+    pub fn has_static_nifs(&self, module: &[u8]) -> bool {
+        let found = STATIC_NIFS.iter().find(|(name, _)| name.as_bytes() == module);
+        found.is_some_and(|(_, span)| span.has(self))
+    }
+
+    /// Whether its compiler writes literals without compression, and lengths of atoms as tagged
+    /// numbers.
+    pub fn writes_plain_chunks(&self) -> bool {
+        self.number >= 28
     }
 
     /// Whether a system process takes ended trace sessions off processes.

@@ -290,6 +290,14 @@ pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
     retry(|| count::check(What::Poll, unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
 }
 
+/// Has nobody the other end any more?
+pub fn hung_up(fd: RawFd) -> Result<bool> {
+    let mut p = libc::pollfd { fd, events: libc::POLLHUP, revents: 0 };
+    // SAFETY: one pollfd.
+    let n = retry(|| count::check(What::Poll, unsafe { libc::poll(&mut p, 1, 0) }))?;
+    Ok(n > 0 && p.revents & libc::POLLHUP != 0)
+}
+
 /// Is there room in a pipe, and somebody who has its other end?
 pub fn takes(fd: RawFd) -> bool {
     let mut p = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };

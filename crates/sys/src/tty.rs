@@ -59,6 +59,10 @@ fn set(flags: &mut libc::tcflag_t, bits: libc::tcflag_t, on: bool) {
 }
 
 impl Settings {
+    /// Does each key come at once?
+    pub fn is_raw(&self) -> bool {
+        self.0.c_lflag & libc::ICANON == 0
+    }
     /// For `prim_tty`.
     pub fn changed(mut self, c: Changes) -> Settings {
         let t = &mut self.0;

@@ -74,13 +74,16 @@ fn guard(name: &str, arity: u8) -> Bif {
     let size_of = |result, ty| Bif { result, proves: Some((0, ty)), ..builds };
     match (name, arity) {
         ("=:=" | "=/=" | "==" | "/=" | "<" | ">" | ">=" | "=<", 2) => total(Ty::ATOM),
-        ("is_function" | "is_record" | "is_map_key", 2) | ("is_record", 3) => gives(Ty::ATOM),
+        ("is_function" | "is_record" | "is_map_key", 2) | ("is_record" | "is_integer", 3) => {
+            gives(Ty::ATOM)
+        }
         (
             "is_atom" | "is_binary" | "is_bitstring" | "is_boolean" | "is_float" | "is_function"
             | "is_integer" | "is_list" | "is_map" | "is_number" | "is_pid" | "is_port"
             | "is_reference" | "is_tuple",
             1,
         ) => total(Ty::ATOM),
+        ("is_record", 1) => total(Ty::ATOM),
         ("self", 0) => total(Ty::PID),
         ("node", 0) => total(Ty::ATOM),
         ("node", 1) => gives(Ty::ATOM),

@@ -56,6 +56,9 @@ impl Flow<'_> {
             (Opcode::Bif2, [fail, Arg::U(import), a, b, to]) => {
                 self.bif(*import, Some(*fail), &[*a, *b], *to)
             }
+            (Opcode::Bif3, [fail, Arg::U(import), a, b, c, to]) => {
+                self.bif(*import, Some(*fail), &[*a, *b, *c], *to)
+            }
             (
                 Opcode::GcBif1 | Opcode::GcBif2 | Opcode::GcBif3,
                 [fail, Arg::U(live), Arg::U(import), sources @ .., to],

@@ -130,6 +130,10 @@ impl<'a> Tables<'a> {
                 [_, _, _, Arg::U(0..=256), _] => Ok(()),
                 _ => Err("a unit out of range"),
             },
+            Opcode::GetRecordElements
+            | Opcode::PutRecord
+            | Opcode::IsRecordAccessible
+            | Opcode::GetRecordField => Err("native records are not there"),
             // It is called without arguments.
             Opcode::OnLoad if function.arity != 0 => Err("not in a function without arguments"),
             _ => Ok(()),

@@ -16,7 +16,7 @@ impl Flow<'_> {
     pub(crate) fn step_terms(&mut self, op: Opcode, args: &[Arg], list: &[Arg]) -> Done {
         Some(match (op, args) {
             (Opcode::Label | Opcode::Line | Opcode::NifStart | Opcode::OnLoad, _)
-            | (Opcode::ExecutableLine, _) => Ok(()),
+            | (Opcode::ExecutableLine | Opcode::DebugLine, _) => Ok(()),
             (Opcode::Move, [from, to]) => self.movable(*from).and_then(|ty| self.write(*to, ty)),
             (Opcode::Swap, [a, b]) => self.swap(*a, *b),
             (Opcode::GetTupleElement, [tuple, Arg::U(index), to]) => {
@@ -49,6 +49,11 @@ impl Flow<'_> {
             }
             (Opcode::IsBinary, [label, s]) => self.test(*label, *s, Ty::BITSTRING, false),
             (Opcode::IsBoolean, [label, s]) => self.test(*label, *s, Ty::ATOM, false),
+            // There are none: always false.
+            (Opcode::IsAnyNativeRecord, [label, s]) => self.never(*label, &[*s]),
+            (Opcode::IsNativeRecord, [label, s, module, name]) => {
+                self.never(*label, &[*s, *module, *name])
+            }
             (Opcode::IsTaggedTuple, [label, s, Arg::U(arity), _]) => {
                 self.test(*label, *s, Ty::exactly(*arity as usize), false)
             }
@@ -186,6 +191,12 @@ impl Flow<'_> {
         self.branch_with(label, s, if exact { before.without(ty) } else { before })?;
         self.known(s, before.meet(ty));
         Ok(())
+    }
+
+    /// A test that always fails.
+    fn never(&mut self, label: Arg, args: &[Arg]) -> Result<(), What> {
+        args.iter().try_for_each(|arg| self.term(*arg).map(drop))?;
+        self.jump(label)
     }
 
     fn compare(&mut self, label: Arg, a: Arg, b: Arg) -> Result<(), What> {

@@ -15,7 +15,9 @@ impl<'m> Compiler<'m> {
     pub(super) fn guard_bif(&mut self, op: &Op) -> Done {
         let (fail, import, operands, dst) = match (op.opcode, self.args(op)) {
             (Opcode::Bif0, [m, d]) => (Arg::Label(0), *m, vec![], *d),
-            (Opcode::Bif1 | Opcode::Bif2, [j, m, s @ .., d]) => (*j, *m, s.to_vec(), *d),
+            (Opcode::Bif1 | Opcode::Bif2 | Opcode::Bif3, [j, m, s @ .., d]) => {
+                (*j, *m, s.to_vec(), *d)
+            }
             (_, [j, _live, m, s @ .., d]) => (*j, *m, s.to_vec(), *d),
             _ => return Err(self.refuse("guard BIF")),
         };

@@ -113,7 +113,7 @@ impl<'m> Compiler<'m> {
                 }
                 Ok(())
             }
-            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | ExecutableLine => Ok(()),
+            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | ExecutableLine | DebugLine => Ok(()),
             NifStart => self.nif_start(),
             Call | CallLast | CallOnly | CallExt | CallExtLast | CallExtOnly | Apply
             | ApplyLast | CallFun | CallFun2 | Return | MakeFun2 | MakeFun3 => self.calls(op),
@@ -122,12 +122,18 @@ impl<'m> Compiler<'m> {
             | GetTupleElement | SetTupleElement | PutList | PutTuple2 | UpdateRecord => {
                 self.data(op)
             }
+            IsAnyNativeRecord | IsNativeRecord => {
+                if let Some(fail) = self.fail(self.args(op).first().copied().unwrap_or(Arg::Nil))? {
+                    self.a.jmp(fail);
+                }
+                Ok(())
+            }
             Jump | SelectVal | SelectTupleArity | IsLt | IsGe | IsEq | IsNe | IsEqExact
             | IsNeExact => self.control(op),
             IsInteger | IsFloat | IsNumber | IsAtom | IsPid | IsReference | IsPort | IsNil
             | IsBinary | IsBitstr | IsList | IsNonemptyList | IsTuple | TestArity
             | IsTaggedTuple | IsFunction | IsFunction2 | IsBoolean | IsMap => self.type_test(op),
-            Bif0 | Bif1 | Bif2 | GcBif1 | GcBif2 | GcBif3 => self.guard_bif(op),
+            Bif0 | Bif1 | Bif2 | Bif3 | GcBif1 | GcBif2 | GcBif3 => self.guard_bif(op),
             Badmatch | IfEnd | CaseEnd | TryCaseEnd | Badrecord | Catch | CatchEnd | Try
             | TryEnd | TryCase | Raise | BuildStacktrace | RawRaise => self.exceptions(op),
             Send | RemoveMessage | Timeout | LoopRec | LoopRecEnd | Wait | WaitTimeout
