@@ -78,7 +78,7 @@ main() ->
      end || S <- [timestamp, monotonic_timestamp, strict_monotonic_timestamp]],
     seq_trace:reset_trace(),
     show(bad, [catch_it(fun() -> erlang:seq_trace(K, V) end)
-               || {K, V} <- [{foo, true}, {serial, x}, {serial, {a, 1}}, {send, maybe}, {1, 1},
+               || {K, V} <- [{foo, true}, {serial, x}, {serial, {a, 1}}, {send, 'maybe'}, {1, 1},
                              {sequential_trace_token, {1, 2, 3, Me, 5}}]]),
     show(bad, [catch_it(fun() -> seq_trace:set_system_tracer(X) end) || X <- [true, 1, foo]]),
     show(old, [erlang:seq_trace(label, 1), erlang:seq_trace(label, 2), erlang:seq_trace(serial, {7, 8}),

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use kvik_release::{Release, RELEASES};
+
 const FILE: &str = "docs/COMPATIBILITY.md";
 const BEGIN: &str = "<!-- natives:begin -->\n";
 const END: &str = "<!-- natives:end -->";
@@ -15,6 +17,16 @@ struct Native {
     name: String,
     arity: u8,
     kind: String,
+}
+
+impl Native {
+    fn key(&self) -> (&str, &str, u8) {
+        (&self.module, &self.name, self.arity)
+    }
+    /// It belongs to the emulator and is no function of a library.
+    fn is_part(&self) -> bool {
+        matches!(&*self.kind, "bif" | "guard_bif" | "nif")
+    }
 }
 
 /// Writes the section anew.
@@ -39,7 +51,7 @@ fn with_section(root: &Path) -> Result<(String, String), String> {
     let lacks = || format!("{FILE}: lacks the markers of the natives");
     let (head, rest) = old.split_once(BEGIN).ok_or_else(lacks)?;
     let (_, tail) = rest.split_once(END).ok_or_else(lacks)?;
-    let section = section(&natives(root)?, &users(root)?);
+    let section = sections(root)?;
     let new = [head, BEGIN, &section, END, tail].concat();
     Ok((old, new))
 }
@@ -48,8 +60,39 @@ fn read(root: &Path, file: &str) -> Result<String, String> {
     fs::read_to_string(root.join(file)).map_err(|e| format!("{file}: {e}"))
 }
 
-fn natives(root: &Path) -> Result<Vec<Native>, String> {
-    let text = read(root, "tests/otp/imports.tsv")?;
+/// The oldest release in full, then what each later one has besides.
+fn sections(root: &Path) -> Result<String, String> {
+    let users = users(root)?;
+    let mut before = natives(root, "tests/otp/imports.tsv")?;
+    let mut out = section(&RELEASES[0], &before, &users);
+    for release in &RELEASES[1..] {
+        let all = natives(root, &format!("tests/otp/imports{}.tsv", release.name))?;
+        out += &later_section(release, &all, &before);
+        before = all;
+    }
+    Ok(out)
+}
+
+/// What a later release expects and kvik lacks, without what is missing in the release before.
+fn later_section(release: &Release, all: &[Native], before: &[Native]) -> String {
+    let known: HashSet<_> = before.iter().map(Native::key).collect();
+    let have = bound(release);
+    let new = || all.iter().filter(|n| n.is_part()).filter(|n| !known.contains(&n.key()));
+    let missing: Vec<String> = new()
+        .filter(|n| !have.contains(&n.key()))
+        .map(|n| format!("`{}:{}/{}`", n.module, n.name, n.arity))
+        .collect();
+    format!(
+        "\n### {release}\n{} BIFs and NIFs are there that the release above does not have; {} of them \
+         are missing here: {}.\n",
+        new().count(),
+        missing.len(),
+        missing.join(", ")
+    )
+}
+
+fn natives(root: &Path, file: &str) -> Result<Vec<Native>, String> {
+    let text = read(root, file)?;
     let line = |l: &str| {
         let mut fields = l.split('\t').map(str::to_string);
         Some(Native {
@@ -73,14 +116,15 @@ fn users(root: &Path) -> Result<HashMap<String, String>, String> {
     Ok(text.lines().filter_map(line).collect())
 }
 
-fn section(all: &[Native], users: &HashMap<String, String>) -> String {
-    let have: HashSet<(&str, &str, u8)> = kvik_bifs::all()
-        .into_iter()
-        .chain([kvik_dist::BIFS])
-        .flatten()
-        .map(|b| (b.module, b.name, b.arity))
-        .collect();
-    let is_there = |n: &&Native| have.contains(&(&*n.module, &*n.name, n.arity));
+/// What the tables hold for a release.
+fn bound(release: &Release) -> HashSet<(&'static str, &'static str, u8)> {
+    let all = kvik_bifs::all().into_iter().chain([kvik_dist::BIFS]).flatten();
+    all.filter(|b| b.releases.has(release)).map(|b| (b.module, b.name, b.arity)).collect()
+}
+
+fn section(release: &Release, all: &[Native], users: &HashMap<String, String>) -> String {
+    let have = bound(release);
+    let is_there = |n: &&Native| have.contains(&n.key());
     let counts = |kinds: &[&str]| {
         let of_kind = || all.iter().filter(|n| kinds.contains(&&*n.kind));
         (of_kind().filter(is_there).count(), of_kind().count())
@@ -88,7 +132,7 @@ fn section(all: &[Native], users: &HashMap<String, String>) -> String {
     let (bifs, all_bifs) = counts(&["bif", "guard_bif"]);
     let (nifs, all_nifs) = counts(&["nif"]);
     let mut out = format!(
-        "Of the {all_bifs} BIFs that OTP 25 has, {bifs} are there; of the {all_nifs} NIFs that are \
+        "Of the {all_bifs} BIFs that {release} has, {bifs} are there; of the {all_nifs} NIFs that are \
          part of its emulator, {nifs}. These are missing; calling one raises `undef`.\n\n\
          | missing | used by |\n|---|---|\n"
     );

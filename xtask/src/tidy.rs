@@ -115,6 +115,7 @@ fn release_names(text: &str) -> impl Iterator<Item = usize> + '_ {
                 format!("\"{}\"", r.name),
                 format!("OTP {}", r.name),
                 format!("OTP/{}", r.name),
+                format!("OTP{}", r.name),
                 format!("erts-{}.", r.erts_major),
                 format!("\"{}.", r.erts_major),
             ];

@@ -4,6 +4,8 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
+use kvik_release::Release;
+
 /// Splits a string into arguments: blanks separate, quotes and backslashes protect.
 pub fn split(text: &[u8], comments: bool) -> Vec<OsString> {
     let mut out = Vec::new();
@@ -47,9 +49,11 @@ fn word(it: &mut std::iter::Peekable<impl Iterator<Item = u8>>, comments: bool) 
 pub fn gather(
     command_line: Vec<OsString>,
     env: impl Fn(&str) -> Option<OsString>,
+    release: Option<&Release>,
 ) -> Result<Vec<OsString>, String> {
     let from_env = |name: &str| env(name).map(|v| split(v.as_bytes(), false)).unwrap_or_default();
-    let mut sources = vec![from_env("ERL_OTP25_FLAGS"), from_env("ERL_AFLAGS")];
+    let of_release = release.map(|r| from_env(&flags_of(r))).unwrap_or_default();
+    let mut sources = vec![of_release, from_env("ERL_AFLAGS")];
     let zflags = [from_env("ERL_FLAGS"), from_env("ERL_ZFLAGS")];
     let behind = zflags.iter().any(|s| !s.is_empty());
     let mut own = command_line;
@@ -67,6 +71,11 @@ pub fn gather(
         args.append(&mut extra);
     }
     Ok(args)
+}
+
+/// The variable with arguments for one release: `ERL_OTP27_FLAGS`.
+pub fn flags_of(release: &Release) -> String {
+    format!("ERL_OTP{}_FLAGS", release.name)
 }
 
 fn expand(
@@ -112,7 +121,11 @@ mod tests {
             "ERL_ZFLAGS" => Some("-last -extra y".into()),
             _ => None,
         };
-        let args = gather(vec!["-mid".into(), "-extra".into(), "x".into()], env).unwrap();
+        let args = gather(vec!["-mid".into(), "-extra".into(), "x".into()], env, None).unwrap();
+        let release = &kvik_release::RELEASES[0];
+        let flags = |n: &str| (n == flags_of(release)).then(|| "-of release".into());
+        let own = gather(vec!["x".into()], flags, Some(release)).unwrap();
+        assert_eq!(own, ["-of", "release", "x"].map(OsString::from));
         assert_eq!(args, ["-first", "-mid", "-last", "-extra", "x", "y"].map(OsString::from));
     }
 }

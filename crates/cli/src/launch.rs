@@ -16,8 +16,11 @@ pub fn complain(text: &str) -> i32 {
 
 /// `kvik ARGS`, as `erl ARGS`; `name` is what we were started as.
 pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
-    let parsed = env_args::gather(args, |n| std::env::var_os(n)).and_then(command_line::parse);
-    let line = match parsed {
+    let parse = |args: Vec<OsString>, release| {
+        let env = |n: &str| std::env::var_os(n);
+        env_args::gather(args, env, release).and_then(command_line::parse)
+    };
+    let mut line = match parse(args.clone(), None) {
         Ok(l) => l,
         Err(e) => return complain(&e),
     };
@@ -25,6 +28,13 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         Ok(o) => o,
         Err(e) => return complain(&format!("kvik: {e}")),
     };
+    // Only now it is known whose flags count.
+    if std::env::var_os(env_args::flags_of(otp.release)).is_some() {
+        line = match parse(args, Some(otp.release)) {
+            Ok(l) => l,
+            Err(e) => return complain(&e),
+        };
+    }
     if line.version {
         eprintln!("Erlang (SMP) (BEAM) emulator version {}", otp.erts);
         return 0;

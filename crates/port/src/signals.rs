@@ -14,8 +14,12 @@ use crate::{breaks, tty};
 /// `os:set_signal/2`. `None`: no such signal. As in OTP, nobody is told of one that cannot be set
 /// (SIGSTOP).
 pub fn set(name: Atom, action: Action) -> Option<()> {
-    let (_, number) = NAMES.iter().find(|(n, _)| *n == name.name())?;
-    let _ = signal::set(*number, action);
+    let (_, number) = *NAMES.iter().find(|(n, _)| *n == name.name())?;
+    let of_terminal = matches!(number, SIGCONT | SIGWINCH);
+    if of_terminal && !kvik_release::current().has_terminal_signals() {
+        return None;
+    }
+    let _ = signal::set(number, action);
     Some(())
 }
 
@@ -41,11 +45,18 @@ pub fn dispatch() {
             SIGINT => breaks::requested(),
             SIGCONT => {
                 tty::goes_on();
-                reader::notify(Notice::Continued);
+                tell_terminal(n, Notice::Continued);
             }
-            SIGWINCH => reader::notify(Notice::Resized),
+            SIGWINCH => tell_terminal(n, Notice::Resized),
             _ => tell(n),
         }
+    }
+}
+/// The server hears of it, or, before it did, the process that reads the terminal.
+fn tell_terminal(n: i32, notice: Notice) {
+    match kvik_release::current().has_terminal_signals() {
+        true => tell(n),
+        false => reader::notify(notice),
     }
 }
 fn tell(n: i32) {

@@ -154,6 +154,11 @@ impl Release {
         self.number >= 28
     }
 
+    /// Whether `os:set_signal/2` takes what the terminal tells of: continuing, and its window's size.
+    pub fn has_terminal_signals(&self) -> bool {
+        self.number >= 28
+    }
+
     /// Whether a system process takes ended trace sessions off processes.
     pub fn has_trace_cleaner(&self) -> bool {
         self.preloaded().any(|name| name == "erts_trace_cleaner")

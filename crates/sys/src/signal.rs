@@ -19,6 +19,8 @@ pub const NAMES: &[(&str, i32)] = &[
     ("sigchld", libc::SIGCHLD),
     ("sigstop", libc::SIGSTOP),
     ("sigtstp", libc::SIGTSTP),
+    ("sigcont", SIGCONT),
+    ("sigwinch", SIGWINCH),
 ];
 
 /// From the keyboard: the break handler.

@@ -105,6 +105,9 @@ fn guard(name: &str, arity: u8) -> Bif {
         ("div" | "rem" | "band" | "bor" | "bxor" | "bsl" | "bsr", 2) => number(Ty::INTEGER),
         ("bnot", 1) => number(Ty::INTEGER),
         ("+" | "-" | "*", 2) | ("+" | "-" | "abs", 1) => number(Ty::NUMBER),
+        // In `try` with a value alone, since OTP 29.
+        ("list_to_atom" | "list_to_existing_atom", 1)
+        | ("binary_to_atom" | "binary_to_existing_atom", 2) => number(Ty::ATOM),
         ("binary_part", 2 | 3) => number(Ty::BITSTRING),
         _ => UNKNOWN,
     }
