@@ -19,8 +19,14 @@ pub const BIFS: &[BifEntry] = &[
 /// zlib's own default.
 const DEFAULT_LEVEL: u32 = 6;
 
+/// What is done without options.
+pub(crate) fn default_options() -> EncodeOpts {
+    let utf8_atoms = kvik_release::current().encodes_atoms_as_utf8();
+    EncodeOpts { utf8_atoms, ..EncodeOpts::default() }
+}
+
 fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
-    let (mut o, mut level) = (EncodeOpts::default(), 0);
+    let (mut o, mut level) = (default_options(), 0);
     let mut deterministic = false;
     for e in t.list_to_vec()? {
         match (e.as_atom(), e.as_tuple_n::<2>()) {
@@ -130,16 +136,16 @@ fn term_to_iovec_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.list(&[term_to_binary_2(p, a)?]))
 }
 fn external_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    size(p, || Some(Encoding::counting(a[0], EncodeOpts::default())))
+    size(p, || Some(Encoding::counting(a[0], default_options())))
 }
 /// Takes fewer options than `term_to_binary/2`, as in OTP.
 fn external_size_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     size(p, || {
-        let mut o = EncodeOpts::default();
+        let mut o = default_options();
         for e in a[1].list_to_vec()? {
             match e.as_tuple_n::<2>().map(|[k, v]| (k.as_atom(), v.as_small())) {
                 Some((Some(am::minor_version), Some(0))) => o.text_floats = true,
-                Some((Some(am::minor_version), Some(1))) => {}
+                Some((Some(am::minor_version), Some(1))) => o.utf8_atoms = false,
                 _ => return None,
             }
         }

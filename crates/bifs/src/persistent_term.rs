@@ -14,6 +14,7 @@ use kvik_term::{am, Term};
 use crate::literals;
 
 pub const BIFS: &[BifEntry] = &[
+    bif!("persistent_term", "put_new", 2, put_new_2, since 29),
     bif!("persistent_term", "put", 2, put_2),
     bif!("persistent_term", "get", 0, get_0),
     bif!("persistent_term", "get", 1, get_1),
@@ -111,10 +112,19 @@ pub(crate) fn buckets() -> usize {
 }
 
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    put(p, a, true)
+}
+/// Fails where the key has another value.
+fn put_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    put(p, a, false)
+}
+fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
     let [key, value] = *a else { return Err(p.badarg()) };
     let mut all = pairs().write().unwrap_or_else(|e| e.into_inner());
-    if all.get(key).is_some_and(|old| order::same(old, value)) {
-        return Ok(am::ok.into());
+    match all.get(key) {
+        Some(old) if order::same(old, value) => return Ok(am::ok.into()),
+        Some(_) if !replaces => return Err(p.badarg()),
+        _ => {}
     }
     let pair = p.heap.tuple(&[key, value]);
     let area = LiteralArea::with_sharing(pair).ok_or_else(|| p.system_limit())?;

@@ -255,7 +255,7 @@ fn port_call_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let reply = || {
         let op = u32::try_from(a[1].as_u64()?).ok()?;
         let (port, me) = (lookup(a[0])?, p.self_pid().as_local_pid()?);
-        let data = kvik_etf::encode(a[2], kvik_etf::EncodeOpts::default(), 0);
+        let data = kvik_etf::encode(a[2], crate::etf::default_options(), 0);
         let reply = p.calls_port(am::port_call, 3, || port.call(me, op, &data))?;
         Some(kvik_etf::decode(&reply, &p.heap, kvik_etf::DecodeOpts::default()).ok()?.0)
     };

@@ -142,6 +142,17 @@ impl Release {
         PRELOADED.iter().filter(|(_, span)| span.has(self)).map(|(name, _)| *name)
     }
 
+    /// Whether `term_to_binary/1` writes all atoms in UTF-8 (`minor_version` 2).
+    pub fn encodes_atoms_as_utf8(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether adding a constant shows no line of module `erlang` in a stack trace when it fails: its
+    /// loader made another instruction of that.
+    pub fn has_increments(&self) -> bool {
+        self.number < 26
+    }
+
     /// Whether the NIFs of a module are part of the machine.
     pub fn has_static_nifs(&self, module: &[u8]) -> bool {
         let found = STATIC_NIFS.iter().find(|(name, _)| name.as_bytes() == module);

@@ -209,6 +209,7 @@ pub const REFUSED: &[(&str, &str)] = &[
     ),
     ("bs_start_match3 f1 x0 1 x1; bs_match f1 x1 { @16 8 1 @20 3 8 x0 }; return", "live x register"),
     ("bs_match f1 x1 { @16 8 1 }; return", "isn't initialised"),
+    ("put_record f0 [] x0 x0 1 { }; return", "native records"),
     // Only sizes may be asked of a match context.
     ("bs_start_match3 f1 x0 1 x1; gc_bif1 f0 2 6 x1 x0; return", "match context as a term"),
     // `update_record`.

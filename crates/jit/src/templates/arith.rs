@@ -27,8 +27,10 @@ impl<'m> Compiler<'m> {
         if self.proof.clear_target(self.at) {
             self.copy(Arg::Nil, dst)?;
         }
-        // As OTP's: an addition of 0. (-0.0 shows it.)
+        // As OTP's: an addition of 0. (-0.0 shows it.) Since OTP 26 only an operator of one operand.
+        let subtracts = !kvik_release::current().has_increments();
         let (e, operands) = match (e.module == am::erlang, e.function, &operands[..]) {
+            (true, am::op_minus, [..]) if subtracts => (e, operands),
             (true, am::op_plus, [a])
             | (true, am::op_minus, [a @ (Arg::X(..) | Arg::Y(..)), Arg::Int(0)]) => {
                 (kvik_code::export(am::erlang, am::op_plus, 2), vec![*a, Arg::Int(0)])
@@ -137,14 +139,15 @@ impl<'m> Compiler<'m> {
     }
 }
 
-/// What OTP's loader makes increments of shows no line of `erlang` when it fails: a register and a
+/// What OTP's loader made increments of, before OTP 26, shows no line of `erlang` when it fails: a register and a
 /// small integer.
 fn leaves_no_line(e: &Export, args: &[Arg]) -> bool {
     let register = |a: &Arg| matches!(a, Arg::X(..) | Arg::Y(..));
     let small = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i));
     // What is subtracted is an increment only where it is not negative.
     let negated = |a: &Arg| matches!(a, Arg::Int(i) if fits_small(*i) && *i >= 0);
-    e.module == am::erlang
+    kvik_release::current().has_increments()
+        && e.module == am::erlang
         && match (e.function, args) {
             (am::op_plus, [a, b]) => register(a) && small(b) || small(a) && register(b),
             (am::op_minus, [a, b]) => register(a) && negated(b),
