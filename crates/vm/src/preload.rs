@@ -11,25 +11,28 @@ use kvik_code::Instance;
 use kvik_proc::sched::online_cpus;
 
 /// The modules that are there before any file is read, as OTP has them.
-const PRELOADED: [&str; 18] = [
-    "erl_tracer",
-    "erts_code_purger",
-    "erts_dirty_process_signal_handler",
-    "erts_internal",
-    "erts_literal_area_collector",
-    "erl_init",
-    "init",
+const PRELOADED: [&str; 21] = [
     "persistent_term",
-    "prim_buffer",
-    "prim_eval",
-    "prim_file",
-    "prim_inet",
-    "prim_zip",
-    "zlib",
+    "counters",
+    "atomics",
+    "erts_dirty_process_signal_handler",
+    "erts_literal_area_collector",
+    "erl_tracer",
+    "erts_internal",
     "erlang",
     "erl_prim_loader",
-    "atomics",
-    "counters",
+    "prim_zip",
+    "prim_net",
+    "prim_socket",
+    "socket_registry",
+    "zlib",
+    "prim_file",
+    "prim_inet",
+    "prim_eval",
+    "prim_buffer",
+    "init",
+    "erl_init",
+    "erts_code_purger",
 ];
 
 /// Loads them all, from files of this directory.
