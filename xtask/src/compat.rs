@@ -76,7 +76,7 @@ fn users(root: &Path) -> Result<HashMap<String, String>, String> {
 fn section(all: &[Native], users: &HashMap<String, String>) -> String {
     let have: HashSet<(&str, &str, u8)> = kvik_bifs::all()
         .into_iter()
-        .chain([kvik_dist::BIFS])
+        .chain([kvik_dist::BIFS, kvik_socket::BIFS])
         .flatten()
         .map(|b| (b.module, b.name, b.arity))
         .collect();
