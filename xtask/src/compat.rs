@@ -118,7 +118,7 @@ fn users(root: &Path) -> Result<HashMap<String, String>, String> {
 
 /// What the tables hold for a release.
 fn bound(release: &Release) -> HashSet<(&'static str, &'static str, u8)> {
-    let all = kvik_bifs::all().into_iter().chain([kvik_dist::BIFS]).flatten();
+    let all = kvik_bifs::all().into_iter().chain([kvik_dist::BIFS, kvik_socket::BIFS]).flatten();
     all.filter(|b| b.releases.has(release)).map(|b| (b.module, b.name, b.arity)).collect()
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
     "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "meter", "proc", "jit",
-    "ets", "port", "trace", "bifs", "web", "dist", "nif", "vm", "lab", "cli",
+    "ets", "port", "trace", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
 ];
 /// The crates that may hold `unsafe` code.
 const UNSAFE: &[&str] = &["term", "heap", "sync", "sys", "jit", "nif"];

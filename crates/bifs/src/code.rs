@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_code::{module, purging, CommitError, Instance};
 use kvik_etf::DecodeOpts;
@@ -194,6 +194,16 @@ pub fn set_nif_loader(f: NifLoader) -> bool {
     NIF_LOADER.set(f).is_ok()
 }
 
+/// Who hears what a module passes when it loads natives that are part of the VM.
+type StaticLoad = (&'static str, fn(Term<'_>));
+static STATIC_LOADS: Mutex<Vec<StaticLoad>> = Mutex::new(Vec::new());
+fn static_loads() -> MutexGuard<'static, Vec<StaticLoad>> {
+    STATIC_LOADS.lock().unwrap_or_else(|e| e.into_inner())
+}
+pub fn on_static_load(module: &'static str, f: fn(Term<'_>)) {
+    static_loads().push((module, f));
+}
+
 /// The modules that have loaded code which is not Erlang's.
 static TAINTS: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
 pub fn taint(m: Atom) {
@@ -228,6 +238,10 @@ fn load_nif<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Err(p.again::<OtherWrites>((), None));
     }
     if kvik_release::current().has_static_nifs(&path) {
+        let hears = static_loads().iter().find(|(name, _)| name.as_bytes() == &*path).copied();
+        if let Some((_, f)) = hears {
+            f(a[1]);
+        }
         return Ok(am::ok.into());
     }
     NIF_LOADER.get().map_or_else(|| Err(p.notsup()), |load| load(p, &path, a[1]))

@@ -230,6 +230,12 @@ fn elsewhere<T: Send + 'static>(
     }
 }
 
+/// A descriptor of an open file for somebody else, who closes it. `None`: the term is no handle.
+pub fn duplicate(t: Term<'_>) -> Option<kvik_sys::Result<OwnedFd>> {
+    let file = Heap::resource_ref(t)?.downcast_ref::<File>()?;
+    Some(file.open().and_then(|open| fd::duplicate(open.fd.as_raw_fd())))
+}
+
 fn modes(list: Term<'_>) -> (Mode, bool) {
     let mut m = Mode::default();
     let mut skip_type_check = false;

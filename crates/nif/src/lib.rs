@@ -45,7 +45,7 @@ pub fn install() -> usize {
     kvik_bifs::code::set_nif_loader(load::load_nif);
     kvik_port::poll::set_library(|fd, read, write, hangup| {
         if !descriptors::ready(fd, read, write, hangup) {
-            select::ready(fd, read, write, hangup);
+            kvik_port::select::ready(fd, read, write, hangup);
         }
     });
     let watchers =

@@ -30,7 +30,7 @@ fn watching(r: &Resource) -> MutexGuard<'_, Watching> {
 
 /// A process has ended that somebody watches: calls `down`.
 pub fn down(dead: u32, id: RefId) {
-    if crate::driver_monitors::down(id) {
+    if kvik_socket::down(dead, id) || crate::driver_monitors::down(id) {
         return;
     }
     let Some(r) = watchers().remove(&id).and_then(|r| r.upgrade()) else { return };
@@ -47,7 +47,8 @@ pub fn down(dead: u32, id: RefId) {
 }
 /// The resource, or a driver's port, that watches by a reference.
 pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
-    crate::driver_monitors::port_term(id).or_else(|| resource(heap, id))
+    let port_or_resource = || crate::driver_monitors::port_term(id).or_else(|| resource(heap, id));
+    kvik_socket::watcher(heap, id).or_else(port_or_resource)
 }
 fn resource(heap: &Heap, id: RefId) -> Option<Term<'_>> {
     let r = watchers().get(&id).and_then(Weak::upgrade)?;

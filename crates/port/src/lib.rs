@@ -32,6 +32,7 @@ pub mod port;
 pub mod processes;
 pub mod queue;
 pub mod ram_file;
+pub mod select;
 pub mod signals;
 pub mod starter;
 pub mod table;

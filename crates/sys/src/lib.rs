@@ -19,6 +19,7 @@ mod pcre8;
 pub mod pcre_match;
 pub mod place;
 pub mod poll;
+pub mod raw_socket;
 pub mod shared;
 pub mod signal;
 pub mod slab;

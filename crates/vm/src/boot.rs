@@ -32,7 +32,8 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
         dist_buf_busy_limit: flags.dist_busy,
         ..system::Config::default()
     });
-    kvik_bifs::register(&[kvik_web::BIFS, kvik_dist::BIFS])?;
+    kvik_bifs::register(&[kvik_web::BIFS, kvik_dist::BIFS, kvik_socket::BIFS])?;
+    kvik_socket::install();
     process::init_table(flags.max_processes);
     kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
     kvik_bifs::break_menu::install();

@@ -1,0 +1,71 @@
+//! `nif_accept`.
+
+use std::os::fd::OwnedFd;
+
+use kvik_proc::{BifResult, Proc};
+use kvik_sys::socket as sys;
+use kvik_sys::Errno;
+use kvik_term::{am, Term};
+
+use crate::answer::{atom, closed, error_invalid, ok, posix, raise_invalid};
+use crate::requests::{Request, Turn, ACCEPTORS};
+use crate::send::cannot_select;
+use crate::socket::{socket, state, Parts, Socket, State};
+
+pub fn accept_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let socket = socket(p, a[0])?;
+    let mut s = socket.lock();
+    let Some(fd) = s.open() else { return Ok(closed(&p.heap)) };
+    if s.readers.current.is_some() {
+        return Ok(error_invalid(&p.heap, "state"));
+    }
+    match s.acceptors.turn(p.pid()) {
+        Turn::Mine => {}
+        Turn::Waiting => return Err(raise_invalid(p, atom("state"))),
+        Turn::Others => {
+            s.acceptors.push(Request::new(socket, p.pid(), a[1]));
+            return Ok(am::select.into());
+        }
+    }
+    s.counters.accept_tries += 1;
+    match sys::accept(fd) {
+        Ok(fd) => Ok(accepted(p, socket, &mut s, fd)),
+        Err(Errno::AGAIN) => wait(p, socket, &mut s, a[1]),
+        Err(e) => {
+            s.counters.accept_fails += 1;
+            let reason = atom(e.name());
+            socket.fail_all(&mut s, ACCEPTORS, reason);
+            Ok(posix(&p.heap, e))
+        }
+    }
+}
+
+fn accepted<'h>(p: &'h Proc, listener: &Socket, s: &mut State, fd: OwnedFd) -> Term<'h> {
+    s.counters.accept_success += 1;
+    let Socket { domain, kind, protocol, .. } = *listener;
+    let settings = s.settings.clone();
+    let (original, borrowed) = (None, false);
+    let parts = Parts { fd, domain, kind, protocol, original, borrowed, settings };
+    let new = Socket::new(parts, p.pid());
+    // OTP notes it of the socket that listens, not of the one that is connected.
+    s.write_state |= state::CONNECTED;
+    if s.acceptors.current.is_some() && !listener.serve_next(s, ACCEPTORS) {
+        s.read_state &= !state::ACCEPTING;
+    }
+    ok(&p.heap, new.term(&p.heap))
+}
+
+fn wait<'h>(p: &'h Proc, socket: &Socket, s: &mut State, reference: Term<'h>) -> BifResult<'h> {
+    if s.acceptors.current.is_some() {
+        s.counters.accept_waits += 1;
+    }
+    s.acceptors.serve(socket, p.pid(), reference);
+    if !socket.select(s, ACCEPTORS.events, p.pid(), reference) {
+        if !socket.serve_next(s, ACCEPTORS) {
+            s.read_state &= !state::ACCEPTING;
+        }
+        return Err(cannot_select(p, "select_read"));
+    }
+    s.read_state |= state::ACCEPTING;
+    Ok(am::select.into())
+}

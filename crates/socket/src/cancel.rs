@@ -1,0 +1,78 @@
+//! `nif_cancel`: an operation that a process waits for is taken back.
+
+use kvik_port::select::Events;
+use kvik_proc::{BifResult, Proc};
+use kvik_term::cmp::eq_exact;
+use kvik_term::{am, Term};
+
+use crate::answer::{atom, closed};
+use crate::close::release;
+use crate::requests::{Line, ACCEPTORS, READERS, WRITERS};
+use crate::socket::{socket, state, Socket, State};
+
+/// `ok`, `select_sent` where the message is on its way already, `not_found`.
+pub fn cancel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let socket = socket(p, a[0])?;
+    let (Some(op), Some(_)) = (a[1].as_atom(), a[2].as_ref()) else { return Err(p.badarg()) };
+    let mut s = socket.lock();
+    if s.open().is_none() {
+        return Ok(closed(&p.heap));
+    }
+    let (pid, reference) = (p.pid(), a[2]);
+    Ok(match op.name() {
+        "connect" => cancel_connect(socket, &mut s, pid, reference),
+        "accept" => cancel_in(socket, &mut s, ACCEPTORS, pid, reference),
+        "recv" | "recvfrom" | "recvmsg" => cancel_in(socket, &mut s, READERS, pid, reference),
+        "send" | "sendto" | "sendmsg" | "sendfile" => {
+            cancel_in(socket, &mut s, WRITERS, pid, reference)
+        }
+        _ => return Err(p.badarg()),
+    })
+}
+
+fn told(cancelled: bool) -> Term<'static> {
+    match cancelled {
+        true => am::ok.into(),
+        false => atom("select_sent"),
+    }
+}
+fn not_found() -> Term<'static> {
+    atom("not_found")
+}
+
+fn cancel_connect(socket: &Socket, s: &mut State, pid: u32, reference: Term<'_>) -> Term<'static> {
+    let is_it =
+        |r: &crate::requests::Request| r.pid == pid && eq_exact(r.reference.term(), reference);
+    if !s.connector.as_ref().is_some_and(is_it) {
+        return not_found();
+    }
+    let cancelled = socket.unselect(s, Events::WRITE);
+    release(s.connector.take());
+    s.write_state &= !state::CONNECTING;
+    told(cancelled)
+}
+
+fn cancel_in(
+    socket: &Socket,
+    s: &mut State,
+    line: Line,
+    pid: u32,
+    reference: Term<'_>,
+) -> Term<'static> {
+    let queue = (line.queue)(s);
+    match &queue.current {
+        None => not_found(),
+        Some(r) if r.pid != pid => match queue.unqueue(pid, Some(reference)) {
+            true => am::ok.into(),
+            false => not_found(),
+        },
+        Some(r) if !eq_exact(r.reference.term(), reference) => not_found(),
+        Some(_) => {
+            let cancelled = socket.unselect(s, line.events);
+            if !socket.serve_next(s, line) && std::ptr::fn_addr_eq(line.queue, ACCEPTORS.queue) {
+                s.read_state &= !state::ACCEPTING;
+            }
+            told(cancelled)
+        }
+    }
+}

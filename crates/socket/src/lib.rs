@@ -1,0 +1,97 @@
+//! The natives of `prim_socket` and `prim_net`, on which OTP's modules `socket` and `net` stand. What
+//! they answer is what those modules expect of OTP's own; `socket`'s manual page tells what it is for.
+//!
+//! A socket is a magic reference to a [`Socket`]: a descriptor, and who waits for it. An operation
+//! that cannot be done at once answers `select`, and its process gets a message when it is worth
+//! trying again: `{'$socket', Socket, select, Ref}`, or `{'$socket', Socket, abort, {Ref, Reason}}`
+//! where the socket was closed meanwhile. Of several that want to read, one is served; the others
+//! stand in a queue ([`requests`]). A socket is closed when its owner ends.
+//!
+//! See `docs/internals/sockets.md`.
+#![forbid(unsafe_code)]
+
+mod accept;
+mod address;
+mod answer;
+mod cancel;
+mod close;
+mod connect;
+mod control;
+mod count;
+mod info;
+mod ioctl;
+mod message;
+mod monitors;
+mod net;
+mod open;
+mod option;
+mod option_table;
+mod option_value;
+mod otp_option;
+mod packet_address;
+mod receive;
+mod requests;
+mod send;
+mod sendfile;
+mod socket;
+mod supports;
+
+use kvik_proc::{bif, BifEntry};
+pub use monitors::{down, watcher};
+pub use socket::Socket;
+
+/// Those of OTP 25: later releases ask for others, and take other answers.
+pub const BIFS: &[BifEntry] = &[
+    bif!("prim_socket", "nif_info", 0, info::all_0, until 26),
+    bif!("prim_socket", "nif_info", 1, info::socket_1, until 26),
+    bif!("prim_socket", "nif_command", 1, info::command_1, until 26),
+    bif!("prim_socket", "nif_supports", 0, supports::supports_0, until 26),
+    bif!("prim_socket", "nif_supports", 1, supports::supports_1, until 26),
+    bif!("prim_socket", "nif_open", 2, open::adopt_2, until 26),
+    bif!("prim_socket", "nif_open", 4, open::open_4, until 26),
+    bif!("prim_socket", "nif_bind", 2, open::bind_2, until 26),
+    bif!("prim_socket", "nif_bind", 3, open::bind_3, until 26),
+    bif!("prim_socket", "nif_listen", 2, open::listen_2, until 26),
+    bif!("prim_socket", "nif_sockname", 1, open::local_name_1, until 26),
+    bif!("prim_socket", "nif_peername", 1, open::peer_name_1, until 26),
+    bif!("prim_socket", "nif_shutdown", 2, open::shutdown_2, until 26),
+    bif!("prim_socket", "nif_connect", 1, connect::finish_1, until 26),
+    bif!("prim_socket", "nif_connect", 3, connect::connect_3, until 26),
+    bif!("prim_socket", "nif_accept", 2, accept::accept_2, until 26),
+    bif!("prim_socket", "nif_send", 4, send::send_4, until 26),
+    bif!("prim_socket", "nif_sendto", 5, send::send_to_5, until 26),
+    bif!("prim_socket", "nif_sendmsg", 5, send::send_message_5, until 26),
+    bif!("prim_socket", "nif_sendfile", 1, sendfile::deferred_close_1, until 26),
+    bif!("prim_socket", "nif_sendfile", 4, sendfile::go_on_4, until 26),
+    bif!("prim_socket", "nif_sendfile", 5, sendfile::start_5, until 26),
+    bif!("prim_socket", "nif_recv", 4, receive::receive_4, until 26),
+    bif!("prim_socket", "nif_recvfrom", 4, receive::receive_from_4, until 26),
+    bif!("prim_socket", "nif_recvmsg", 5, receive::receive_message_5, until 26),
+    bif!("prim_socket", "nif_close", 1, close::close_1, until 26),
+    bif!("prim_socket", "nif_finalize_close", 1, close::finalize_1, until 26),
+    bif!("prim_socket", "nif_setopt", 5, option::set_5, until 26),
+    bif!("prim_socket", "nif_getopt", 3, option::get_3, until 26),
+    bif!("prim_socket", "nif_getopt", 4, option::get_native_4, until 26),
+    bif!("prim_socket", "nif_ioctl", 2, ioctl::list_2, until 26),
+    bif!("prim_socket", "nif_ioctl", 3, ioctl::get_3, until 26),
+    bif!("prim_socket", "nif_ioctl", 4, ioctl::set_4, until 26),
+    bif!("prim_socket", "nif_cancel", 3, cancel::cancel_3, until 26),
+    bif!("prim_net", "nif_info", 0, net::info_0, until 26),
+    bif!("prim_net", "nif_command", 1, net::command_1, until 26),
+    bif!("prim_net", "nif_gethostname", 0, net::host_name_0, until 26),
+    bif!("prim_net", "nif_getnameinfo", 2, net::name_info_2, until 26),
+    bif!("prim_net", "nif_getaddrinfo", 3, net::address_info_3, until 26),
+    bif!("prim_net", "nif_getifaddrs", 1, net::interface_addresses_1, until 26),
+    bif!("prim_net", "nif_get_adapters_addresses", 1, net::not_here_1, until 26),
+    bif!("prim_net", "nif_get_if_entry", 1, net::not_here_1, until 26),
+    bif!("prim_net", "nif_get_interface_info", 1, net::not_here_1, until 26),
+    bif!("prim_net", "nif_get_ip_address_table", 1, net::not_here_1, until 26),
+    bif!("prim_net", "nif_if_name2index", 1, net::name_to_index_1, until 26),
+    bif!("prim_net", "nif_if_index2name", 1, net::index_to_name_1, until 26),
+    bif!("prim_net", "nif_if_names", 0, net::names_0, until 26),
+];
+
+/// Hears what `prim_socket` passes when it loads its natives: who keeps the register of sockets.
+pub fn install() {
+    kvik_bifs::code::on_static_load("prim_socket", info::loaded);
+}

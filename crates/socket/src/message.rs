@@ -1,0 +1,22 @@
+//! A message that was received: `#{iov, ctrl, flags, addr}`.
+
+use kvik_heap::Heap;
+use kvik_sys::raw_socket::Envelope;
+use kvik_term::Term;
+
+use crate::answer::{flag_list, record};
+use crate::supports::MESSAGE_FLAGS;
+use crate::{address, control};
+
+pub fn encode<'h>(h: &'h Heap, data: Term<'h>, control: &[u8], e: &Envelope) -> Term<'h> {
+    let mut fields = vec![
+        ("iov", h.list(&[data])),
+        ("ctrl", control::decode(h, control, false)),
+        ("flags", flag_list(h, MESSAGE_FLAGS, e.flags)),
+    ];
+    // A socket that is connected does not tell where messages come from.
+    if !e.from.bytes().is_empty() {
+        fields.push(("addr", address::encode(h, e.from.bytes())));
+    }
+    record(h, &fields)
+}

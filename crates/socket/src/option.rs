@@ -1,0 +1,161 @@
+//! `nif_setopt` and `nif_getopt`. The last argument of the first, or one argument more of the second,
+//! tells that a value is passed to the system as it is.
+
+use std::os::fd::RawFd;
+
+use kvik_proc::{BifResult, Proc};
+use kvik_sys::raw_socket as raw;
+use kvik_sys::{socket as sys, Errno};
+use kvik_term::{am, Term};
+
+use crate::answer::{
+    atom, bytes, closed, done, error_invalid, int, invalid, is, ok, posix, settle, small_int, Taken,
+};
+use crate::control::level_number;
+use crate::option_table;
+use crate::option_value::{self, bool_of, Value};
+use crate::otp_option;
+use crate::socket::{socket, Socket};
+
+const PRIORITY: (i32, i32) = (libc::SOL_SOCKET, libc::SO_PRIORITY);
+const TOS: (i32, i32) = (libc::IPPROTO_IP, libc::IP_TOS);
+/// The largest value that is asked for as a binary.
+const LARGEST: i32 = 1 << 20;
+
+/// The level that a call names, or the one that is OTP's own.
+enum Level {
+    System(i32),
+    Otp,
+}
+fn level<'h>(p: &'h Proc, t: Term<'h>) -> Taken<'h, Level> {
+    match level_number(t) {
+        Some(n) => Ok(Level::System(n)),
+        None if is(t, "otp") => Ok(Level::Otp),
+        None => int(p, t).map(Level::System),
+    }
+}
+
+pub fn set_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    settle(set(p, a))
+}
+fn set<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+    let socket = socket(p, a[0])?;
+    let native = small_int(a[4]).ok_or_else(|| p.badarg())? != 0;
+    let number = int(p, a[2])?;
+    match level(p, a[1])? {
+        Level::System(level) if native => Ok(set_native(p, socket, level, number, a[3])),
+        Level::System(level) => Ok(set_known(p, socket, level, number, a[3])),
+        Level::Otp if native => Err(p.badarg().into()),
+        Level::Otp => Ok(otp_option::set(p, socket, number, a[3])?),
+    }
+}
+fn set_known<'h>(
+    p: &'h Proc,
+    socket: &Socket,
+    level: i32,
+    number: i32,
+    value: Term<'h>,
+) -> Term<'h> {
+    let s = socket.lock();
+    let Some(fd) = s.open() else { return closed(&p.heap) };
+    let Some(kind) = option_table::find(level, number).and_then(|o| o.set) else {
+        return invalid(&p.heap, atom("socket_option"));
+    };
+    match option_value::encode(kind, value) {
+        Some(value) => done(&p.heap, set_kept(fd, level, number, &value)),
+        None => invalid(&p.heap, atom("value")),
+    }
+}
+fn set_native<'h>(
+    p: &'h Proc,
+    socket: &Socket,
+    level: i32,
+    number: i32,
+    value: Term<'h>,
+) -> Term<'h> {
+    let s = socket.lock();
+    let Some(fd) = s.open() else { return closed(&p.heap) };
+    let as_int = || small_int(value).or_else(|| bool_of(value).map(i32::from));
+    let value = bytes(value).map(|b| b.into_owned());
+    match value.or_else(|| as_int().map(|n| n.to_ne_bytes().to_vec())) {
+        Some(value) => done(&p.heap, set_kept(fd, level, number, &value)),
+        None => error_invalid(&p.heap, "value"),
+    }
+}
+/// Setting some options changes the priority and the type of service behind a caller's back: they
+/// are put back, as `gen_tcp` does.
+fn set_kept(fd: RawFd, level: i32, number: i32, value: &[u8]) -> kvik_sys::Result<()> {
+    let (priority, tos) = (sys::int(fd, PRIORITY), sys::int(fd, TOS));
+    sys::set_option(fd, level, number, value)?;
+    if number == PRIORITY.1 {
+        return Ok(());
+    }
+    if let Some(tos) = tos.ok().filter(|_| number != TOS.1) {
+        sys::set_int(fd, TOS, tos)?;
+    }
+    match priority.map(|n| sys::set_int(fd, PRIORITY, n)) {
+        Ok(Err(e)) if e != Errno::PERM => Err(e),
+        _ => Ok(()),
+    }
+}
+
+pub fn get_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    settle(get(p, a))
+}
+fn get<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+    let socket = socket(p, a[0])?;
+    let number = int(p, a[2])?;
+    let level = match level(p, a[1])? {
+        Level::System(level) => level,
+        Level::Otp => return Ok(otp_option::get(p, socket, number)?),
+    };
+    let s = socket.lock();
+    let Some(fd) = s.open() else { return Ok(closed(&p.heap)) };
+    let Some(kind) = option_table::find(level, number).and_then(|o| o.get) else {
+        return Ok(invalid(&p.heap, atom("socket_option")));
+    };
+    let room = option_value::room(kind, s.settings.receive_control);
+    Ok(read(p, socket, fd, (level, number), kind, room))
+}
+fn read<'h>(
+    p: &'h Proc,
+    socket: &Socket,
+    fd: RawFd,
+    (level, number): (i32, i32),
+    kind: Value,
+    room: usize,
+) -> Term<'h> {
+    let local = socket.domain == libc::AF_UNIX;
+    match sys::option(fd, level, number, room) {
+        Ok(b) => ok(&p.heap, option_value::decode(&p.heap, kind, &b, local)),
+        Err(e) => posix(&p.heap, e),
+    }
+}
+
+pub fn get_native_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    settle(get_native(p, a))
+}
+/// The last argument tells what the value is: a size, `integer`, `boolean`, or a binary that is passed
+/// and filled.
+fn get_native<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+    let socket = socket(p, a[0])?;
+    let number = int(p, a[2])?;
+    let Level::System(level) = level(p, a[1])? else { return Err(p.badarg().into()) };
+    let s = socket.lock();
+    let Some(fd) = s.open() else { return Ok(closed(&p.heap)) };
+    let h = &p.heap;
+    let binary = |r: kvik_sys::Result<Vec<u8>>| match r {
+        Ok(b) => ok(h, h.binary(&b)),
+        Err(e) => posix(h, e),
+    };
+    Ok(match (small_int(a[3]), a[3].as_atom(), bytes(a[3])) {
+        (Some(0), ..) => done(h, raw::option_without_value(fd, level, number)),
+        (Some(n), ..) if (1..=LARGEST).contains(&n) => {
+            binary(sys::option(fd, level, number, n as usize))
+        }
+        (_, Some(am::integer), _) => read(p, socket, fd, (level, number), Value::Int, 4),
+        (_, Some(am::boolean), _) => read(p, socket, fd, (level, number), Value::Bool, 4),
+        (_, _, Some(b)) => binary(sys::option_with(fd, level, number, b.into_owned())),
+        _ => invalid(h, atom("value")),
+    })
+}

@@ -1,0 +1,166 @@
+//! Who waits to read, to write or to accept: one is served, which has selected the descriptor; the
+//! others stand behind it.
+
+use std::collections::VecDeque;
+
+use kvik_heap::OwnedTerm;
+use kvik_port::select::Events;
+use kvik_term::cmp::eq_exact;
+use kvik_term::{am, Term};
+
+use crate::monitors::{self, Monitor};
+use crate::socket::{Socket, State};
+
+/// An operation that a process waits for.
+pub struct Request {
+    pub pid: u32,
+    pub monitor: Option<Monitor>,
+    /// The reference that its messages carry.
+    pub reference: OwnedTerm,
+}
+
+impl Request {
+    pub fn new(socket: &Socket, pid: u32, reference: Term<'_>) -> Request {
+        let monitor = socket.shared().and_then(|me| monitors::watch(&me, pid));
+        Request { pid, monitor, reference: OwnedTerm::new(reference) }
+    }
+    /// The process need not be watched any more.
+    pub fn release(self) {
+        if let Some(m) = self.monitor {
+            monitors::unwatch(m);
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct Queue {
+    pub current: Option<Request>,
+    waiting: VecDeque<Request>,
+}
+
+/// Where a caller stands.
+pub enum Turn {
+    /// Nobody else is served.
+    Mine,
+    /// Somebody else is, and the caller does not wait yet.
+    Others,
+    /// It waits already.
+    Waiting,
+}
+
+impl Queue {
+    pub fn turn(&self, pid: u32) -> Turn {
+        match &self.current {
+            Some(r) if r.pid != pid => match self.waiting.iter().any(|r| r.pid == pid) {
+                true => Turn::Waiting,
+                false => Turn::Others,
+            },
+            _ => Turn::Mine,
+        }
+    }
+    pub fn push(&mut self, r: Request) {
+        self.waiting.push_back(r);
+    }
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self.current {
+            Some(_) => 1 + self.waiting.len(),
+            None => 0,
+        }
+    }
+    /// Takes the waiting request of a process, or that of this reference only.
+    pub fn unqueue(&mut self, pid: u32, reference: Option<Term<'_>>) -> bool {
+        let Some(at) = self.waiting.iter().position(|r| r.pid == pid) else { return false };
+        let is_it = |r: &Request| reference.is_none_or(|t| eq_exact(r.reference.term(), t));
+        if !self.waiting.get(at).is_some_and(is_it) {
+            return false;
+        }
+        self.waiting.remove(at).into_iter().for_each(Request::release);
+        true
+    }
+    /// The caller is served from now on, by this reference.
+    pub fn serve(&mut self, socket: &Socket, pid: u32, reference: Term<'_>) {
+        match &mut self.current {
+            Some(r) => r.reference = OwnedTerm::new(reference),
+            None => self.current = Some(Request::new(socket, pid, reference)),
+        }
+    }
+    /// Takes all that wait, without who is served.
+    pub fn take_waiting(&mut self) -> VecDeque<Request> {
+        std::mem::take(&mut self.waiting)
+    }
+    fn next(&mut self) -> Option<Request> {
+        self.waiting.pop_front()
+    }
+}
+
+/// One of a socket's queues, with the events that it waits for.
+#[derive(Copy, Clone)]
+pub struct Line {
+    pub queue: fn(&mut State) -> &mut Queue,
+    pub events: Events,
+}
+pub const READERS: Line = Line { queue: |s| &mut s.readers, events: Events::READ };
+pub const WRITERS: Line = Line { queue: |s| &mut s.writers, events: Events::WRITE };
+pub const ACCEPTORS: Line = Line { queue: |s| &mut s.acceptors, events: Events::READ };
+
+impl Socket {
+    /// Who was served is done: the next one that waits is served, and hears when it is worth trying.
+    /// False where there is none.
+    pub fn serve_next(&self, s: &mut State, line: Line) -> bool {
+        let queue = line.queue;
+        queue(s).current.take().into_iter().for_each(Request::release);
+        while let Some(r) = queue(s).next() {
+            if self.select(s, line.events, r.pid, r.reference.term()) {
+                queue(s).current = Some(r);
+                return true;
+            }
+            let reason = kvik_proc::signal::message(|h| {
+                h.tuple(&[crate::answer::atom("select_failed"), h.integer(-1)])
+            });
+            self.abort(&r, reason.term());
+            r.release();
+        }
+        false
+    }
+    /// An operation has failed for a reason that all who wait meet: they hear it.
+    pub fn fail_all(&self, s: &mut State, line: Line, reason: Term<'_>) {
+        let q = (line.queue)(s);
+        let Some(current) = q.current.take() else { return };
+        current.release();
+        for r in q.take_waiting() {
+            self.abort(&r, reason);
+            r.release();
+        }
+    }
+    /// The socket closes: who waits hears it. Who is served has heard already, where a message was
+    /// on its way.
+    pub fn close_line(&self, s: &mut State, line: Line, cancelled: Events) {
+        let q = (line.queue)(s);
+        let Some(current) = q.current.take() else { return };
+        let waiting = q.take_waiting();
+        let untold = (line.events.read && cancelled.read) || (line.events.write && cancelled.write);
+        if untold {
+            self.abort(&current, am::closed.into());
+        }
+        current.release();
+        for r in waiting {
+            self.abort(&r, am::closed.into());
+            r.release();
+        }
+    }
+    /// A process that waited has ended.
+    pub fn requester_ended(&self, s: &mut State, line: Line, pid: u32, m: Monitor) {
+        let q = (line.queue)(s);
+        match q.current.as_mut() {
+            None => {}
+            Some(r) if r.monitor == Some(m) => {
+                r.monitor = None;
+                self.serve_next(s, line);
+            }
+            Some(_) => {
+                q.unqueue(pid, None);
+            }
+        }
+    }
+}

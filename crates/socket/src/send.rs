@@ -1,0 +1,191 @@
+//! `nif_send`, `nif_sendto`, `nif_sendmsg`.
+
+use std::io::IoSlice;
+
+use kvik_proc::{BifResult, Proc, Raised};
+use kvik_sys::raw_socket as sys;
+use kvik_sys::Errno;
+use kvik_term::{am, Term};
+
+use crate::address;
+use crate::answer::{
+    atom, bytes, closed, error, error_invalid, field, int, invalid, ok, raise_invalid, settle,
+    Refused, Taken,
+};
+use crate::control;
+use crate::requests::{Request, Turn, WRITERS};
+use crate::socket::{socket, Socket, State};
+
+/// Pieces that one call to the system takes: `IOV_MAX`.
+pub const PIECES: usize = 1024;
+
+/// The system does not watch the descriptor. The number is what `enif_select` would answer.
+pub fn cannot_select(p: &Proc, what: &str) -> Raised {
+    p.error(p.heap.tuple(&[atom(what), p.heap.integer(-1)]))
+}
+
+/// What a call comes to that a socket is not open for, or not free for: an answer.
+pub fn may_write<'h>(
+    p: &'h Proc,
+    socket: &Socket,
+    s: &mut State,
+    reference: Term<'h>,
+) -> Taken<'h, std::os::fd::RawFd> {
+    let Some(fd) = s.open() else { return Err(Refused::Answer(closed(&p.heap))) };
+    if s.connector.is_some() {
+        return Err(Refused::Answer(error_invalid(&p.heap, "state")));
+    }
+    match s.writers.turn(p.pid()) {
+        Turn::Mine => Ok(fd),
+        Turn::Waiting => Err(raise_invalid(p, atom("state")).into()),
+        Turn::Others => {
+            s.writers.push(Request::new(socket, p.pid(), reference));
+            Err(Refused::Answer(am::select.into()))
+        }
+    }
+}
+
+pub fn send_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    settle(send(p, a[0], a[1], None, a[2], a[3]))
+}
+pub fn send_to_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    settle(send(p, a[0], a[1], Some(a[2]), a[3], a[4]))
+}
+fn send<'h>(
+    p: &'h Proc,
+    socket_term: Term<'h>,
+    data: Term<'h>,
+    to: Option<Term<'h>>,
+    flags: Term<'h>,
+    reference: Term<'h>,
+) -> Taken<'h, Term<'h>> {
+    let socket = socket(p, socket_term)?;
+    let data = bytes(data).filter(|_| reference.as_ref().is_some()).ok_or_else(|| p.badarg())?;
+    let flags = int(p, flags)?;
+    let to = match to.map(address::decode) {
+        Some(None) => return Ok(invalid(&p.heap, atom("sockaddr"))),
+        Some(to) => to,
+        None => None,
+    };
+    let mut s = socket.lock();
+    let fd = may_write(p, socket, &mut s, reference)?;
+    s.counters.write_tries += 1;
+    let sent = sys::send(fd, &data, flags, to.as_ref());
+    sent_so_far(p, socket, &mut s, sent, data.len(), false, reference)
+}
+
+/// What a message is: its address, its pieces and how many bytes they have, and whether there are
+/// more than one call takes.
+struct Pieces<'h> {
+    all: Vec<std::borrow::Cow<'h, [u8]>>,
+    size: usize,
+    more: bool,
+}
+/// `None` for what is no list of binaries, or too long for a socket that keeps messages apart.
+fn pieces<'h>(socket: &Socket, mut list: Term<'h>) -> Option<Pieces<'h>> {
+    let (mut all, mut size) = (Vec::new(), 0usize);
+    while let Some(cell) = list.as_cons().filter(|_| all.len() < PIECES) {
+        let b = bytes(cell.head())?;
+        size = size.checked_add(b.len())?;
+        all.push(b);
+        list = cell.tail();
+    }
+    while let Some(cell) = list.as_cons().filter(|c| bytes(c.head()).is_some_and(|b| b.is_empty()))
+    {
+        list = cell.tail();
+    }
+    let more = !list.is_nil();
+    (!more || (list.as_cons().is_some() && socket.is_stream())).then_some(Pieces {
+        all,
+        size,
+        more,
+    })
+}
+
+pub fn send_message_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    settle(send_message(p, a))
+}
+fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+    let socket = socket(p, a[0])?;
+    if a[1].as_map().is_none() || a[3].as_ref().is_none() {
+        return Err(p.badarg().into());
+    }
+    let flags = int(p, a[2])?;
+    let mut s = socket.lock();
+    let fd = may_write(p, socket, &mut s, a[3])?;
+    let wrong = |what| Refused::Answer(invalid(&p.heap, atom(what)));
+    let to = field(a[1], "addr").map(|t| address::decode(t).ok_or_else(|| wrong("addr")));
+    let to = to.transpose()?;
+    let Pieces { all, size, more } = pieces(socket, a[4]).ok_or_else(|| wrong("iov"))?;
+    let control = field(a[1], "ctrl")
+        .map(|t| control::encode(t, s.settings.send_control).ok_or_else(|| wrong("ctrl")));
+    let control = control.transpose()?.unwrap_or_default();
+    let slices: Vec<IoSlice> = all.iter().map(|b| IoSlice::new(b)).collect();
+    s.counters.write_tries += 1;
+    let sent = sys::send_message(fd, &slices, to.as_ref(), &control, flags);
+    sent_so_far(p, socket, &mut s, sent, size, more, a[3])
+}
+
+/// What a call answers: `ok`, `{ok, Sent}` of a message that was cut, `select` or `{select, Sent}`
+/// where the rest is to wait, `{iov, Sent}` where more pieces are to be passed.
+fn sent_so_far<'h>(
+    p: &'h Proc,
+    socket: &Socket,
+    s: &mut State,
+    sent: kvik_sys::Result<usize>,
+    size: usize,
+    more: bool,
+    reference: Term<'h>,
+) -> Taken<'h, Term<'h>> {
+    match sent {
+        Ok(n) if n >= size && !more => {
+            s.counters.wrote_all(n);
+            if s.writers.current.is_some() {
+                socket.serve_next(s, WRITERS);
+            }
+            Ok(am::ok.into())
+        }
+        Ok(n) if !socket.is_stream() => {
+            s.counters.wrote_all(n);
+            if s.writers.current.is_some() {
+                socket.serve_next(s, WRITERS);
+            }
+            Ok(ok(&p.heap, p.heap.unsigned(n as u64)))
+        }
+        Ok(n) if n >= size => {
+            s.counters.wrote_part(n);
+            s.writers.serve(socket, p.pid(), reference);
+            Ok(p.heap.tuple(&[atom("iov"), p.heap.unsigned(n as u64)]))
+        }
+        Ok(n) => {
+            s.counters.wrote_part(n);
+            wait(p, socket, s, reference)?;
+            Ok(p.heap.tuple(&[am::select.into(), p.heap.unsigned(n as u64)]))
+        }
+        Err(Errno::AGAIN) => {
+            wait(p, socket, s, reference)?;
+            Ok(am::select.into())
+        }
+        Err(e) => {
+            s.counters.write_fails += 1;
+            let reason = atom(e.name());
+            // An argument that is wrong is wrong for this call only.
+            if e != Errno::INVAL {
+                socket.fail_all(s, WRITERS, reason);
+            }
+            Ok(error(&p.heap, reason))
+        }
+    }
+}
+
+/// The caller waits until the socket can be written.
+pub fn wait<'h>(p: &'h Proc, socket: &Socket, s: &mut State, reference: Term<'h>) -> Taken<'h, ()> {
+    s.writers.serve(socket, p.pid(), reference);
+    if socket.select(s, WRITERS.events, p.pid(), reference) {
+        s.counters.write_waits += 1;
+        return Ok(());
+    }
+    let reason = p.heap.tuple(&[atom("select_write"), p.heap.integer(-1)]);
+    socket.fail_all(s, WRITERS, reason);
+    Err(p.error(reason).into())
+}

@@ -1,0 +1,245 @@
+//! A socket: its descriptor, its state, and who waits for it.
+
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+use kvik_heap::build::next_ref;
+use kvik_heap::{Heap, OwnedTerm, Resource};
+use kvik_port::select::{self, Events};
+use kvik_proc::signal::post;
+use kvik_proc::{Proc, Raised};
+use kvik_term::{am, Term};
+
+use crate::answer::atom;
+use crate::count;
+use crate::info::{self, Counters};
+use crate::monitors::{self, Monitor};
+use crate::requests::{Queue, Request};
+
+/// What has become of a direction, as `socket:info/1` names it.
+pub mod state {
+    pub const BOUND: u32 = 1 << 0;
+    pub const LISTENING: u32 = 1 << 1;
+    pub const ACCEPTING: u32 = 1 << 2;
+    pub const CONNECTING: u32 = 1 << 3;
+    pub const CONNECTED: u32 = 1 << 4;
+    pub const SELECTED: u32 = 1 << 5;
+    pub const CLOSING: u32 = 1 << 6;
+    pub const CLOSED: u32 = 1 << 7;
+}
+
+/// `{otp, rcvbuf}` and `{otp, rcvctrlbuf}`, `{otp, sndctrlbuf}` where nobody has set them, in bytes.
+pub const RECEIVE_BUFFER: usize = 8192;
+pub const CONTROL_BUFFER: usize = 1024;
+
+/// What is set by options at level `otp`, and inherited by sockets that are accepted.
+#[derive(Clone)]
+pub struct Settings {
+    pub receive_buffer: usize,
+    /// How many times a buffer is read until that is enough for one call; 0 for once, told apart
+    /// because `getopt` tells it so.
+    pub receive_times: u32,
+    pub receive_control: usize,
+    pub send_control: usize,
+    pub counters_wrap: bool,
+    pub debug: bool,
+    pub in_register: bool,
+}
+
+/// Who closes the socket.
+pub struct Closer {
+    pub pid: u32,
+    /// `None` where it is the owner, who is watched anyway.
+    pub monitor: Option<Monitor>,
+}
+
+/// What a lock guards.
+pub struct State {
+    fd: Option<OwnedFd>,
+    pub read_state: u32,
+    pub write_state: u32,
+    pub owner: Option<u32>,
+    pub owner_monitor: Option<Monitor>,
+    pub closer: Option<Closer>,
+    /// The process whose connection is on its way.
+    pub connector: Option<Request>,
+    pub readers: Queue,
+    pub writers: Queue,
+    pub acceptors: Queue,
+    pub counters: Counters,
+    pub settings: Settings,
+    /// Reads of this call that have filled their buffer.
+    pub buffers_filled: u32,
+    /// `{otp, meta}`
+    pub meta: OwnedTerm,
+    /// The file that `sendfile` sends, until it is done.
+    pub file: Option<OwnedFd>,
+    /// Where the descriptor is somebody else's, and not closed here.
+    pub borrowed: bool,
+}
+
+pub struct Socket {
+    state: Mutex<State>,
+    /// The number its reference has wherever it is built again.
+    reference: [u32; 3],
+    me: Weak<Socket>,
+    pub domain: i32,
+    pub kind: i32,
+    pub protocol: i32,
+    /// The descriptor it was made of, where it was not opened here.
+    pub original: Option<RawFd>,
+}
+
+/// What a socket is made of.
+pub struct Parts {
+    pub fd: OwnedFd,
+    pub domain: i32,
+    pub kind: i32,
+    pub protocol: i32,
+    pub original: Option<RawFd>,
+    pub borrowed: bool,
+    pub settings: Settings,
+}
+
+impl Socket {
+    /// A socket that a process owns. One that has ended by now owns it as well: it is closed then.
+    pub fn new(parts: Parts, owner: u32) -> Arc<Socket> {
+        let Parts { fd, domain, kind, protocol, original, borrowed, settings } = parts;
+        count::opened(domain, kind, protocol);
+        let socket = Arc::new_cyclic(|me| Socket {
+            state: Mutex::new(State {
+                fd: Some(fd),
+                read_state: 0,
+                write_state: 0,
+                owner: Some(owner),
+                owner_monitor: None,
+                closer: None,
+                connector: None,
+                readers: Queue::default(),
+                writers: Queue::default(),
+                acceptors: Queue::default(),
+                counters: Counters::default(),
+                settings,
+                buffers_filled: 0,
+                meta: OwnedTerm::immediate(am::undefined.into()),
+                file: None,
+                borrowed,
+            }),
+            reference: next_ref(),
+            me: me.clone(),
+            domain,
+            kind,
+            protocol,
+            original,
+        });
+        let mut s = socket.lock();
+        s.owner_monitor = monitors::watch(&socket, owner);
+        if s.owner_monitor.is_none() {
+            socket.owner_ended(&mut s);
+        }
+        if s.settings.in_register {
+            socket.tell_register("add");
+        }
+        drop(s);
+        socket
+    }
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// Itself, as others hold it. `None` while it goes.
+    pub fn shared(&self) -> Option<Arc<Socket>> {
+        self.me.upgrade()
+    }
+    /// Its magic reference.
+    pub fn term<'h>(self: &Arc<Socket>, h: &'h Heap) -> Term<'h> {
+        h.magic_ref_of_numbers(self.reference, self.clone())
+    }
+    pub fn is_stream(&self) -> bool {
+        self.kind == libc::SOCK_STREAM
+    }
+
+    /// `{'$socket', {'$socket', SockRef}, Tag, Info}`
+    fn message<'h>(self: &Arc<Socket>, h: &'h Heap, tag: &str, info: Term<'h>) -> Term<'h> {
+        let name = atom("$socket");
+        let socket = h.tuple(&[name, self.term(h)]);
+        h.tuple(&[name, socket, atom(tag), info])
+    }
+    /// Tells a process that its operation will not be done.
+    pub fn abort(&self, r: &Request, reason: Term<'_>) {
+        let Some(me) = self.shared() else { return };
+        post(r.pid, |h| {
+            let info = h.tuple(&[h.copy(r.reference.term()), h.copy(reason)]);
+            me.message(h, "abort", info)
+        });
+    }
+    /// Tells who keeps the register of sockets.
+    pub fn tell_register(&self, what: &str) {
+        let (Some(register), Some(me)) = (info::register(), self.shared()) else { return };
+        post(register, |h| {
+            let socket = h.tuple(&[atom("$socket"), me.term(h)]);
+            h.tuple(&[atom("$socket"), atom(what), socket])
+        });
+    }
+    /// Has a process hear when the socket can be read, or written. False where the system refuses.
+    pub fn select(&self, s: &mut State, which: Events, pid: u32, reference: Term<'_>) -> bool {
+        let (Some(fd), Some(me)) = (s.fd(), self.shared()) else { return false };
+        let m = kvik_proc::signal::message(|h| me.message(h, "select", h.copy(reference)));
+        let fine = select::select(fd, &(me.clone() as Resource), which, pid, m);
+        if fine {
+            match which.read {
+                true => s.read_state |= state::SELECTED,
+                false => s.write_state |= state::SELECTED,
+            }
+        }
+        fine
+    }
+    /// Takes back what was selected. True where the message was not sent yet.
+    pub fn unselect(&self, s: &State, which: Events) -> bool {
+        let (Some(fd), Some(me)) = (s.fd(), self.shared()) else { return false };
+        select::cancel(fd, &(me as Resource), which) == which
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        let s = self.state.get_mut().unwrap_or_else(|e| e.into_inner());
+        monitors::forget_all(s);
+        if s.read_state & state::CLOSED == 0 {
+            count::closed(self.domain, self.kind, self.protocol);
+            s.close_descriptor();
+        }
+    }
+}
+
+impl State {
+    pub fn fd(&self) -> Option<RawFd> {
+        self.fd.as_ref().map(AsRawFd::as_raw_fd)
+    }
+    /// The descriptor of a socket that is open: none where it is closed, or about to be.
+    pub fn open(&self) -> Option<RawFd> {
+        self.fd().filter(|_| self.read_state & (state::CLOSED | state::CLOSING) == 0)
+    }
+    pub fn is_selected(&self) -> bool {
+        (self.read_state | self.write_state) & state::SELECTED != 0
+    }
+    /// Gives the descriptor up, to be closed unless it is somebody else's.
+    pub fn take_descriptor(&mut self) -> Option<OwnedFd> {
+        let fd = self.fd.take()?;
+        match self.borrowed {
+            true => {
+                let _ = fd.into_raw_fd();
+                None
+            }
+            false => Some(fd),
+        }
+    }
+    fn close_descriptor(&mut self) {
+        drop(self.take_descriptor());
+    }
+}
+
+/// The socket behind a native's first argument.
+pub fn socket<'h>(p: &Proc, t: Term<'h>) -> Result<&'h Socket, Raised> {
+    let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<Socket>());
+    r.ok_or_else(|| p.badarg())
+}

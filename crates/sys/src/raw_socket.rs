@@ -1,0 +1,436 @@
+//! The socket calls as the system has them: addresses, options and control messages are bytes in the
+//! kernel's layout. `socket` is the typed form, for sockets whose families are known beforehand.
+
+use std::ffi::{CStr, CString};
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use crate::count::{self, call, socket, What};
+use crate::errno::{check, retry, Errno, Result};
+use crate::fd;
+
+/// The largest address: `sockaddr_storage`.
+pub const ADDRESS_ROOM: usize = size_of::<libc::sockaddr_storage>();
+
+/// An address in the kernel's layout: `sa_family` in the machine's byte order, then what the family
+/// has.
+#[derive(Clone)]
+pub struct RawAddr {
+    bytes: [u8; ADDRESS_ROOM],
+    len: usize,
+}
+
+impl RawAddr {
+    /// `None` for what is longer than any address.
+    pub fn new(b: &[u8]) -> Option<RawAddr> {
+        let mut a = RawAddr { bytes: [0; ADDRESS_ROOM], len: b.len() };
+        a.bytes.get_mut(..b.len())?.copy_from_slice(b);
+        Some(a)
+    }
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+    fn pointer(&self) -> *const libc::sockaddr {
+        self.bytes.as_ptr().cast()
+    }
+    fn len(&self) -> libc::socklen_t {
+        self.len as libc::socklen_t
+    }
+    /// What a call writes that is told of the room and tells how long the address is.
+    fn written(
+        f: impl FnOnce(*mut libc::sockaddr, *mut libc::socklen_t) -> Result<()>,
+    ) -> Result<RawAddr> {
+        let mut a = RawAddr { bytes: [0; ADDRESS_ROOM], len: 0 };
+        let mut n = ADDRESS_ROOM as libc::socklen_t;
+        f(a.bytes.as_mut_ptr().cast(), &mut n)?;
+        a.len = (n as usize).min(ADDRESS_ROOM);
+        Ok(a)
+    }
+}
+
+/// A socket that does not block and is closed on exec.
+pub fn open(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
+    // Flags of this call must not come in through the type, which is a caller's number.
+    let own = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: the descriptor is ours.
+    unsafe { Ok(OwnedFd::from_raw_fd(socket(libc::socket(domain, kind | own, protocol))?)) }
+}
+
+/// Runs a call in a network namespace, which a file names. The thread is in it only meanwhile.
+pub fn in_namespace<T>(path: &[u8], f: impl FnOnce() -> Result<T>) -> Result<T> {
+    let path = CString::new(path).map_err(|_| Errno::INVAL)?;
+    let file = |path: &CStr| -> Result<OwnedFd> {
+        // SAFETY: the path ends in NUL; the descriptor is ours.
+        unsafe {
+            let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+            Ok(OwnedFd::from_raw_fd(check(libc::open(path.as_ptr(), flags))?))
+        }
+    };
+    let enter = |f: &OwnedFd| {
+        // SAFETY: no memory is involved.
+        check(unsafe { libc::setns(f.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
+    };
+    let (old, new) = (file(c"/proc/self/ns/net")?, file(&path)?);
+    enter(&new)?;
+    let done = f();
+    enter(&old)?;
+    done
+}
+
+pub fn bind(fd: RawFd, a: &RawAddr) -> Result<()> {
+    // SAFETY: the address lives for the call.
+    socket(unsafe { libc::bind(fd, a.pointer(), a.len()) }).map(drop)
+}
+/// `Err(EINPROGRESS)` while it goes on.
+pub fn connect(fd: RawFd, a: &RawAddr) -> Result<()> {
+    // SAFETY: the address lives for the call.
+    socket(unsafe { libc::connect(fd, a.pointer(), a.len()) }).map(drop)
+}
+pub fn local_address(fd: RawFd) -> Result<RawAddr> {
+    call(What::Socket);
+    // SAFETY: `written` gives room for any address.
+    RawAddr::written(|p, n| check(unsafe { libc::getsockname(fd, p, n) }).map(drop))
+}
+pub fn peer_address(fd: RawFd) -> Result<RawAddr> {
+    call(What::Socket);
+    // SAFETY: as above.
+    RawAddr::written(|p, n| check(unsafe { libc::getpeername(fd, p, n) }).map(drop))
+}
+
+/// How many bytes went. A peer that is gone raises no `SIGPIPE`.
+pub fn send(fd: RawFd, bytes: &[u8], flags: i32, to: Option<&RawAddr>) -> Result<usize> {
+    let (p, n) = to.map_or((std::ptr::null(), 0), |a| (a.pointer(), a.len()));
+    let flags = flags | libc::MSG_NOSIGNAL;
+    retry(|| {
+        // SAFETY: bytes and address live for the call.
+        count::write(unsafe { libc::sendto(fd, bytes.as_ptr().cast(), bytes.len(), flags, p, n) })
+    })
+}
+
+/// A message of several pieces, with control messages in the kernel's layout.
+pub fn send_message(
+    fd: RawFd,
+    pieces: &[IoSlice<'_>],
+    to: Option<&RawAddr>,
+    control: &[u8],
+    flags: i32,
+) -> Result<usize> {
+    // SAFETY: all zeros is a value of the structure.
+    let mut m: libc::msghdr = unsafe { std::mem::zeroed() };
+    if let Some(a) = to {
+        (m.msg_name, m.msg_namelen) = (a.pointer().cast_mut().cast(), a.len());
+    }
+    // `IoSlice` is laid out as `iovec`.
+    (m.msg_iov, m.msg_iovlen) = (pieces.as_ptr().cast_mut().cast(), pieces.len());
+    if !control.is_empty() {
+        (m.msg_control, m.msg_controllen) = (control.as_ptr().cast_mut().cast(), control.len());
+    }
+    // SAFETY: what the message names lives for the call and is only read.
+    retry(|| count::write(unsafe { libc::sendmsg(fd, &m, flags | libc::MSG_NOSIGNAL) }))
+}
+
+/// The part of the room that was written.
+pub fn receive<'a>(fd: RawFd, room: &'a mut [MaybeUninit<u8>], flags: i32) -> Result<&'a mut [u8]> {
+    let (p, len) = (room.as_mut_ptr(), room.len());
+    // SAFETY: the room is ours to write.
+    let n = retry(|| count::read(unsafe { libc::recv(fd, p.cast(), len, flags) }))?;
+    Ok(written(room, n))
+}
+/// The same with the address it came from.
+pub fn receive_from<'a>(
+    fd: RawFd,
+    room: &'a mut [MaybeUninit<u8>],
+    flags: i32,
+    from: &mut Option<RawAddr>,
+) -> Result<&'a mut [u8]> {
+    let mut got = 0;
+    let (p, len) = (room.as_mut_ptr(), room.len());
+    *from = Some(RawAddr::written(|a, n| {
+        // SAFETY: the room is ours to write; `written` gives room for any address.
+        got = retry(|| count::read(unsafe { libc::recvfrom(fd, p.cast(), len, flags, a, n) }))?;
+        Ok(())
+    })?);
+    Ok(written(room, got))
+}
+
+/// What came with a message's bytes.
+pub struct Envelope {
+    /// Empty where the socket is connected.
+    pub from: RawAddr,
+    /// Bytes of the control room that are used.
+    pub control: usize,
+    /// `MSG_EOR` and its kin.
+    pub flags: i32,
+}
+/// A message, with the control messages written to a room of their own.
+pub fn receive_message<'a>(
+    fd: RawFd,
+    room: &'a mut [MaybeUninit<u8>],
+    control: &mut [u8],
+    flags: i32,
+    envelope: &mut Option<Envelope>,
+) -> Result<&'a mut [u8]> {
+    let mut io = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
+    let mut from = RawAddr { bytes: [0; ADDRESS_ROOM], len: 0 };
+    // SAFETY: all zeros is a value of the structure.
+    let mut m: libc::msghdr = unsafe { std::mem::zeroed() };
+    m.msg_name = from.bytes.as_mut_ptr().cast();
+    m.msg_namelen = ADDRESS_ROOM as libc::socklen_t;
+    (m.msg_iov, m.msg_iovlen) = (&mut io, 1);
+    (m.msg_control, m.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
+    // SAFETY: what the message names lives for the call and is ours to write.
+    let n = retry(|| count::read(unsafe { libc::recvmsg(fd, &mut m, flags) }))?;
+    from.len = (m.msg_namelen as usize).min(ADDRESS_ROOM);
+    let used = m.msg_controllen.min(control.len());
+    *envelope = Some(Envelope { from, control: used, flags: m.msg_flags });
+    Ok(written(room, n))
+}
+
+fn written(room: &mut [MaybeUninit<u8>], n: usize) -> &mut [u8] {
+    let part = &mut room[..n];
+    // SAFETY: the system has written so many bytes.
+    unsafe { &mut *(std::ptr::from_mut(part) as *mut [u8]) }
+}
+
+/// Is the option there? Asked for without a value.
+pub fn option_without_value(fd: RawFd, level: i32, name: i32) -> Result<()> {
+    let null = std::ptr::null_mut();
+    // SAFETY: the system reads and writes nothing but through pointers it is given.
+    socket(unsafe { libc::getsockopt(fd, level, name, null, std::ptr::null_mut()) }).map(drop)
+}
+
+/// A descriptor of the same socket that lives on its own; it does not block.
+pub fn duplicate(fd: RawFd) -> Result<OwnedFd> {
+    let copy = fd::duplicate(fd)?;
+    fd::set_nonblocking(copy.as_raw_fd(), true)?;
+    Ok(copy)
+}
+
+/// Bytes of `struct ifreq`: a name of 16, then what is asked for.
+pub const IFREQ_SIZE: usize = size_of::<libc::ifreq>();
+pub const INTERFACE_NAME_SIZE: usize = libc::IFNAMSIZ;
+
+/// The requests of `netdevice(7)` that take an `ifreq`. Any other number could have the system write
+/// elsewhere.
+const IFREQ_REQUESTS: &[libc::c_ulong] = &[
+    libc::SIOCGIFNAME,
+    libc::SIOCGIFINDEX,
+    libc::SIOCGIFFLAGS,
+    libc::SIOCGIFADDR,
+    libc::SIOCGIFDSTADDR,
+    libc::SIOCGIFBRDADDR,
+    libc::SIOCGIFNETMASK,
+    libc::SIOCGIFMTU,
+    libc::SIOCGIFHWADDR,
+    libc::SIOCGIFMAP,
+    SIOCGIFTXQLEN,
+    libc::SIOCSIFFLAGS,
+    libc::SIOCSIFADDR,
+    libc::SIOCSIFDSTADDR,
+    libc::SIOCSIFBRDADDR,
+    libc::SIOCSIFNETMASK,
+    libc::SIOCSIFMTU,
+    SIOCSIFTXQLEN,
+];
+pub const SIOCGIFTXQLEN: libc::c_ulong = 0x8942;
+pub const SIOCSIFTXQLEN: libc::c_ulong = 0x8943;
+
+/// Asks about an interface, or sets something of it: `request` is one of `SIOCGIF…`, `SIOCSIF…`.
+pub fn interface_request(fd: RawFd, request: u64, r: &mut [u8; IFREQ_SIZE]) -> Result<()> {
+    if !IFREQ_REQUESTS.contains(&request) {
+        return Err(Errno::INVAL);
+    }
+    // An `ifreq` is aligned, the bytes need not be.
+    // SAFETY: all zeros is a value of the structure, and so are any bytes.
+    let mut aligned: libc::ifreq = unsafe { std::mem::zeroed() };
+    let place = (&raw mut aligned).cast::<u8>();
+    // SAFETY: as many bytes as the structure has; each of these requests reads and writes one.
+    let done = unsafe {
+        place.copy_from_nonoverlapping(r.as_ptr(), IFREQ_SIZE);
+        socket(libc::ioctl(fd, request, place))
+    };
+    // SAFETY: as many bytes as the array has.
+    unsafe { r.as_mut_ptr().copy_from_nonoverlapping(place, IFREQ_SIZE) };
+    done.map(drop)
+}
+
+/// `SIOCGIFCONF`: an `ifreq` with its address for each interface that has one.
+pub fn interface_list(fd: RawFd) -> Result<Vec<[u8; IFREQ_SIZE]>> {
+    let mut room = 128;
+    loop {
+        let mut all = vec![[0u8; IFREQ_SIZE]; room];
+        let len = (room * IFREQ_SIZE) as i32;
+        let ifc_ifcu = libc::__c_anonymous_ifc_ifcu { ifcu_buf: all.as_mut_ptr().cast() };
+        let mut c = libc::ifconf { ifc_len: len, ifc_ifcu };
+        // SAFETY: the structure tells the room that is there.
+        socket(unsafe { libc::ioctl(fd, libc::SIOCGIFCONF, &mut c) })?;
+        // A list that fills the room may have been cut off.
+        if c.ifc_len < len {
+            all.truncate(c.ifc_len.max(0) as usize / IFREQ_SIZE);
+            return Ok(all);
+        }
+        room *= 2;
+    }
+}
+
+/// `/etc/protocols`: of each protocol its name, its aliases and its number.
+pub fn protocols() -> Vec<(Vec<u8>, Vec<Vec<u8>>, i32)> {
+    let mut all = Vec::new();
+    // The list is one for the whole program.
+    static LIST: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let _alone = LIST.lock().unwrap_or_else(|e| e.into_inner());
+    // SAFETY: nobody else walks the list meanwhile; its strings end in NUL, the aliases in null.
+    unsafe {
+        setprotoent(1);
+        while let Some(p) = getprotoent().as_ref() {
+            let mut aliases = Vec::new();
+            let mut at = p.p_aliases;
+            while !(*at).is_null() {
+                aliases.push(CStr::from_ptr(*at).to_bytes().to_vec());
+                at = at.add(1);
+            }
+            all.push((CStr::from_ptr(p.p_name).to_bytes().to_vec(), aliases, p.p_proto));
+        }
+        endprotoent();
+    }
+    all
+}
+extern "C" {
+    fn setprotoent(stayopen: i32);
+    fn getprotoent() -> *mut libc::protoent;
+    fn endprotoent();
+}
+
+/// What `getaddrinfo` finds of a host's addresses.
+pub struct Found {
+    pub family: i32,
+    pub kind: i32,
+    pub protocol: i32,
+    pub address: RawAddr,
+}
+/// Looks a name and a service up, which may wait for another machine. `Err`: one of `EAI_…`.
+pub fn find_addresses(
+    host: Option<&CStr>,
+    service: Option<&CStr>,
+) -> std::result::Result<Vec<Found>, i32> {
+    let pointer = |s: Option<&CStr>| s.map_or(std::ptr::null(), CStr::as_ptr);
+    let mut first = std::ptr::null_mut();
+    let mut all = Vec::new();
+    // SAFETY: the strings end in NUL; the list is walked while it is there and given back once. Each
+    // address is as long as its entry says.
+    unsafe {
+        let null = std::ptr::null();
+        match libc::getaddrinfo(pointer(host), pointer(service), null, &mut first) {
+            0 => {}
+            e => return Err(e),
+        }
+        let mut p = first;
+        while let Some(i) = p.as_ref() {
+            let bytes = std::slice::from_raw_parts(i.ai_addr.cast::<u8>(), i.ai_addrlen as usize);
+            if let Some(address) = RawAddr::new(bytes) {
+                let (family, kind) = (i.ai_family, i.ai_socktype);
+                all.push(Found { family, kind, protocol: i.ai_protocol, address });
+            }
+            p = i.ai_next;
+        }
+        libc::freeaddrinfo(first);
+    }
+    Ok(all)
+}
+/// Names of an address's host and service. `Err`: one of `EAI_…`.
+pub fn find_names(a: &RawAddr, flags: i32) -> std::result::Result<(Vec<u8>, Vec<u8>), i32> {
+    let (mut host, mut service) = ([0u8; 256], [0u8; 256]);
+    let room = host.len() as libc::socklen_t;
+    // SAFETY: room for so many bytes each, the NUL included.
+    let e = unsafe {
+        let (h, s) = (host.as_mut_ptr().cast(), service.as_mut_ptr().cast());
+        libc::getnameinfo(a.pointer(), a.len(), h, room, s, room, flags)
+    };
+    let text = |b: &[u8]| b.split(|c| *c == 0).next().unwrap_or_default().to_vec();
+    match e {
+        0 => Ok((text(&host), text(&service))),
+        e => Err(e),
+    }
+}
+
+pub fn interface_index(name: &CStr) -> Result<u32> {
+    // SAFETY: the name ends in NUL.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(Errno::last()),
+        n => Ok(n),
+    }
+}
+pub fn interface_name(index: u32) -> Option<Vec<u8>> {
+    let mut b = [0u8; INTERFACE_NAME_SIZE + 1];
+    // SAFETY: room for the longest name.
+    let p = unsafe { libc::if_indextoname(index, b.as_mut_ptr().cast()) };
+    (!p.is_null()).then(|| b.split(|c| *c == 0).next().unwrap_or_default().to_vec())
+}
+pub fn interface_names() -> Result<Vec<(u32, Vec<u8>)>> {
+    let mut all = Vec::new();
+    // SAFETY: the list ends with an entry of zeros, and is given back once.
+    unsafe {
+        let first = libc::if_nameindex();
+        if first.is_null() {
+            return Err(Errno::last());
+        }
+        let mut p = first;
+        while (*p).if_index != 0 && !(*p).if_name.is_null() {
+            all.push(((*p).if_index, CStr::from_ptr((*p).if_name).to_bytes().to_vec()));
+            p = p.add(1);
+        }
+        libc::if_freenameindex(first);
+    }
+    Ok(all)
+}
+
+/// An interface with one of its addresses, as `getifaddrs` tells.
+pub struct InterfaceAddress {
+    pub name: Vec<u8>,
+    pub flags: u32,
+    pub address: Option<RawAddr>,
+    pub mask: Option<RawAddr>,
+    /// Where broadcasts go, or the other end of a point-to-point link.
+    pub other: Option<RawAddr>,
+}
+
+/// Bytes that an address of this family has.
+fn address_size(family: i32) -> usize {
+    match family {
+        libc::AF_INET => size_of::<libc::sockaddr_in>(),
+        libc::AF_INET6 => size_of::<libc::sockaddr_in6>(),
+        libc::AF_PACKET => size_of::<libc::sockaddr_ll>(),
+        _ => size_of::<libc::sa_family_t>(),
+    }
+}
+/// # Safety
+/// `p` is null or points to an address of its family.
+unsafe fn copy_address(p: *const libc::sockaddr) -> Option<RawAddr> {
+    // SAFETY: as the caller says; the family tells the size.
+    unsafe {
+        let n = address_size(p.as_ref()?.sa_family as i32);
+        RawAddr::new(std::slice::from_raw_parts(p.cast::<u8>(), n))
+    }
+}
+pub fn interface_addresses() -> Result<Vec<InterfaceAddress>> {
+    let mut first = std::ptr::null_mut();
+    let mut all = Vec::new();
+    // SAFETY: the list is walked while it is there and given back once.
+    unsafe {
+        check(libc::getifaddrs(&mut first))?;
+        let mut p = first;
+        while let Some(i) = p.as_ref() {
+            all.push(InterfaceAddress {
+                name: CStr::from_ptr(i.ifa_name).to_bytes().to_vec(),
+                flags: i.ifa_flags,
+                address: copy_address(i.ifa_addr),
+                mask: copy_address(i.ifa_netmask),
+                other: copy_address(i.ifa_ifu),
+            });
+            p = i.ifa_next;
+        }
+        libc::freeifaddrs(first);
+    }
+    Ok(all)
+}
