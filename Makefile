@@ -66,7 +66,8 @@ fuzz:
 fuzz-verifier:
 	@scripts/setup tools
 	cargo build -q --release -p kvik-cli -p kvik-jit --features kvik-jit/checked --target-dir "$${CARGO_TARGET_DIR:-target}/checked"
-	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/checked/release/kvik" BUILD="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/corrupt-checked" \
+	@export VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/checked/release/kvik" BUILD="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/corrupt-checked"; \
+		tests/corrupt/run --findings && \
 		MUTATE=semantic FROM=$(or $(FROM),0) tests/corrupt/run $(or $(COUNT),20000)
 
 loom:

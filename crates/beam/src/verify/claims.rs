@@ -86,7 +86,7 @@ pub struct StateClaim {
     pub frame_size: Option<usize>,
     /// Words, floats and funs that are reserved on the heap.
     pub reserved: [u32; 3],
-    /// An exception may arrive here: x registers hold what nothing is claimed of.
+    /// An exception may arrive here: nothing is claimed of what x and float registers hold.
     pub catches: bool,
 }
 
@@ -94,10 +94,11 @@ impl StateClaim {
     pub(crate) fn of(state: &State) -> StateClaim {
         let claims = |types: &[Ty]| types.iter().copied().map(RegisterClaim).collect();
         let catches = state.how != NORMAL;
+        let floats = |types: &[Ty]| types.iter().map(|t| t.is(Ty::FLOAT)).collect();
         StateClaim {
             x: if catches { Vec::new() } else { claims(&state.x) },
             y: claims(&state.y),
-            floats: state.f.iter().map(|t| t.is(Ty::FLOAT)).collect(),
+            floats: if catches { Vec::new() } else { floats(&state.f) },
             frame_size: Some(state.y.len()).filter(|_| state.frame != Frame::Unsure),
             reserved: [state.heap.words, state.heap.floats, state.heap.funs],
             catches,

@@ -38,8 +38,8 @@ impl<'m> Compiler<'m> {
                     to: *d,
                 };
                 match self.key_tuples.get(&self.at) {
-                    Some(keys) => self.new_map(*keys, &put),
-                    None => self.put(put),
+                    Some(keys) if put.sources_live() => self.new_map(*keys, &put),
+                    _ => self.put(put),
                 }
             }
             _ => Err(self.refuse("map instruction")),
@@ -209,10 +209,12 @@ impl<'m> Compiler<'m> {
         self.later(move |c| {
             c.a.place(no_copy);
             c.a.alu_ri(Alu::Cmp, RAX, NO_ROOM);
-            c.a.jcc(Cc::Ne, slow);
-            c.room_for_copy(put.live)?;
-            c.load(put.map, RSI)?;
-            c.a.jmp(retry);
+            if put.sources_live() {
+                c.a.jcc(Cc::Ne, slow);
+                c.room_for_copy(put.live)?;
+                c.load(put.map, RSI)?;
+                c.a.jmp(retry);
+            }
             c.a.place(slow);
             c.put_slowly(&put)?;
             c.a.jmp(back);
@@ -255,4 +257,13 @@ struct Put<'m> {
     live: u64,
     fail: Option<Label>,
     to: Arg,
+}
+
+impl Put<'_> {
+    /// Whether a collection before the sources are read leaves them as they are. The verifier takes
+    /// files whose sources are not among the live registers.
+    fn sources_live(&self) -> bool {
+        let lives = |arg: &Arg| !matches!(arg, Arg::X(x, _) if u64::from(*x) >= self.live);
+        lives(&self.map) && self.pairs.iter().all(lives)
+    }
 }
