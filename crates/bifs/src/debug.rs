@@ -163,7 +163,10 @@ fn rings(pid: u32, ns: u64, more: u32) {
             kvik_proc::signal::post(pid, |_| done.map_or(Term::NIL, Term::from));
         }
     };
-    kvik_proc::timer::call_at(kvik_proc::clock::now().saturating_add(ns), Box::new(ring));
+    let now = kvik_proc::clock::now();
+    // What is to ring at once does so in the millisecond that has begun.
+    let at = if ns == 0 { now - now % 1_000_000 } else { now.saturating_add(ns) };
+    kvik_proc::timer::call_at(at, Box::new(ring));
 }
 fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, value] = *a else { return Err(p.badarg()) };

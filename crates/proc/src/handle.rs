@@ -33,6 +33,26 @@ impl Proc {
         }
         self.mailbox.borrow_mut().push(m)
     }
+    fn put_timed(&self, m: OwnedTerm, sent: u64) {
+        if self.flag(flag::SEQ) || self.is_traced(bit::RECEIVE) {
+            return self.put(m);
+        }
+        if self.mailbox.get().is_none() {
+            self.set_flag(flag::SPARE_MAILBOX, true);
+        }
+        self.mailbox.borrow_mut().push_stamped(m, sent)
+    }
+    /// Takes a message that is timed from a sender who may touch the process.
+    pub(crate) fn accept_timed(&self, from: u32, m: &mut Option<OwnedTerm>, sent: u64) {
+        if self.flag(flag::EXITING | flag::ENDING | flag::PENDING) {
+            return;
+        }
+        if let Some(m) = m.take() {
+            self.put_timed(m, sent);
+            self.set_flag(flag::UNFETCHED, true);
+            self.last_from.set(from);
+        }
+    }
     /// Handles a signal while the process waits for its turn, if nothing comes before it and nobody
     /// hears of it. The turn is its own all the same.
     pub(crate) fn control_early(&self, c: &mut Option<Control>) {
@@ -57,15 +77,7 @@ impl Proc {
                 self.last_from.set(from);
                 self.put_with_token(message, token)
             }
-            Control::Stamped { message, sent } => {
-                if self.flag(flag::SEQ) || self.is_traced(bit::RECEIVE) {
-                    return self.put(message);
-                }
-                if self.mailbox.get().is_none() {
-                    self.set_flag(flag::SPARE_MAILBOX, true);
-                }
-                self.mailbox.borrow_mut().push_stamped(message, sent)
-            }
+            Control::Stamped { message, sent } => self.put_timed(message, sent),
             Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
                 self.trace_procs("getting_unlinked", from);
@@ -430,9 +442,13 @@ impl Proc {
     }
     /// Waits with the least memory; see `erlang:hibernate/3`.
     pub fn wait_in_hibernation(&self) {
-        // No `wait`: the messages that are there already wake it at once.
+        // No `wait`: the messages that are there already wake it at once. It has looked for them.
         self.timeout();
         self.set_flag(flag::WAITING | flag::HIBERNATING, true);
+        if !self.has_other_signals() {
+            self.handle_signals();
+            self.set_flag(flag::UNFETCHED, false);
+        }
     }
     pub fn is_hibernating(&self) -> bool {
         self.flag(flag::HIBERNATING)

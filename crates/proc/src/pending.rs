@@ -54,8 +54,7 @@ impl Proc {
     }
     /// Are there signals other than messages that it has yet to handle, as far as a few steps tell?
     pub fn has_other_signals(&self) -> bool {
-        let only_messages =
-            |m: &Me| m.are_all(LOOK, |s| matches!(s, Signal::Message(_) | Signal::Time));
+        let only_messages = |m: &Me| m.are_all(LOOK, Signal::is_mail);
         self.flag(flag::SIGNALLED | flag::PENDING)
             || self.me.as_ref().is_some_and(|m| !only_messages(m))
     }
@@ -104,13 +103,20 @@ impl Proc {
             left = self.handle_chain(self.take_pending(), left);
         }
         if !self.has_pending() && !self.is_exiting() {
-            let (mut messages, mut others) = (0, false);
+            let (mut messages, mut timed, mut others, mut signals) = (0, false, false, false);
             let new = me.take(|s| match s {
                 Signal::Message(_) => messages += 1,
-                _ => others = true,
+                s => {
+                    others = true;
+                    signals |= !s.is_mail();
+                    timed |= matches!(s, Signal::Control(_)) && s.is_mail();
+                }
             });
             if others || self.is_traced(bit::RECEIVE) {
                 left = self.handle_chain(new, left);
+                if !signals && (messages > 0 || timed) {
+                    self.set_flag(flag::UNFETCHED, true);
+                }
             } else if messages > 0 {
                 let only = if messages == 1 { new.first().and_then(Signal::message) } else { None };
                 if !only.is_some_and(|m| self.put_only(m)) {

@@ -219,7 +219,7 @@ pub struct Proc {
     pub(crate) me: Option<Me>,
     pub(crate) mailbox: MailboxCell,
     pub(crate) extra: RefCell<Extra>,
-    /// When its `receive` ends, in nanoseconds of [`crate::clock::now`]; 0 for never.
+    /// When its `receive` ends, as a word of [`crate::timer::At`]; 0 for never.
     pub(crate) deadline: Cell<u64>,
     /// When the timer set for such deadlines rings; 0 for no timer.
     pub(crate) armed: Cell<u64>,

@@ -20,6 +20,7 @@ use crate::mailbox::Mailbox;
 use crate::process::flag;
 use crate::saved_calls::Saved;
 use crate::signal::{message, RefId};
+use crate::timer::At;
 use crate::trace::bit;
 use crate::{clock, Proc};
 
@@ -67,7 +68,7 @@ impl Proc {
     /// The message at the save pointer.
     #[inline]
     pub fn peek(&self) -> Peek<'_> {
-        if self.flag(flag::EXITING) {
+        if self.flag(flag::EXITING | flag::TIMED_OUT) {
             return Peek::Nothing;
         }
         loop {
@@ -92,7 +93,7 @@ impl Proc {
             }
             self.handle_signals();
             self.set_flag(flag::UNFETCHED, false);
-            if self.flag(flag::EXITING) {
+            if self.flag(flag::EXITING | flag::TIMED_OUT) {
                 return Peek::Nothing;
             }
         }
@@ -168,6 +169,7 @@ impl Proc {
     #[inline]
     fn put_on_heap<'h>(&'h self, make: impl FnOnce(&'h Heap) -> Option<Term<'h>>) -> bool {
         const NOT_NOW: u32 = flag::EXITING
+            | flag::TIMED_OUT
             | flag::SUSPENDED
             | flag::HIBERNATING
             | flag::OFF_HEAP_QUEUE
@@ -303,7 +305,7 @@ impl Proc {
             if ms == 0 {
                 return Wait::TimedOut;
             }
-            self.arm(clock::now() + ms * 1_000_000);
+            self.arm(At::deadline(clock::now() + ms * 1_000_000));
         } else if self.flag(flag::TIMED_OUT) {
             return Wait::TimedOut;
         }
@@ -312,25 +314,37 @@ impl Proc {
     }
     /// One timer serves many waits: it stays set when a wait is over, and when it rings too early
     /// it is set again for the deadline of the moment.
-    pub(crate) fn arm(&self, deadline: u64) {
-        self.deadline.set(deadline);
+    pub(crate) fn arm(&self, deadline: At) {
+        self.deadline.set(deadline.word());
         let armed = self.armed.get();
-        if armed == 0 || armed > deadline {
-            self.armed.set(deadline);
+        if armed == 0 || armed > deadline.word() {
+            self.armed.set(deadline.word());
             crate::timer::set_process_timer(self.pid(), deadline);
         }
     }
-    /// The timer has rung.
-    pub(crate) fn time_signal(&self) {
+    /// The timer has rung, but not for the wait of the moment, if there is one: it is set again for
+    /// that. False: the time is over.
+    pub(crate) fn puts_timer_off(&self) -> bool {
         self.armed.set(0);
         let deadline = self.deadline.get();
-        if deadline == 0 {
+        if deadline == 0 || deadline == u64::MAX {
+            return true;
+        }
+        let deadline = At::of_word(deadline);
+        let early = clock::now() < deadline.ns();
+        if early {
+            self.arm(deadline);
+        }
+        early
+    }
+    /// The timer has rung. Where the time is over that ends the `receive`, whatever came meanwhile.
+    pub(crate) fn time_signal(&self) {
+        if self.puts_timer_off() {
             return;
         }
-        if clock::now() >= deadline {
-            self.set_flag(flag::TIMED_OUT, true);
-        } else {
-            self.arm(deadline);
+        self.set_flag(flag::TIMED_OUT, true);
+        if let Some(t) = self.heap.take_message() {
+            self.mailbox.borrow_mut().put_before(OwnedTerm::message(t));
         }
     }
     /// Has a waiting process something to do in its `receive`?

@@ -7,8 +7,8 @@ use kvik_term::{am, Atom, Pid, Ref, Term, View};
 use crate::hooks::{hooks, Posted};
 use crate::process::{flag, table};
 use crate::sched::{self, mail};
-use crate::signal::{control, send_message, send_to_alias, Control, RefId};
-use crate::{node, registry, sysmon, trace, Proc, Raised};
+use crate::signal::{send_message, send_to_alias, RefId};
+use crate::{node, registry, signal, sysmon, trace, Proc, Raised};
 
 /// Words of messages that are copied in the time of a call.
 const WORDS_A_REDUCTION: usize = 64;
@@ -62,10 +62,9 @@ impl Proc {
             return self.trace_send(to, m);
         }
         let Some(pid) = to.as_local_pid().filter(|_| mail::is_due()) else { return false };
-        let message = OwnedTerm::message(m);
+        self.send_monitor_to(pid);
         self.last_to.set(pid);
-        self.pay_for(message.words());
-        control(pid, Control::Stamped { message, sent: mail::now() });
+        self.pay_for(signal::send_timed(self.pid(), pid, m));
         true
     }
     #[inline]

@@ -6,7 +6,8 @@ use kvik_sync::pin;
 use kvik_term::object::LocalRef;
 use kvik_term::{am, Atom, Term};
 
-use crate::process::{flag, table, Pushed, Task, Ticket};
+use crate::process::{flag, table, Priority, Pushed, Task, Ticket};
+use crate::tasks::SysTask;
 use crate::{sched, trace, Proc};
 
 /// The numbers of a reference of this node.
@@ -47,6 +48,14 @@ impl Signal {
         match self {
             Signal::Message(m) => Some(m),
             _ => None,
+        }
+    }
+    /// Is it a message that goes to the mailbox whatever its receiver is at, or the end of a wait?
+    pub(crate) fn is_mail(&self) -> bool {
+        match self {
+            Signal::Message(_) | Signal::Time => true,
+            Signal::Control(c) => matches!(**c, Control::Stamped { .. }),
+            Signal::Run(_) => false,
         }
     }
     #[inline]
@@ -165,7 +174,7 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
             p.profile_woken();
         }
         p.accept(m);
-        sched::wake(ticket);
+        wake_for_message(ticket);
         return 0;
     }
     if !PROFILED
@@ -193,6 +202,38 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
     words
 }
 
+/// The same with a note of when it was sent. Nothing else is different from other messages: which ones
+/// are timed depends on time, and must not show.
+#[cold]
+pub(crate) fn send_timed(from: u32, pid: u32, m: Term<'_>) -> usize {
+    let guard = pin();
+    let Some(task) = table().get(pid, &guard) else { return 0 };
+    let (message, sent) = (OwnedTerm::message(m), sched::mail::now());
+    let words = message.words();
+    let mut left = Some(message);
+    if let Some(ticket) = end_wait(task) {
+        ticket.private().accept_timed(from, &mut left, sent);
+        wake_for_message(ticket);
+        return 0;
+    }
+    sched::with_rest(task, |p| p.accept_timed(from, &mut left, sent));
+    let Some(message) = left else { return 0 };
+    match task.send(Signal::Control(Box::new(Control::Stamped { message, sent }))) {
+        Pushed::Woken(ticket) => sched::wake(ticket),
+        Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
+        Pushed::Queued | Pushed::Closed(_) => (),
+    }
+    words
+}
+/// A process that waited got a message. One that is suspended waits on, as in OTP.
+#[inline(always)]
+fn wake_for_message(ticket: Ticket) {
+    match ticket.private().flag(flag::SUSPENDED) {
+        true => wait_on(ticket),
+        false => sched::wake(ticket),
+    }
+}
+
 /// Ends the wait of a process that nothing was sent to meanwhile.
 #[inline(always)]
 fn end_wait(task: &Task) -> Option<Ticket> {
@@ -217,7 +258,7 @@ fn push(task: &Task, s: Signal) -> Pushed {
 }
 
 /// Lets it wait on, unless something has come meanwhile.
-#[inline]
+#[inline(never)]
 fn wait_on(ticket: Ticket) {
     if let Some(ticket) = ticket.park() {
         woken(ticket);
@@ -260,10 +301,16 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
             Ok(())
         }
         Pushed::Woken(ticket) => {
+            let p = ticket.private();
             if !is_message {
-                ticket.private().set_flag(flag::SIGNALLED, true);
+                p.set_flag(flag::SIGNALLED, true);
+            } else if p.flag(flag::SUSPENDED) {
+                p.handle_signals();
             }
-            woken(ticket);
+            match is_message && p.flag(flag::SUSPENDED) && p.is_settled() {
+                true => wait_on(ticket),
+                false => woken(ticket),
+            }
             Ok(())
         }
         Pushed::Closed(s) => Err(s),
@@ -323,6 +370,28 @@ pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {
         return Some(a);
     }
     sched::with_rest_any(task, f)
+}
+/// Has a process do something between its turns. That is no signal, and waits for none sent before, as
+/// in OTP, where the process may be touched.
+pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
+    let guard = pin();
+    let Some(task) = table().get(pid, &guard) else { return (t.run)(None) };
+    if let Some(ticket) = sched::from_seat(task).or_else(|| task.unpark()) {
+        ticket.private().add_task(priority, t);
+        return woken(ticket);
+    }
+    let mut left = Some(t);
+    sched::with_rest_any(task, |p| {
+        if !p.flag(flag::ENDING) {
+            left.take().into_iter().for_each(|t| p.add_task(priority, t));
+        }
+    });
+    let Some(t) = left else { return };
+    let add = move |p: Option<&Proc>| match p {
+        Some(p) => p.add_task(priority, t),
+        None => (t.run)(None),
+    };
+    deliver(pid, Signal::Run(Box::new(add)));
 }
 /// Notes that a process in this thread's queue was sent something other than a message.
 fn note_signal(task: &Task) {

@@ -191,7 +191,7 @@ fn processes_talk_watch_and_wait() {
     for i in 0..100 {
         assert_eq!(next(), format!("data {i}"));
     }
-    let deadline = kvik_proc::clock::now() + 10_000_000;
+    let deadline = timer::At::deadline(kvik_proc::clock::now() + 10_000_000);
     let message = OwnedTerm::immediate(Term::atom(am::timeout));
     let id = RefId::next();
     timer::start(

@@ -121,13 +121,14 @@ fn start<'h>(
     alias: Option<AliasKind>,
 ) -> Term<'h> {
     let id = RefId::next();
-    // Nobody learns anything from watching itself; the reference is all there is to it.
+    // Nobody learns anything from watching itself: the reference is all there is to it, and no alias
+    // either, as in OTP.
     let own = match &target {
         Target::Process(n) => *n == p.pid(),
         Target::Named { pid, .. } => pid.same(p.self_pid()),
         _ => false,
     };
-    if !own || alias.is_some() {
+    if !own {
         p.monitor(id, Monitoring { target, tag, alias });
     }
     match alias {

@@ -4,7 +4,7 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::remote::Outward;
-use kvik_proc::signal::{deliver, inspect, message, Signal};
+use kvik_proc::signal::{deliver, give_task, inspect, message, Signal};
 use kvik_proc::tasks::SysTask;
 use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Pid, Term, View};
@@ -53,6 +53,10 @@ fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
 }
 
 fn run(p: Option<&Proc>, t: Task) -> Term<'static> {
+    if let (Some(p), Task::CheckCode(_) | Task::CopyLiterals) = (p, t) {
+        // What it was sent before may hold what is asked about.
+        p.handle_all_signals();
+    }
     match (p, t) {
         (Some(_), Task::Collect | Task::Test) => Term::bool(true),
         (Some(p), Task::CheckCode(m)) => Term::bool((hooks().uses_old_code)(p, m)),
@@ -77,15 +81,12 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
         let m = message(|h| h.tuple(&[name.into(), h.copy(id.term()), h.copy(r.term())]));
         deliver(from, Signal::Message(m));
     };
-    let collect = matches!(t, Task::Collect);
-    let f = move |of: Option<&Proc>| match of {
-        Some(of) => of.add_task(priority, SysTask { collect, run: Box::new(done) }),
-        None => done(None),
-    };
-    deliver(to, Signal::Run(Box::new(f)));
-    match to == p.pid() {
-        true => p.handle_all_signals(),
-        false => sched::raise(to, priority),
+    let task = SysTask { collect: matches!(t, Task::Collect), run: Box::new(done) };
+    if to == p.pid() {
+        p.add_task(priority, task);
+    } else {
+        give_task(to, priority, task);
+        sched::raise(to, priority);
     }
     Ok(am::ok.into())
 }

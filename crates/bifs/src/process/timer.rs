@@ -2,7 +2,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::signal::{deliver, message, RefId, Signal};
-use kvik_proc::timer::{self, Dest, Timer};
+use kvik_proc::timer::{self, At, Dest, Timer};
 use kvik_proc::{bif, clock, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term, View};
 
@@ -21,17 +21,17 @@ const MS: i64 = 1_000_000;
 /// The longest time to a timer, in milliseconds.
 const MAX_MS: i64 = 0xFFFF_FFFF;
 
-/// Deadline in nanoseconds of `clock::now`.
-fn deadline(t: Term<'_>, absolute: bool) -> Option<u64> {
+fn deadline(t: Term<'_>, absolute: bool) -> Option<At> {
     let ms = t.as_i64()?;
     if absolute {
         // Milliseconds of Erlang's monotonic clock.
         let at = (ms as i128) * MS as i128 - clock::begin() as i128;
         let now = clock::now() as i128;
         let limit = (MAX_MS as i128) * 1000 * MS as i128;
-        return (now - limit..=now + limit).contains(&at).then_some(at.max(0) as u64);
+        let known = (now - limit..=now + limit).contains(&at);
+        return known.then(|| At::deadline(at.max(0) as u64));
     }
-    (0..=MAX_MS * 1000).contains(&ms).then(|| clock::now() + (ms * MS) as u64)
+    (0..=MAX_MS * 1000).contains(&ms).then(|| At::deadline(clock::now() + (ms * MS) as u64))
 }
 
 fn start<'h>(p: &'h Proc, a: &[Term<'h>], wrap: bool) -> BifResult<'h> {
@@ -83,7 +83,7 @@ fn options<'h>(
     }
     Ok((asynchronous, info))
 }
-/// Milliseconds left (rounded up), or `false`.
+/// Milliseconds left, or `false`.
 fn left<'h>(p: &'h Proc, ns: Option<u64>) -> Term<'h> {
     match ns {
         Some(ns) => p.heap.integer(ns.div_ceil(MS as u64) as i64),

@@ -13,7 +13,7 @@ use super::{crowd, Scheduler, Work};
 use crate::exit::Farewell;
 use crate::process::{flag, Priority, Rest, Seat, Stage, Task, Ticket};
 use crate::signal::{control, deliver, Control};
-use crate::timer::{Due, Queue};
+use crate::timer::{At, Due, Queue};
 use crate::{sysprof, trace, Proc};
 
 pub(super) struct Local {
@@ -286,7 +286,7 @@ pub(super) fn wake(t: Ticket) -> Result<(), Ticket> {
     l.wake(t);
     Ok(())
 }
-pub(super) fn add_timer(at: u64, due: Due) -> bool {
+pub(super) fn add_timer(at: At, due: Due) -> bool {
     let Some(l) = local() else { return false };
     l.timers.borrow_mut().add(at, due);
     true

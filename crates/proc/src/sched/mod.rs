@@ -27,7 +27,7 @@ use kvik_sync::Parker;
 use crate::hooks::hooks;
 use crate::process::{Priority, Rest, Ticket};
 use crate::signal::Signal;
-use crate::timer::Due;
+use crate::timer::{At, Due};
 
 use local::local;
 pub use local::{current, is_scheduler, look_after_turn, used_in_turn};
@@ -59,9 +59,9 @@ pub fn online_cpus() -> usize {
 /// What a scheduler gets from other threads.
 enum Work {
     Run(Ticket),
-    Timer(u64, Due),
+    Timer(At, Due),
     /// A timer in its queue was cancelled.
-    Forget(u64, Due),
+    Forget(At, Due),
     /// Where it alone may send it (see `kvik_sync::solo`).
     Signal(u32, Signal),
     Raise(u32, Priority),
@@ -173,13 +173,13 @@ pub(crate) fn wake_at_home(t: Ticket) {
         false => wake(t),
     }
 }
-pub(crate) fn add_timer(at: u64, due: Due) {
+pub(crate) fn add_timer(at: At, due: Due) {
     if !local::add_timer(at, due) {
         hand(Work::Timer(at, due));
     }
 }
 /// A timer in that scheduler's queue will not ring. Nobody is woken for it.
-pub(crate) fn forget_timer(scheduler: usize, at: u64, due: Due) {
+pub(crate) fn forget_timer(scheduler: usize, at: At, due: Due) {
     if let Some(l) = local().filter(|l| l.id == scheduler) {
         l.timers.borrow_mut().remove(at, due);
     } else if let Some(s) = all().get(scheduler) {

@@ -1,6 +1,6 @@
 //! Run queues by priority, and who of those in them may go to another scheduler.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use kvik_sync::Here;
 use kvik_sys::ticks::ticks;
@@ -10,8 +10,19 @@ use super::board::{Kind, Page};
 use crate::process::{Priority, Rest, Ticket};
 
 struct Waiting {
-    ticket: Rest,
+    /// None: the place of one that was raised, and has its turn from another queue. Where it becomes
+    /// runnable again before the place comes to the head, it takes it up, as in OTP.
+    ticket: Option<Rest>,
     mark: Mark,
+}
+
+impl Waiting {
+    fn is(&self, pid: u32) -> bool {
+        self.ticket.as_ref().is_some_and(|t| t.task().pid == pid)
+    }
+    fn is_place_of(&self, pid: u32) -> bool {
+        self.ticket.is_none() && self.mark.place_of() == pid
+    }
 }
 
 /// What is known of one that waits: bit 0 for one that used up its turn, and likely will again: worth
@@ -26,6 +37,13 @@ impl Mark {
 
     fn new(busy: bool, since: u64, weight: u64) -> Mark {
         Mark(busy as u64 | weight.min(0x1FFF) << 4 | since >> 4 << 17)
+    }
+    /// Of a place: whose it is, where the ticks would be.
+    fn place(pid: u32, requeues: u64) -> Mark {
+        Mark((u64::from(pid) << 17) | (requeues * Mark::REQUEUE))
+    }
+    fn place_of(self) -> u32 {
+        (self.0 >> 17) as u32
     }
     fn is_busy(self) -> bool {
         self.0 & 1 != 0
@@ -76,6 +94,11 @@ pub(super) struct Queues {
     timing: Timing,
     /// Whom `pop` gave last, where that was raised, and the queue it came from.
     raised: Option<(u32, usize)>,
+    /// Who has places here, of which priorities.
+    places: HashMap<u32, Vec<Priority>>,
+}
+fn queue_of(p: Priority) -> usize {
+    (p as usize).min(SHARED)
 }
 /// The queue of normal and low priority. A low process that comes to its head goes back to the tail
 /// this often first, unless it is alone.
@@ -99,6 +122,7 @@ impl Queues {
             mark: (0, 0),
             timing: Timing { page, next: 1, exact: 0, rest: 1, weight: 1, chance: 1 },
             raised: None,
+            places: HashMap::new(),
         }
     }
     /// The scheduler slept: few are pushed, and the wait of each is worth timing.
@@ -133,7 +157,14 @@ impl Queues {
     fn add(&mut self, ticket: Ticket, busy: bool) {
         self.add_to(ticket, busy, None)
     }
-    fn add_to(&mut self, ticket: Ticket, busy: bool, raised: Option<usize>) {
+    fn add_to(&mut self, mut ticket: Ticket, busy: bool, raised: Option<usize>) {
+        if !self.places.is_empty() {
+            let priority = raised.map_or(ticket.task().priority(), |queue| Priority::ALL[queue]);
+            match self.take_up_place(ticket, busy, priority) {
+                Some(t) => ticket = t,
+                None => return,
+            }
+        }
         self.len += 1;
         self.pushed += 1;
         self.busy += busy as usize;
@@ -151,7 +182,40 @@ impl Queues {
             }
             (None, p) => p as usize,
         };
-        self.by_priority[queue].push_back(Waiting { ticket, mark });
+        self.by_priority[queue].push_back(Waiting { ticket: Some(ticket), mark });
+    }
+    /// Where a process has a place of that priority or a higher one, it gets its turn there.
+    #[cold]
+    fn take_up_place(&mut self, t: Ticket, busy: bool, priority: Priority) -> Option<Ticket> {
+        let pid = t.task().pid;
+        let best = self.places.get(&pid).and_then(|all| all.iter().min().copied());
+        let Some(best) = best.filter(|p| *p <= priority) else { return Some(t) };
+        self.forget_place(pid, best);
+        let at = self.by_priority[queue_of(best)].iter_mut().rfind(|w| w.is_place_of(pid));
+        let Some(w) = at else { return Some(t) };
+        w.ticket = Some(Rest::new(t, self.here));
+        w.mark = Mark(busy as u64 | (w.mark.requeues() * Mark::REQUEUE));
+        self.pushed += 1;
+        self.busy += busy as usize;
+        None
+    }
+    fn forget_place(&mut self, pid: u32, priority: Priority) {
+        if let Some(all) = self.places.get_mut(&pid) {
+            all.retain(|p| *p != priority);
+            if all.is_empty() {
+                self.places.remove(&pid);
+            }
+        }
+    }
+    /// A place has come to the head, whose process has nothing to do.
+    #[cold]
+    fn drop_place(&mut self, m: Mark, queue: usize) {
+        self.len -= 1;
+        let pid = m.place_of();
+        let here = |p: &&Priority| queue_of(**p) == queue;
+        if let Some(p) = self.places.get(&pid).and_then(|all| all.iter().find(here).copied()) {
+            self.forget_place(pid, p);
+        }
     }
     /// Of one whose wait is timed.
     #[cold]
@@ -183,22 +247,29 @@ impl Queues {
     }
     /// The best process there is.
     pub fn pop(&mut self) -> Option<Ticket> {
-        if self.len == 0 {
-            return None;
+        while self.len > 0 {
+            let (w, queue) = match self.pop_urgent() {
+                Some(found) => found,
+                None => (self.pop_shared()?, SHARED),
+            };
+            match w.ticket {
+                Some(t) => {
+                    self.note_taken(w.mark);
+                    return Some(t.take());
+                }
+                None => self.drop_place(w.mark, queue),
+            }
         }
-        let w = match self.pop_urgent() {
-            Some(w) => w,
-            None => self.pop_shared()?,
-        };
-        self.note_taken(&w);
-        Some(w.ticket.take())
+        None
     }
-    fn pop_urgent(&mut self) -> Option<Waiting> {
+    fn pop_urgent(&mut self) -> Option<(Waiting, usize)> {
         let queue = self.by_priority[..SHARED].iter().position(|q| !q.is_empty())?;
         let w = self.by_priority[queue].pop_front()?;
-        let task = w.ticket.task();
-        self.raised = (task.priority() as usize > queue).then_some((task.pid, queue));
-        Some(w)
+        self.raised = w.ticket.as_ref().and_then(|t| {
+            let task = t.task();
+            (task.priority() as usize > queue).then_some((task.pid, queue))
+        });
+        Some((w, queue))
     }
     fn pop_shared(&mut self) -> Option<Waiting> {
         self.raised = None;
@@ -211,35 +282,39 @@ impl Queues {
         }
         Some(w)
     }
-    fn note_taken(&mut self, w: &Waiting) {
+    fn note_taken(&mut self, m: Mark) {
         self.len -= 1;
         self.taken += 1;
-        self.busy -= w.mark.is_busy() as usize;
-        if w.mark.is_timed() {
-            self.waited(w.mark);
+        self.busy -= m.is_busy() as usize;
+        if m.is_timed() {
+            self.waited(m);
         }
     }
-    /// Lets a process have its next turn as one of higher priority, if it waits here.
+    /// Lets a process have its next turn as one of higher priority, if it waits here. Its place stays.
     pub fn raise(&mut self, pid: u32, to: Priority) -> bool {
-        let to = (to as usize).min(SHARED);
+        let to = queue_of(to);
         for q in to..self.by_priority.len() {
-            let at = self.by_priority[q].iter().position(|w| w.ticket.task().pid == pid);
-            let Some(i) = at else { continue };
-            // One that was raised before keeps its place.
-            if q == to && self.by_priority[q][i].mark.requeues() == 0 {
+            let Some(i) = self.by_priority[q].iter().rposition(|w| w.is(pid)) else { continue };
+            let w = &mut self.by_priority[q][i];
+            let requeues = w.mark.requeues();
+            // One that was raised before stays where it is.
+            if q == to && requeues == 0 {
                 return true;
             }
-            if let Some(mut w) = self.by_priority[q].remove(i) {
-                w.mark.0 -= w.mark.requeues() * Mark::REQUEUE;
-                self.by_priority[to].push_back(w);
-                return true;
-            }
+            let Some(ticket) = w.ticket.take() else { return false };
+            let place = if q < SHARED { Priority::ALL[q] } else { ticket.task().priority() };
+            let mark = Mark(w.mark.0 - requeues * Mark::REQUEUE);
+            w.mark = Mark::place(pid, requeues);
+            self.by_priority[to].push_back(Waiting { ticket: Some(ticket), mark });
+            self.places.entry(pid).or_default().push(place);
+            self.len += 1;
+            return true;
         }
         false
     }
     /// Is there something that goes before processes of normal priority?
     pub fn has_urgent(&self) -> bool {
-        !self.by_priority[0].is_empty() || !self.by_priority[1].is_empty()
+        self.by_priority[..SHARED].iter().any(|q| q.iter().any(|w| w.ticket.is_some()))
     }
     /// Are there several that used up their turns? One alone loses little by staying: the others of
     /// its queue are done soon, or wait long, which their age says.
@@ -263,26 +338,28 @@ impl Queues {
     ///
     /// Where the load is `sustained`, who talks with one partner only, which waits for it, need not
     /// have used up a turn, and any other may be left.
-    pub fn pair(
-        &self,
+    pub fn pair<'q>(
+        &'q self,
         others: bool,
         sustained: bool,
         partners: impl Fn(&Ticket) -> [u32; 2],
         runs: impl Fn(u32) -> bool,
     ) -> Option<[u32; 2]> {
-        let all = || self.by_priority.iter().flatten();
-        let busy = || all().filter(|w| w.mark.is_busy());
-        let waits = |pid: u32| all().any(|w| w.ticket.task().pid == pid);
-        let is_left = |pair: &[u32; 2], w: &Waiting| !pair.contains(&w.ticket.task().pid);
-        let follower = |w: &Waiting| {
-            let pid = w.ticket.task().pid;
-            let [to, from] = partners(&w.ticket);
+        let with_ticket = |w: &'q Waiting| w.ticket.as_ref().map(|t| (t, w.mark));
+        let all = || self.by_priority.iter().flatten().filter_map(with_ticket);
+        let busy = || all().filter(|w| w.1.is_busy()).map(|w| w.0);
+        let all = || all().map(|w| w.0);
+        let waits = |pid: u32| all().any(|t| t.task().pid == pid);
+        let is_left = |pair: &[u32; 2], t: &Rest| !pair.contains(&t.task().pid);
+        let follower = |t: &Rest| {
+            let pid = t.task().pid;
+            let [to, from] = partners(t);
             (to == from && to != 0 && to != pid && !runs(to)).then_some([pid, to])
         };
-        let of = |w: &Waiting| {
-            let pid = w.ticket.task().pid;
-            let here = partners(&w.ticket).into_iter().find(|q| *q != pid && waits(*q));
-            here.map(|q| [pid, q]).or_else(|| follower(w))
+        let of = |t: &Rest| {
+            let pid = t.task().pid;
+            let here = partners(t).into_iter().find(|q| *q != pid && waits(*q));
+            here.map(|q| [pid, q]).or_else(|| follower(t))
         };
         let pair = busy().find_map(of);
         if let Some(pair) = pair.filter(|p| others || busy().any(|w| is_left(p, w))) {
@@ -303,11 +380,12 @@ impl Queues {
                     self.by_priority[q].push_front(w);
                     break;
                 }
-                if stays(&w.ticket, w.mark.is_busy()) {
-                    left.push_back(w);
-                } else {
-                    self.note_taken(&w);
-                    taken.push(w.ticket.take());
+                match w.ticket {
+                    Some(t) if !stays(&t, w.mark.is_busy()) => {
+                        self.note_taken(w.mark);
+                        taken.push(t.take());
+                    }
+                    ticket => left.push_back(Waiting { ticket, mark: w.mark }),
                 }
             }
             left.into_iter().rev().for_each(|w| self.by_priority[q].push_front(w));

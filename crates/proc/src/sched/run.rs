@@ -210,6 +210,7 @@ impl Loop {
                 if t.private().is_hibernating() {
                     // One with messages goes on at once, with the heap it has.
                     if t.private().can_go_on() {
+                        t.private().set_flag(flag::WAITING | flag::HIBERNATING, false);
                         return self.l.queues.borrow_mut().push(t);
                     }
                     t.private_mut().heap.collect_to_fit();
