@@ -4,7 +4,7 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::remote::Outward;
-use kvik_proc::signal::{deliver, inspect, message, Signal};
+use kvik_proc::signal::{deliver, deliver_from, inspect, message, Signal};
 use kvik_proc::tasks::SysTask;
 use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Pid, Term, View};
@@ -75,7 +75,7 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
     let done = move |of: Option<&Proc>| {
         let r = OwnedTerm::immediate(run(of, t));
         let m = message(|h| h.tuple(&[name.into(), h.copy(id.term()), h.copy(r.term())]));
-        deliver(from, Signal::Message(m));
+        deliver_from(from, Term::local_pid(to), m);
     };
     let collect = matches!(t, Task::Collect);
     let f = move |of: Option<&Proc>| match of {
@@ -153,7 +153,7 @@ fn group_leader_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             of.heap.set_root(Root::GroupLeader, of.heap.copy(leader.term()));
         }
         let r = if of.is_some() { am::true_ } else { am::badarg };
-        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(r)));
+        super::reply(own, to, &id, &OwnedTerm::immediate(Term::atom(r)));
     };
     deliver(to, Signal::Run(Box::new(f)));
     sched::raise(to, p.priority());
@@ -206,7 +206,7 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let id = tag.unwrap_or_else(|| OwnedTerm::new(r.unwrap_or(Term::NIL)));
     let f = move |of: Option<&Proc>| {
         let what = if of.is_some() { answer } else { gone };
-        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(what)));
+        super::reply(own, to, &id, &OwnedTerm::immediate(Term::atom(what)));
     };
     deliver(to, Signal::Run(Box::new(f)));
     sched::raise(to, p.priority());
