@@ -1,6 +1,7 @@
 //! Processes: signals, links, monitors, flags, names, dictionary, and what may be asked of one.
 
 mod all;
+mod backtrace;
 mod basic;
 mod flags;
 mod info;

@@ -231,19 +231,14 @@ fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(true.into())
 }
 
-fn show(p: &Proc) {
+fn show(p: &Proc, own: bool) {
     use std::io::Write;
-    if p.flag(kvik_proc::process::flag::SENSITIVE) {
-        return;
+    if !p.flag(kvik_proc::process::flag::SENSITIVE) {
+        let _ = std::io::stderr().write_all(&super::backtrace::text(
+            p,
+            own.then_some((am::erts_internal, "process_display")),
+        ));
     }
-    let (m, f, a) = p.initial_call();
-    let line = format!(
-        "=proc:<0.{}.{}>\nInitial call: {m:?}:{f:?}/{a}\nReductions: {}\n",
-        p.pid() & 0x7FFF,
-        p.pid() >> 15,
-        p.reductions()
-    );
-    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 fn process_display_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[1] != am::backtrace {
@@ -251,11 +246,11 @@ fn process_display_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let Some(n) = super::local(a[0]) else { return Ok(am::badarg.into()) };
     if n == p.pid() {
-        show(p);
+        show(p, true);
         return Ok(true.into());
     }
     Err(super::ask(p, n, |of| {
-        of.map(show);
+        of.into_iter().for_each(|of| show(of, false));
         let r = if of.is_some() { am::true_ } else { am::badarg };
         OwnedTerm::immediate(Term::atom(r))
     }))
