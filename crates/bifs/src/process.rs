@@ -1,6 +1,7 @@
 //! Processes: signals, links, monitors, flags, names, dictionary, and what may be asked of one.
 
 mod all;
+mod backtrace;
 mod basic;
 mod flags;
 mod info;
@@ -19,7 +20,7 @@ pub(crate) use info_items::items;
 pub use info_items::{item, status_of as status};
 
 use kvik_heap::{OwnedTerm, Pins};
-use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::signal::{deliver, deliver_from, message, Signal};
 use kvik_proc::{sched, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
@@ -35,10 +36,10 @@ pub const BIFS: &[&[BifEntry]] = &[
     timer::BIFS,
 ];
 
-/// `{Ref, Answer}` to a process.
-fn reply(to: u32, r: &OwnedTerm, answer: &OwnedTerm) {
+/// `{Ref, Answer}` to a process, from another.
+fn reply(to: u32, from: u32, r: &OwnedTerm, answer: &OwnedTerm) {
     let m = message(|h| h.tuple(&[h.copy(r.term()), h.copy(answer.term())]));
-    deliver(to, Signal::Message(m));
+    deliver_from(to, Term::local_pid(from), m);
 }
 
 /// What a process has found out by looking at another, without a signal to it. Signals that it was sent
@@ -64,7 +65,12 @@ pub(crate) fn ask(
 ) -> Raised {
     let r = p.heap.make_ref();
     let (own, id) = (p.pid(), OwnedTerm::new(r));
-    let run = move |p: Option<&Proc>| reply(own, &id, &f(p));
+    let run = move |of: Option<&Proc>| {
+        // As in OTP the answer counts as work of the process that gives it. Only its total, as it may give
+        // the answer in a turn in which none of its code runs.
+        of.into_iter().for_each(|of| of.count_reductions(1));
+        reply(own, pid, &id, &f(of))
+    };
     deliver(pid, Signal::Run(Box::new(run)));
     sched::raise(pid, p.priority());
     p.trap_in_next_turn(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])

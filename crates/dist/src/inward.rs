@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kvik_etf::{tag, DecodeOpts, Decoding};
 use kvik_heap::roots::Root;
 use kvik_heap::{BinRef, Heap, OwnedTerm};
-use kvik_proc::signal::{control, deliver, Control, Signal};
+use kvik_proc::signal::{control, deliver, deliver_from, Control, Signal};
 use kvik_proc::{node as this, registry, seq, Proc, RefId, RemotePid, ABROAD};
 use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
@@ -209,14 +209,14 @@ fn signal(
     match (op, parts) {
         (op::SEND | op::SEND_TT | op::SEND_SENDER | op::SEND_SENDER_TT, [_, to]) => {
             to.as_pid()?;
-            message(to.as_local_pid(), payload(rest)?, token);
+            message(from, to.as_local_pid(), payload(rest)?, token);
         }
         (op::REG_SEND | op::REG_SEND_TT, [sender, _, to]) => {
             sender.as_pid()?;
-            message(registry::whereis_process(to.as_atom()?), payload(rest)?, token);
+            message(from, registry::whereis_process(to.as_atom()?), payload(rest)?, token);
         }
         (op::ALIAS_SEND | op::ALIAS_SEND_TT, [_, to]) => {
-            alias_message(to.as_ref()?, payload(rest)?, token);
+            alias_message(from, to.as_ref()?, payload(rest)?, token);
         }
         (op::LINK, [a, b]) => link(from, from.process(*a)?, *b)?,
         (op::UNLINK, [a, b]) => unlink(from, from.process(*a)?, *b, None)?,
@@ -307,14 +307,15 @@ fn own_ref(t: Term<'_>) -> Option<Option<RefId>> {
     }
 }
 
-fn message(to: Option<u32>, m: OwnedTerm, token: Option<OwnedTerm>) {
+fn message(from: &From<'_>, to: Option<u32>, m: OwnedTerm, token: Option<OwnedTerm>) {
     let Some(pid) = to else { return };
+    let node = Term::from(from.node.name);
     match token.filter(is_token) {
-        None if !seq::on() => deliver(pid, Signal::Message(m)),
+        None if !seq::on() => deliver_from(pid, node, m),
         token => {
-            let put = |p: Option<&Proc>| {
+            let put = move |p: Option<&Proc>| {
                 if let Some(p) = p {
-                    p.put_with_token(m, token.unwrap_or_default())
+                    p.put_tokened_from(node, m, token.unwrap_or_default())
                 }
             };
             deliver(pid, Signal::Run(Box::new(put)))
@@ -324,17 +325,18 @@ fn message(to: Option<u32>, m: OwnedTerm, token: Option<OwnedTerm>) {
 fn is_token(t: &OwnedTerm) -> bool {
     t.term().as_tuple_n::<5>().is_some()
 }
-fn alias_message(to: Ref<'_>, m: OwnedTerm, token: Option<OwnedTerm>) {
+fn alias_message(from: &From<'_>, to: Ref<'_>, m: OwnedTerm, token: Option<OwnedTerm>) {
     let Ref::Local(r) = to else { return };
     let (Some(pid), id) = (r.alias_pid(), RefId::of(r)) else { return };
+    let node = Term::from(from.node.name);
     if token.is_none() && !seq::on() {
-        control(pid, Control::AliasMessage { id, message: m });
+        control(pid, Control::AliasMessage { id, from: node, message: m });
         return;
     }
     let token = token.filter(is_token).unwrap_or_default();
     let put = move |p: Option<&Proc>| {
         if let Some(p) = p.filter(|p| p.uses_alias(id)) {
-            p.put_with_token(m, token)
+            p.put_tokened_from(node, m, token)
         }
     };
     deliver(pid, Signal::Run(Box::new(put)));

@@ -103,7 +103,7 @@ pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             }
             x.rare.get_or_insert_default().spawning.insert(id);
         }),
-        Err(failed) => tell_failure(p, id, &failed.0, failed.1, None),
+        Err(failed) => tell_failure(p, id, &failed.0, failed.1, am::system.into(), None),
     }
     Ok(match for_opt {
         true => p.heap.tuple(&[r, monitors.into()]),
@@ -157,20 +157,27 @@ fn ask(
 }
 
 /// `{Tag, Ref, error, Why}` to who asked, and what was ready for success is undone.
-fn tell_failure(p: &Proc, id: RefId, s: &Spawn, why: Atom, token: Option<OwnedTerm>) {
+fn tell_failure(
+    p: &Proc,
+    id: RefId,
+    s: &Spawn,
+    why: Atom,
+    from: Term<'static>,
+    token: Option<OwnedTerm>,
+) {
     let alias = s.monitor.as_ref().and_then(|m| m.1);
     p.with_extra(|x| {
         x.aliases.remove(&id);
     });
     if s.reply.error {
-        answer(p, (id, alias.is_some()), &s.reply, token, am::error, |_| why.into());
+        answer(p, (id, alias.is_some()), &s.reply, (from, token), am::error, |_| why.into());
     }
 }
 fn answer(
     p: &Proc,
     (id, alias): (RefId, bool),
     reply: &Reply,
-    token: Option<OwnedTerm>,
+    (from, token): (Term<'static>, Option<OwnedTerm>),
     what: Atom,
     value: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
 ) {
@@ -183,8 +190,8 @@ fn answer(
         h.tuple(&[tag, r, what.into(), value(h)])
     });
     match token {
-        Some(token) => p.put_with_token(m, token),
-        None => p.put(m),
+        Some(token) => p.put_tokened_from(from, m, token),
+        None => p.put_from(from, m),
     }
 }
 
@@ -198,7 +205,7 @@ pub fn failed(all: BTreeMap<RefId, Spawn>, why: Atom) {
         let tell = move |p: Option<&Proc>| {
             let Some(p) = p else { return };
             if p.with_rare(|x| x.spawning.remove(&id)) {
-                tell_failure(p, id, &s, why, None);
+                tell_failure(p, id, &s, why, am::system.into(), None);
             }
         };
         deliver(parent, Signal::Run(Box::new(tell)));
@@ -235,18 +242,18 @@ pub fn replied(from: &From<'_>, id: RefId, parent: u32, Answer { flags, result, 
                 // Not there if the connection was lost meanwhile: then `failed` tells, behind this.
                 let Some(s) = node.lock().spawns.remove(&id) else { return };
                 p.with_rare(|x| x.spawning.remove(&id));
-                succeed(p, id, s, Answer { flags, result, token })
+                succeed(p, node.name.into(), id, s, Answer { flags, result, token })
             }
             None => nobody_waits(&node, conn, id, parent, flags, result),
         }
     };
     deliver(parent, Signal::Run(Box::new(tell)));
 }
-fn succeed(p: &Proc, id: RefId, s: Spawn, r: Answer) {
+fn succeed(p: &Proc, from: Term<'static>, id: RefId, s: Spawn, r: Answer) {
     let Answer { flags, result, token } = r;
     let child = match result {
         Ok(child) => child,
-        Err(why) => return tell_failure(p, id, &s, why, Some(token)),
+        Err(why) => return tell_failure(p, id, &s, why, from, Some(token)),
     };
     let alias = s.monitor.as_ref().and_then(|m| m.1);
     if flags & LINKED != 0 {
@@ -257,7 +264,7 @@ fn succeed(p: &Proc, id: RefId, s: Spawn, r: Answer) {
         p.with_extra(|x| x.monitoring.insert(id, Monitoring { target, tag, alias }));
     }
     if s.reply.success {
-        answer(p, (id, alias.is_some()), &s.reply, Some(token), am::ok, |h| child.term(h));
+        answer(p, (id, alias.is_some()), &s.reply, (from, Some(token)), am::ok, |h| child.term(h));
     }
 }
 /// The parent has ended, or does not want the process any more.

@@ -21,7 +21,8 @@ use kvik_term::{am, Atom, Export, Term};
 pub use load::{prepare, LoadError};
 pub use room::forget_rooms;
 pub use rt::trace::{
-    capture, of_process, returns, stacktrace, uses_code, uses_old_code, DEPTH as BACKTRACE_DEPTH,
+    capture, goes_on, of_process, returns, slots, stacktrace, uses_code, uses_old_code, Slot,
+    DEPTH as BACKTRACE_DEPTH,
 };
 
 /// Why a process stopped running.

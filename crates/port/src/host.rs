@@ -6,8 +6,8 @@ use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Term};
 
 pub trait Host: Send + Sync {
-    /// Puts a message from a port into a process's mailbox. No such process: drops it.
-    fn send(&self, pid: u32, message: OwnedTerm);
+    /// Puts a message from a port, or the system, into a process's mailbox. No such process: drops it.
+    fn send(&self, pid: u32, from: Term<'static>, message: OwnedTerm);
     /// A process that was told to wait for a port goes on.
     fn resume(&self, pid: u32);
     /// An exit signal from a port to a process it is linked to; the link goes on both sides.

@@ -143,7 +143,7 @@ impl Core {
         let port = self.term();
         let m = OwnedTerm::build(words + 3, |heap| heap.tuple(&[port, message(heap)]));
         trace::sent(self.id, self.owner, &m);
-        h.send(self.owner, m);
+        h.send(self.owner, port, m);
     }
 
     /// Sends any message to a process.
@@ -151,7 +151,7 @@ impl Core {
         if let Some(h) = host() {
             let m = OwnedTerm::build(words, m);
             trace::sent(self.id, pid, &m);
-            h.send(pid, m);
+            h.send(pid, self.term(), m);
         }
     }
 

@@ -3,8 +3,8 @@
 use kvik_heap::OwnedTerm;
 use kvik_proc::handle::resume;
 use kvik_proc::hooks::{PortHooks, Posted};
-use kvik_proc::signal::{control, Control};
-use kvik_proc::{deliver, registry, RefId, Signal};
+use kvik_proc::signal::{control, deliver_from, Control};
+use kvik_proc::{registry, RefId};
 use kvik_term::{am, Atom, Term};
 
 use crate::host::{self, Host};
@@ -14,8 +14,8 @@ use crate::Command;
 struct Processes;
 
 impl Host for Processes {
-    fn send(&self, pid: u32, message: OwnedTerm) {
-        deliver(pid, Signal::Message(message));
+    fn send(&self, pid: u32, from: Term<'static>, message: OwnedTerm) {
+        deliver_from(pid, from, message);
     }
     fn resume(&self, pid: u32) {
         resume(pid, pid);

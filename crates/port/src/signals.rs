@@ -74,5 +74,9 @@ fn tell(n: i32) {
     };
     SERVED.store(true, Ordering::Relaxed);
     let name = Atom::intern(name).unwrap_or(am::error);
-    h.send(pid, OwnedTerm::build(3, |h| h.tuple(&[am::notify.into(), name.into()])));
+    h.send(
+        pid,
+        am::system.into(),
+        OwnedTerm::build(3, |h| h.tuple(&[am::notify.into(), name.into()])),
+    );
 }

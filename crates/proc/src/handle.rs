@@ -28,8 +28,13 @@ impl Proc {
     /// To the end of the mailbox.
     #[inline]
     pub fn put(&self, m: OwnedTerm) {
+        self.put_from(am::system.into(), m)
+    }
+    /// The same where it is known who the message is from, in the terms of `trace_receive`.
+    #[inline]
+    pub fn put_from(&self, from: Term<'static>, m: OwnedTerm) {
         if self.is_traced(bit::RECEIVE) {
-            self.trace_receive(None, m.term());
+            self.trace_receive(from, m.term());
         }
         self.mailbox.borrow_mut().push(m)
     }
@@ -65,18 +70,16 @@ impl Proc {
     }
     fn control(&self, c: Control) {
         match c {
-            Control::AliasMessage { id, message } => self.alias_message(id, message),
+            Control::AliasMessage { id, from, message } => self.alias_message(id, from, message),
             Control::MessageFrom { from, alias, message, token } => {
                 if alias.is_some_and(|id| !self.uses_alias(id)) {
                     return;
                 }
                 self.end_replied_monitor();
-                if self.is_traced(bit::RECEIVE) {
-                    self.trace_receive(Some(from), message.term());
-                }
                 self.last_from.set(from);
-                self.put_with_token(message, token)
+                self.put_tokened_from(Term::local_pid(from), message, token)
             }
+            Control::MessageOf { from, message } => self.put_from(from, message),
             Control::Stamped { message, sent } => self.put_timed(message, sent),
             Control::Link { from } => self.linked_from(from),
             Control::Unlink { from, id } => {
@@ -160,10 +163,10 @@ impl Proc {
             send_demonitor(self.pid(), id, &target);
         }
     }
-    fn alias_message(&self, id: RefId, m: OwnedTerm) {
+    fn alias_message(&self, id: RefId, from: Term<'static>, m: OwnedTerm) {
         if self.uses_alias(id) {
             self.end_replied_monitor();
-            self.put(m);
+            self.put_from(from, m);
         }
     }
 
@@ -194,14 +197,12 @@ impl Proc {
         if self.flag(flag::TRAP_EXIT) {
             if token.is_some() || self.flag(flag::SEQ) {
                 let m = message(|h| exit_message(h, &from, &reason));
-                if self.is_traced(bit::RECEIVE) {
-                    self.trace_receive(None, m.term());
-                }
-                self.put_with_token(m, token.map_or_else(OwnedTerm::default, |t| *t));
+                let token = token.map_or_else(OwnedTerm::default, |t| *t);
+                self.put_tokened_from(origin(from.term()), m, token);
             } else if let Some((from, reason)) = from.as_immediate().zip(reason.as_immediate()) {
-                self.put_tuple([am::UP_EXIT.into(), from, reason]);
+                self.put_tuple(origin(from), [am::UP_EXIT.into(), from, reason]);
             } else {
-                self.put_message(|h| exit_message(h, &from, &reason));
+                self.put_message(origin(from.term()), |h| exit_message(h, &from, &reason));
             }
         } else {
             let own = from.term().same(self.self_pid());
@@ -236,10 +237,35 @@ impl Proc {
             if let (Target::Remote(_), true) = (&m.target, self.flag(flag::SEQ)) {
                 // As any signal of another node it says that there is no token.
                 let down = message(|h| down_message(h, self.pid(), id, &m, reason));
-                return self.put_with_token(down, OwnedTerm::default());
+                return self.put_tokened_from(watched(&m.target), down, OwnedTerm::default());
             }
-            self.put_message(|h| down_message(h, self.pid(), id, &m, reason));
+            self.put_message(watched(&m.target), |h| down_message(h, self.pid(), id, &m, reason));
         }
+    }
+}
+
+/// Who a signal is from, as `trace_receive` takes it: of another node, that node.
+fn origin(from: Term<'_>) -> Term<'static> {
+    match from.view() {
+        View::Pid(kvik_term::Pid::Local(n)) => Term::local_pid(n),
+        View::Pid(kvik_term::Pid::External(e)) => e.node().into(),
+        View::Port(_) => from.as_local_port().map_or(am::system.into(), Term::local_port),
+        _ => am::system.into(),
+    }
+}
+fn watched(target: &Target) -> Term<'static> {
+    match target {
+        Target::Process(pid) => Term::local_pid(*pid),
+        Target::Port(port) => Term::local_port(*port),
+        Target::Named { pid, .. } if !pid.is_nil() => *pid,
+        Target::Named { .. } => am::system.into(),
+        Target::TimeOffset => am::clock_service.into(),
+        Target::Remote(t) => match t.term().as_tuple() {
+            Some(t) => {
+                t.elements().last().and_then(|n| n.as_atom()).map_or(am::system.into(), Term::from)
+            }
+            None => origin(t.term()),
+        },
     }
 }
 

@@ -383,6 +383,10 @@ impl Proc {
     pub fn priority(&self) -> Priority {
         self.me.as_ref().map_or(Priority::Normal, |m| m.priority())
     }
+    /// Adds work that no turn of its code was charged for.
+    pub fn count_reductions(&self, n: u64) {
+        self.reductions.set(self.reductions.get() + n)
+    }
     /// Reductions it has used, without those of this turn.
     pub fn reductions(&self) -> u64 {
         self.reductions.get()

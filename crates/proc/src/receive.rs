@@ -124,7 +124,7 @@ impl Proc {
     #[inline]
     pub(crate) fn accept<'h>(&'h self, t: Term<'_>) {
         if self.is_traced(bit::RECEIVE) {
-            self.trace_receive(None, t);
+            self.trace_receive(Term::local_pid(self.last_from.get()), t);
         }
         // A mailbox would be made for one that finds no room, and stay.
         let copy = |h: &'h Heap| h.copy_small(t, LINE).or_else(|| h.copy_beside(t, SMALL_MESSAGE));
@@ -147,18 +147,26 @@ impl Proc {
         put
     }
     /// Puts in a small message made on the spot, by whoever may touch the process.
-    pub(crate) fn put_message(&self, make: impl for<'h> Fn(&'h Heap) -> Term<'h>) {
+    pub(crate) fn put_message(
+        &self,
+        from: Term<'static>,
+        make: impl for<'h> Fn(&'h Heap) -> Term<'h>,
+    ) {
         if self.is_traced(bit::RECEIVE) {
-            self.trace_receive(None, message(&make).term());
+            self.trace_receive(from, message(&make).term());
         }
         if !self.put_on_heap(|h| Some(make(h))) {
             self.mailbox.borrow_mut().push(OwnedTerm::build(SMALL_MESSAGE / 4, make));
         }
     }
     /// The same for a tuple of immediates.
-    pub(crate) fn put_tuple<const N: usize>(&self, elements: [Term<'static>; N]) {
+    pub(crate) fn put_tuple<const N: usize>(
+        &self,
+        from: Term<'static>,
+        elements: [Term<'static>; N],
+    ) {
         if self.is_traced(bit::RECEIVE) {
-            self.trace_receive(None, OwnedTerm::tuple(elements).term());
+            self.trace_receive(from, OwnedTerm::tuple(elements).term());
         }
         if !self.put_on_heap(|h| Some(h.tuple(&elements))) {
             self.mailbox.borrow_mut().push(OwnedTerm::tuple(elements));

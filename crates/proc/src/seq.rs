@@ -260,6 +260,13 @@ impl Proc {
         true
     }
     /// To the end of the mailbox, with a token or an empty list.
+    pub fn put_tokened_from(&self, from: Term<'static>, m: OwnedTerm, token: OwnedTerm) {
+        if self.is_traced(trace::bit::RECEIVE) {
+            self.trace_receive(from, m.term());
+        }
+        self.put_with_token(m, token)
+    }
+    /// The same of a message that tracing of messages says nothing of.
     pub fn put_with_token(&self, m: OwnedTerm, token: OwnedTerm) {
         if !token.term().is_nil() {
             self.carry();

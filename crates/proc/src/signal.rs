@@ -54,7 +54,7 @@ impl Signal {
     pub(crate) fn is_mail(&self) -> bool {
         match self {
             Signal::Message(_) | Signal::Time => true,
-            Signal::Control(c) => matches!(**c, Control::Stamped { .. }),
+            Signal::Control(c) => matches!(**c, Control::Stamped { .. } | Control::MessageOf { .. }),
             Signal::Run(_) => false,
         }
     }
@@ -70,6 +70,8 @@ impl Signal {
 pub enum Control {
     AliasMessage {
         id: RefId,
+        /// As in `MessageOf`.
+        from: Term<'static>,
         message: OwnedTerm,
     },
     /// A message to a process that is traced for what it receives, or any while there are tokens
@@ -79,6 +81,12 @@ pub enum Control {
         alias: Option<RefId>,
         message: OwnedTerm,
         token: OwnedTerm,
+    },
+    /// A message that is no process's to one that is traced for what it receives; `from` in the
+    /// terms of `Proc::trace_receive`.
+    MessageOf {
+        from: Term<'static>,
+        message: OwnedTerm,
     },
     /// A message of which it is noted how long it lies in the mailbox.
     Stamped {
@@ -187,7 +195,10 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
     let words = message.words();
     let s = match alias {
         None => Signal::Message(message),
-        Some(id) => Signal::Control(Box::new(Control::AliasMessage { id, message })),
+        Some(id) => {
+            let from = Term::local_pid(from);
+            Signal::Control(Box::new(Control::AliasMessage { id, from, message }))
+        }
     };
     let pushed = task.send(s);
     if alias.is_some() && matches!(pushed, Pushed::Queued) {
@@ -465,6 +476,16 @@ pub fn send_to_peer(to: Term<'static>, from: u32, c: Control) {
     }
 }
 
+/// Delivers a message of which it is known who it is from: another node, a port, or a service of this
+/// one. Nobody asks for that unless the receiver is traced.
+pub fn deliver_from(pid: u32, from: Term<'static>, message: OwnedTerm) -> bool {
+    let traced =
+        || table().get(pid, &pin()).is_some_and(|t| t.trace() & crate::trace::bit::RECEIVE != 0);
+    match crate::trace::on() && traced() {
+        true => control(pid, Control::MessageOf { from, message }),
+        false => deliver(pid, Signal::Message(message)),
+    }
+}
 /// A message built on the spot.
 pub fn message(build: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) -> OwnedTerm {
     let heap = Heap::detached();

@@ -15,7 +15,7 @@ use std::sync::{Mutex, OnceLock};
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Term};
 
-use crate::signal::{deliver, inspect, message, RefId, Signal};
+use crate::signal::{deliver_from, inspect, message, RefId, Signal};
 use crate::{clock, registry, sched, Proc};
 
 /// What is to be done at a deadline.
@@ -203,7 +203,7 @@ pub(crate) fn ring(due: Due) {
             };
             let Some(pid) = pid else { return };
             let m = if t.wrap { wrapped(id, &t.message) } else { t.message };
-            deliver(pid, Signal::Message(m));
+            deliver_from(pid, am::clock_service.into(), m);
         }
     }
 }

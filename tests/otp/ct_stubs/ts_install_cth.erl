@@ -8,5 +8,6 @@ id(_) -> ?MODULE.
 init(_, Options) -> {ok, proplists:get_value(nodenames, Options, 0)}.
 
 pre_init_per_suite(Suite, Config, Count) ->
-    Names = [list_to_atom(lists:concat([Suite, "_", N, "_", os:getpid()])) || N <- lists:seq(1, Count)],
+    {ok, Host} = inet:gethostname(),
+    Names = [list_to_atom(lists:concat([Suite, "_", N, "_", os:getpid(), "@", Host])) || N <- lists:seq(1, Count)],
     {[{nodenames, Names} | Config], Count}.

@@ -6,7 +6,7 @@ project_list=$elixir_here/projects.txt
 
 # project_column NAME COLUMN
 project_column() {
-  awk -F'|' -v n="$1" -v c="$2" '!/^#/ {k = $1; gsub(/ /, "", k)} k == n {gsub(/^ +| +$/, "", $c); print $c}' "$elixir_here/projects.txt"
+  awk -F'|' -v n="$1" -v c="$2" '!/^#/ {k = $1; gsub(/ /, "", k)} k == n {gsub(/^ +| +$/, "", $c); print $c}' "$project_list"
 }
 # path_deps NAME…: entries of a list of dependencies
 path_deps() {

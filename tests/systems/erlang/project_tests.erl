@@ -22,6 +22,7 @@ build([Name]) ->
     Options = options(Name),
     Left = compile_all(files(Name, "*.erl"), [{outdir, Out} | Options]),
     [io:format("not compiled: ~ts~n~tp~n", [F, Why]) || {F, Why} <- Left],
+    [compile_lfe(F, Name, Out) || F <- files(Name, "*.lfe")],
     write_app(Name, Out),
     halt(length([F || {F, _} <- Left, filename:basename(filename:dirname(F)) =:= "src"])).
 
@@ -44,6 +45,14 @@ compile_all(Files, Options) ->
         0 -> [];
         N when N =:= length(Files) -> Left;
         _ -> compile_all([F || {F, _} <- Left], Options)
+    end.
+
+%% Files in LFE, by the compiler that was just built, or is in the path. Some of its own tests need what is not there.
+compile_lfe(File, Name, Out) ->
+    Includes = [{i, filename:join(Name, D)} || D <- ["include", "test"]],
+    case lfe_comp:file(File, [return, {outdir, Out} | Includes]) of
+        {ok, _, _} -> ok;
+        Why -> io:format("not compiled: ~ts~n~tP~n", [File, Why, 30])
     end.
 
 options(Name) ->

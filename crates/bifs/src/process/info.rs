@@ -182,7 +182,7 @@ fn is_process_alive_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a[1].as_ref().ok_or_else(|| p.badarg())?;
     let (own, id) = (p.pid(), OwnedTerm::new(a[1]));
     let run = move |of: Option<&Proc>| {
-        super::reply(own, &id, &OwnedTerm::immediate(Term::bool(of.is_some())))
+        super::reply(own, n, &id, &OwnedTerm::immediate(Term::bool(of.is_some())))
     };
     kvik_proc::deliver(n, kvik_proc::Signal::Run(Box::new(run)));
     kvik_proc::sched::raise(n, p.priority());

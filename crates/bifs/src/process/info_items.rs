@@ -124,7 +124,9 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
         am::catchlevel => Term::int(0),
         am::binary => binaries(p, h),
         am::backtrace if p.flag(flag::SENSITIVE) => h.binary(&[]),
-        am::backtrace => h.binary(&dump(p, own)),
+        am::backtrace => {
+            h.binary(&super::backtrace::text(p, own.then_some((am::erlang, "process_info"))))
+        }
         _ => return None,
     })
 }

@@ -4,7 +4,7 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::remote::Outward;
-use kvik_proc::signal::{deliver, give_task, inspect, message, Signal};
+use kvik_proc::signal::{deliver, deliver_from, give_task, inspect, message, Signal};
 use kvik_proc::tasks::SysTask;
 use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Pid, Term, View};
@@ -79,7 +79,7 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
     let done = move |of: Option<&Proc>| {
         let r = OwnedTerm::immediate(run(of, t));
         let m = message(|h| h.tuple(&[name.into(), h.copy(id.term()), h.copy(r.term())]));
-        deliver(from, Signal::Message(m));
+        deliver_from(from, Term::local_pid(to), m);
     };
     let task = SysTask { collect: matches!(t, Task::Collect), run: Box::new(done) };
     if to == p.pid() {
@@ -154,7 +154,7 @@ fn group_leader_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             of.heap.set_root(Root::GroupLeader, of.heap.copy(leader.term()));
         }
         let r = if of.is_some() { am::true_ } else { am::badarg };
-        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(r)));
+        super::reply(own, to, &id, &OwnedTerm::immediate(Term::atom(r)));
     };
     deliver(to, Signal::Run(Box::new(f)));
     sched::raise(to, p.priority());
@@ -207,7 +207,7 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let id = tag.unwrap_or_else(|| OwnedTerm::new(r.unwrap_or(Term::NIL)));
     let f = move |of: Option<&Proc>| {
         let what = if of.is_some() { answer } else { gone };
-        super::reply(own, &id, &OwnedTerm::immediate(Term::atom(what)));
+        super::reply(own, to, &id, &OwnedTerm::immediate(Term::atom(what)));
     };
     deliver(to, Signal::Run(Box::new(f)));
     sched::raise(to, p.priority());
@@ -232,19 +232,14 @@ fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(true.into())
 }
 
-fn show(p: &Proc) {
+fn show(p: &Proc, own: bool) {
     use std::io::Write;
-    if p.flag(kvik_proc::process::flag::SENSITIVE) {
-        return;
+    if !p.flag(kvik_proc::process::flag::SENSITIVE) {
+        let _ = std::io::stderr().write_all(&super::backtrace::text(
+            p,
+            own.then_some((am::erts_internal, "process_display")),
+        ));
     }
-    let (m, f, a) = p.initial_call();
-    let line = format!(
-        "=proc:<0.{}.{}>\nInitial call: {m:?}:{f:?}/{a}\nReductions: {}\n",
-        p.pid() & 0x7FFF,
-        p.pid() >> 15,
-        p.reductions()
-    );
-    let _ = std::io::stderr().write_all(line.as_bytes());
 }
 fn process_display_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[1] != am::backtrace {
@@ -252,11 +247,11 @@ fn process_display_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let Some(n) = super::local(a[0]) else { return Ok(am::badarg.into()) };
     if n == p.pid() {
-        show(p);
+        show(p, true);
         return Ok(true.into());
     }
     Err(super::ask(p, n, |of| {
-        of.map(show);
+        of.into_iter().for_each(|of| show(of, false));
         let r = if of.is_some() { am::true_ } else { am::badarg };
         OwnedTerm::immediate(Term::atom(r))
     }))

@@ -3,7 +3,7 @@
 use kvik_heap::OwnedTerm;
 use kvik_proc::limits::{next_heap_size, MaxHeap};
 use kvik_proc::seq::Request;
-use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::signal::{deliver_from, message};
 use kvik_proc::spawn::{spawn_with, SpawnOptions, Spawned};
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Term};
@@ -169,8 +169,10 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         });
         match &spawned {
             Some(s) if s.request.is_some() => s.proc().seq_answer(p, m),
-            _ => {
-                deliver(p.pid(), Signal::Message(m));
+            s => {
+                let from =
+                    s.as_ref().map_or(kvik_proc::node::name().into(), |s| Term::local_pid(s.pid));
+                deliver_from(p.pid(), from, m);
             }
         }
     }

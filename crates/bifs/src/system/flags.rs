@@ -7,7 +7,7 @@ use kvik_proc::logger::{self, SystemLogger};
 use kvik_proc::sched::meter;
 use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, Term};
+use kvik_term::{am, Atom, Term};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "system_flag", 2, system_flag_2),
@@ -119,7 +119,12 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Ok(p.heap.integer(before as i64))
         }
         "max_heap_size" => set_max_heap(p, value),
-        "scheduler_wall_time" => switch(p, Some(value), &WALL_TIME),
+        // `kernel_refc` counts the processes that want it, and switches it on and off.
+        "scheduler_wall_time" if value.as_bool().is_some() => {
+            let counted =
+                Atom::intern("system_flag_scheduler_wall_time").map_err(|_| p.system_limit())?;
+            Err(p.trap(kvik_code::export(am::erts_internal, counted, 1), &[value]))
+        }
         "microstate_accounting" => microstates(p, value),
         "system_logger" => set_logger(p, value),
         "multi_scheduling" => match value.as_atom() {
@@ -130,10 +135,10 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             _ => Err(p.badarg()),
         },
         "time_offset" if value.as_atom().is_some_and(|v| v.name() == "finalize") => {
-            Ok(kvik_term::Atom::intern("final").map_err(|_| p.system_limit())?.into())
+            Ok(Atom::intern("final").map_err(|_| p.system_limit())?.into())
         }
         "scheduler_bind_type" if value.as_atom().is_some() => {
-            Ok(kvik_term::Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
+            Ok(Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
         }
         "time_offset" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
         "sequential_tracer" => super::seq_trace::set_tracer(p, value),

@@ -62,7 +62,7 @@ pub extern "sysv64" fn remove(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 
 }
 pub extern "sysv64" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     if p.is_traced(kvik_proc::trace::bit::RECEIVE) {
-        p.trace_receive(None, am::timeout.into());
+        p.trace_receive(am::clock_service.into(), am::timeout.into());
     }
     p.save_call(Saved::Timeout);
     p.timeout();

@@ -9,6 +9,7 @@ use kvik_code::Location;
 use kvik_heap::roots::Root;
 use kvik_heap::Heap;
 use kvik_proc::{Class, Proc};
+use kvik_term::word::{catch_address, is_catch_mark};
 use kvik_term::{am, Atom, Term};
 
 /// `erlang:system_flag(backtrace_depth, N)`
@@ -207,6 +208,35 @@ pub fn returns(p: &Proc) -> Vec<(usize, usize)> {
     let calls = stack.iter().filter(|w| is_continuation(**w));
     let calls = calls.map(|w| (std::ptr::from_ref(w) as usize, *w as usize));
     calls.filter(|c| kvik_code::at(c.1).is_some()).take(MOST_RETURNS).collect()
+}
+
+/// A word of a stack.
+pub enum Slot<'h> {
+    /// A call comes back to this address.
+    Return(usize),
+    /// An exception goes on at this address.
+    Catch(usize),
+    Term(Term<'h>),
+}
+/// The stack of a process that does not run, or is the one that asks: each word with where it lies, the
+/// innermost first.
+pub fn slots(p: &Proc) -> impl Iterator<Item = (usize, Slot<'_>)> {
+    // SAFETY: native code waits for our answer, or the process does not run.
+    let stack = unsafe { p.heap.stack() };
+    stack.iter().map(|w| {
+        let slot = match *w {
+            w if is_continuation(w) => Slot::Return(w as usize),
+            w if is_catch_mark(w) => Slot::Catch(catch_address(w) as usize),
+            // SAFETY: at a call, and where a process waits, all other words of a stack are terms: the
+            // collector may come, and relies on that.
+            w => Slot::Term(unsafe { Term::from_word(w) }),
+        };
+        (std::ptr::from_ref(w) as usize, slot)
+    })
+}
+/// Where a process that does not run goes on: the function it waits to call, or an address.
+pub fn goes_on(p: &Proc) -> (usize, Option<&'static kvik_term::Export>) {
+    (p.heap.ip(), p.trap_to.get())
 }
 
 /// Will the process come back to the old code of a module?

@@ -32,7 +32,7 @@ fn show(t: Term<'_>) -> String {
 }
 
 impl Host for Mail {
-    fn send(&self, pid: u32, m: OwnedTerm) {
+    fn send(&self, pid: u32, _: Term<'static>, m: OwnedTerm) {
         self.0.lock().unwrap().push((pid, show(m.term())));
     }
     fn resume(&self, pid: u32) {

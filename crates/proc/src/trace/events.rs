@@ -92,16 +92,17 @@ impl Proc {
             parts.map(|t| h.copy(t.term())).collect()
         });
     }
-    /// A message comes, from a process where that is known; or a `receive` has waited long enough.
+    /// A message comes, or a `receive` has waited long enough. Patterns see who it is from: a
+    /// process and its node, or, with no process, the node or what of this one (a port, `system`,
+    /// `clock_service`).
     #[cold]
-    pub fn trace_receive(&self, from: Option<u32>, m: Term<'_>) {
+    pub fn trace_receive(&self, from: Term<'static>, m: Term<'_>) {
         // A copy that is not touched while the judge builds terms.
         let m = OwnedTerm::new(m);
-        let args = [
-            from.map_or(am::undefined.into(), |_| node::name().into()),
-            from.map_or(am::undefined.into(), Term::local_pid),
-            m.term(),
-        ];
+        let args = match from.as_local_pid() {
+            Some(_) => [node::name().into(), from, m.term()],
+            None => [from, am::undefined.into(), m.term()],
+        };
         let more = match judge(self, false, &args) {
             Verdict::Ignore => return,
             Verdict::Tell => None,

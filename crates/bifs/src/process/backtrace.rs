@@ -1,0 +1,72 @@
+//! A process's stack as text: what `process_info(Pid, backtrace)` and `process_display/2` show. Tools look for
+//! the functions in parentheses.
+
+use std::fmt::Display;
+use std::io::Write;
+use std::sync::atomic::Ordering::Relaxed;
+
+use kvik_jit::Slot;
+use kvik_proc::Proc;
+use kvik_term::{print, Atom};
+
+/// Where the process is, then its frames: where each comes back to, and its y registers. `called`: the BIF of
+/// `erlang` or `erts_internal` that the process has called to see its own stack.
+pub fn text(p: &Proc, called: Option<(Atom, &str)>) -> Vec<u8> {
+    let mut out = Vec::new();
+    // Nothing that is written to a vector fails.
+    let _ = write_all(p, called, &mut out);
+    out
+}
+
+fn write_all(p: &Proc, called: Option<(Atom, &str)>, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let (address, function) = counter(p, called);
+    writeln!(out, "Program counter: 0x{address:016x} ({function})")?;
+    let mut register = 0;
+    for (at, slot) in kvik_jit::slots(p) {
+        match slot {
+            Slot::Return(to) => {
+                writeln!(out, "\n0x{at:016x} Return addr 0x{to:016x} ({})", function_before(to))?;
+                register = 0;
+                continue;
+            }
+            Slot::Catch(to) => {
+                let name = format!("y({register})");
+                writeln!(out, "{name:<8} Catch 0x{to:016x} ({})", function_before(to))?;
+            }
+            Slot::Term(t) => {
+                let name = format!("y({register})");
+                write!(out, "{name:<8} ")?;
+                out.extend(print::display(t));
+                out.push(b'\n');
+            }
+        }
+        register += 1;
+    }
+    Ok(())
+}
+
+/// The place a process is at.
+fn counter(p: &Proc, called: Option<(Atom, &str)>) -> (usize, String) {
+    let (ip, next) = kvik_jit::goes_on(p);
+    let bif = called.and_then(|(m, f)| kvik_code::find_export(m, Atom::existing(f)?, 2));
+    match bif.or(next.filter(|_| called.is_none())) {
+        Some(e) => (e.code.load(Relaxed), function(e.module, e.function, e.arity, 0)),
+        None => (ip, function_before(ip)),
+    }
+}
+/// The function that an address lies in, or that ends there; and how far into it that is.
+fn function_before(address: usize) -> String {
+    let found = || {
+        let i = kvik_code::at(address)?;
+        let f = i.function_at(address.checked_sub(1)?)?;
+        Some(function(i.name, f.function, f.arity, address - i.start - f.start as usize))
+    };
+    found().unwrap_or_else(|| "<terminate process normally>".to_owned())
+}
+fn function(module: Atom, function: Atom, arity: impl Display, offset: usize) -> String {
+    let mut text = Vec::new();
+    print::atom(module, &mut text);
+    text.push(b':');
+    print::atom(function, &mut text);
+    format!("{}/{arity} + {offset}", String::from_utf8_lossy(&text))
+}
