@@ -12,7 +12,7 @@ use kvik_proc::{node as this, registry, Proc, RemotePid};
 use kvik_term::{am, Atom, Term};
 
 use crate::fragments::Signal as Encoded;
-use crate::node::{busy_limit, noconnection, Controller, Node, Phase, State};
+use crate::node::{noconnection, Controller, Node, Phase, State};
 use crate::packet::FRAGMENT_BYTES;
 use crate::signal::{Flags, Held, Outgoing};
 use crate::{inward, outward, spawn, watch};
@@ -49,7 +49,7 @@ pub fn send(
 ) -> Result<Gone, Refused> {
     let (flags, id) = {
         let s = node.lock();
-        if !way.may_wait && s.phase != Phase::Idle && s.is_congested() {
+        if !way.may_wait && s.phase != Phase::Idle && s.busy {
             return Err(Refused::Busy);
         }
         match s.phase {
@@ -60,9 +60,8 @@ pub fn send(
                     record(s);
                     let held = Held::new(o);
                     let bytes = held.bytes();
-                    let full = s.hold(held);
-                    s.suspended.extend(sender.filter(|_| full));
-                    Gone { wait: full && sender.is_some(), bytes }
+                    s.hold(held);
+                    Gone { wait: s.suspend(sender), bytes }
                 });
                 return full;
             }
@@ -75,22 +74,17 @@ pub fn send(
         None => 0,
     };
     let mut resumed = Vec::new();
-    let waits = {
+    let wait = {
         let mut s = node.lock_up(id).ok_or(Refused::NoConnection)?;
         record(&mut s);
         if let Some(signal) = signal {
             s.push(o.sender(), signal, &mut resumed);
         }
-        s.bytes >= busy_limit() || !s.large.is_empty()
+        s.suspend(sender)
     };
     resumed.into_iter().for_each(|pid| resume(pid, pid));
     node.kick();
-    let (true, Some(pid)) = (waits, sender) else { return Ok(Gone { wait: false, bytes }) };
-    let Some(mut s) = node.lock_up(id) else { return Ok(Gone { wait: false, bytes }) };
-    let wait = s.large.wait(pid);
-    let full = !wait && s.bytes >= busy_limit();
-    s.suspended.extend(full.then_some(pid));
-    Ok(Gone { wait: wait || full, bytes })
+    Ok(Gone { wait, bytes })
 }
 
 /// Notes something for as long as there is a connection, which is asked for where there is none.
@@ -120,11 +114,15 @@ pub fn attach<R>(
 }
 
 impl State {
-    /// A sender would have to wait. With fragments left the queue is never full for long: it is filled
-    /// before a packet is taken, so what was taken last may be missing.
-    fn is_congested(&self) -> bool {
-        let slack = if self.large.is_empty() { 0 } else { 2 * FRAGMENT_BYTES };
-        self.bytes + slack >= busy_limit()
+    /// Notes who is to be resumed, where the sender has to wait. It may be resumed before it suspends
+    /// itself: it handles the one after the other.
+    fn suspend(&mut self, sender: Option<u32>) -> bool {
+        let Some(pid) = sender else { return false };
+        if self.large.wait(pid) {
+            return true;
+        }
+        self.suspended.extend(self.busy.then_some(pid));
+        self.busy
     }
     /// A connection is being made from now on.
     pub fn begin(&mut self) {
@@ -193,11 +191,14 @@ pub fn up(
         s.phase = Phase::Up;
         (s.controller, s.flags, s.creation) = (Some(c), flags, creation);
         s.process = Default::default();
-        s.bytes = 0;
+        (s.bytes, s.busy) = (0, false);
         for held in std::mem::take(&mut s.held) {
             if let Some((from, signal)) = held.encode(flags) {
                 s.push(from, signal, &mut resumed);
             }
+        }
+        if !s.busy {
+            s.end_busy(&mut resumed);
         }
         let none = std::collections::BTreeMap::new();
         match flags.has(Flags::SPAWN) {
@@ -207,16 +208,7 @@ pub fn up(
     };
     spawn::failed(unknown, am::notsup);
     node.kick();
-    let waiting = {
-        let mut s = node.lock();
-        let free = s.bytes < busy_limit();
-        if free {
-            std::mem::take(&mut s.suspended)
-        } else {
-            Vec::new()
-        }
-    };
-    waiting.into_iter().chain(resumed).for_each(|pid| resume(pid, pid));
+    resumed.into_iter().for_each(|pid| resume(pid, pid));
     watch::tell_all(am::nodeup, node.name, Some(id), flags.published(), None);
     Some(())
 }

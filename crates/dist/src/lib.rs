@@ -34,6 +34,7 @@ pub const HOOKS: NodeHooks = NodeHooks {
     creation: node::creation,
     controllers: node::controllers,
     monitor_nodes: watch::monitor_nodes,
+    watchers: watch::watchers,
 };
 
 /// Before the first process ends.

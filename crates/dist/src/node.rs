@@ -82,7 +82,10 @@ pub struct State {
     pub receive_cache: ReceiveCache,
     /// Bytes in `held` or `queue`.
     pub bytes: usize,
-    /// Processes that wait until there are fewer.
+    /// Set when `bytes` reaches the limit. It stays set until the carrier has taken what waits, also
+    /// while `bytes` is below the limit: until then senders are suspended.
+    pub busy: bool,
+    /// Processes that are suspended until it is no longer busy.
     pub suspended: Vec<u32>,
     /// Its processes and ours that are linked.
     pub links: BTreeSet<(u32, RemotePid)>,
@@ -154,7 +157,8 @@ impl Node {
     pub fn kick(&self) {
         let (controller, told) = {
             let mut s = self.lock();
-            let told = !s.queue.is_empty() && std::mem::take(&mut s.process.wants_data);
+            let some = !s.queue.is_empty() || !s.large.is_empty();
+            let told = some && std::mem::take(&mut s.process.wants_data);
             (s.controller, told)
         };
         match controller {
@@ -171,21 +175,10 @@ impl Node {
     }
     /// The next packet for the controller of that connection: its header and its body.
     pub fn next(&self, id: u32) -> Option<(Vec<u8>, Vec<u8>)> {
-        let (packet, go_on) = {
-            let mut s = self.lock_up(id)?;
-            let mut go_on = Vec::new();
-            s.encode_fragments(FRAGMENTS_AT_ONCE, &mut go_on);
-            let packet = s.queue.pop_front()?;
-            s.bytes -= packet.len();
-            s.sent += 1;
-            let header = packet.header(&mut s.send_cache);
-            if s.bytes < busy_limit() {
-                go_on.append(&mut s.suspended);
-            }
-            ((header, packet.body), go_on)
-        };
-        go_on.into_iter().for_each(|pid| resume(pid, pid));
-        Some(packet)
+        let mut resumed = Vec::new();
+        let packet = self.lock_up(id)?.take_packet(&mut resumed);
+        resumed.into_iter().for_each(|pid| resume(pid, pid));
+        packet
     }
     /// Is it connected, and not to be hidden?
     pub fn visible(&self) -> Option<bool> {
@@ -208,24 +201,50 @@ impl State {
         }
     }
     fn enqueue(&mut self, packet: Packet) {
-        self.bytes += packet.len();
+        self.count(packet.len());
         self.queue.push_back(packet);
     }
-    /// Encodes fragments, at most so many, as far as they may wait in the queue.
+    fn count(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        self.busy |= self.bytes >= busy_limit();
+    }
+    /// Encodes fragments, at most so many, until the connection is busy.
     fn encode_fragments(&mut self, most: usize, resumed: &mut Vec<u32>) {
         let mut packets = Vec::new();
         for _ in 0..most {
-            if self.large.is_empty() || self.bytes >= busy_limit() {
+            if self.large.is_empty() || self.busy {
                 return;
             }
-            self.large.next(&mut packets, resumed);
+            let mut all_encoded = Vec::new();
+            self.large.next(&mut packets, &mut all_encoded);
             packets.drain(..).for_each(|p| self.enqueue(p));
+            let waits = if self.busy { &mut self.suspended } else { &mut *resumed };
+            waits.append(&mut all_encoded);
         }
     }
-    pub fn hold(&mut self, h: Held) -> bool {
-        self.bytes += h.bytes();
+    fn take_packet(&mut self, resumed: &mut Vec<u32>) -> Option<(Vec<u8>, Vec<u8>)> {
+        if self.queue.is_empty() {
+            self.end_busy(resumed);
+        }
+        self.encode_fragments(FRAGMENTS_AT_ONCE, resumed);
+        let packet = self.queue.pop_front()?;
+        self.bytes -= packet.len();
+        self.sent += 1;
+        let header = packet.header(&mut self.send_cache);
+        // A port asks until there is nothing left; a process need not.
+        if matches!(self.controller, Some(Controller::Process(_))) && self.bytes < busy_limit() / 2
+        {
+            self.end_busy(resumed);
+        }
+        Some((header, packet.body))
+    }
+    pub fn end_busy(&mut self, resumed: &mut Vec<u32>) {
+        self.busy = false;
+        resumed.append(&mut self.suspended);
+    }
+    pub fn hold(&mut self, h: Held) {
+        self.count(h.bytes());
         self.held.push(h);
-        self.bytes >= busy_limit()
     }
     /// What stands for the connection: `{Id, Reference}`.
     pub fn handle<'h>(&self, h: &'h Heap, of: &Arc<Node>) -> Term<'h> {

@@ -110,6 +110,26 @@ pub fn monitor_nodes(p: &Proc, on: bool, options: Term<'_>) -> Option<usize> {
     Some(before)
 }
 
+/// Who watches all nodes and with what options, once for each time: for tests.
+pub fn watchers<'h>(h: &'h Heap) -> Term<'h> {
+    let mut list = Vec::new();
+    for (pid, o, n) in all().iter() {
+        let kind = match (o.visible, o.hidden) {
+            (true, true) => Some(am::all),
+            (true, false) => Some(am::visible),
+            (false, true) => Some(am::hidden),
+            (false, false) => None,
+        };
+        let reason = o.reason.then_some(am::nodedown_reason.into());
+        let kind = kind.map(|k| h.tuple(&[am::node_type.into(), k.into()]));
+        let options: Vec<Term<'h>> = reason.into_iter().chain(kind).collect();
+        let one = h.tuple(&[Term::local_pid(*pid), h.list(&options)]);
+        list.extend(std::iter::repeat_n(one, *n));
+    }
+    list.reverse();
+    h.list(&list)
+}
+
 /// A node is there, or is not any more.
 pub fn tell_all(
     what: Atom,

@@ -607,8 +607,14 @@ impl<'h> Encoding<'h> {
         self.u32(e.index);
         self.u32(f.env().len() as u32);
         self.atom(e.module);
+        let numbers = self.len();
         self.integer(e.old_index as i64);
         self.integer(e.old_uniq as i64);
+        // Where the size is all that is asked for, OTP takes either for an integer of four bytes.
+        let less = (2 * 5usize).saturating_sub(self.len() - numbers);
+        if let (Some(counted), None) = (&mut self.counted, &self.sizes) {
+            *counted += less;
+        }
         self.todo.push(Todo::Terms(f.env()));
         self.todo.push(Todo::Term(creator));
     }

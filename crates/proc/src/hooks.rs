@@ -92,6 +92,8 @@ pub struct NodeHooks {
     /// `process_flag({monitor_nodes, Options}, On)`: how often it was on before; `None` for options
     /// there are not.
     pub monitor_nodes: fn(&Proc, bool, Term<'_>) -> Option<usize>,
+    /// `{Pid, Options}` of each such flag that is on.
+    pub watchers: for<'h> fn(&'h Heap) -> Term<'h>,
 }
 
 static HOOKS: OnceLock<Hooks> = OnceLock::new();
@@ -121,6 +123,7 @@ pub const DEFAULT: Hooks = Hooks {
         creation: |_| None,
         controllers: Vec::new,
         monitor_nodes: |_, _, _| None,
+        watchers: |_| Term::NIL,
     },
 };
 

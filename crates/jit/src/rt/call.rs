@@ -224,6 +224,26 @@ pub extern "sysv64" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u6
     }
 }
 
+/// Arguments from which on a call is `system_limit`, as in OTP.
+const MAX_ARGS: usize = 1024;
+
+/// Why `put_list` has not put them there.
+enum NotPut {
+    /// No proper list.
+    BadList,
+    /// More than a function has, yet fewer than `MAX_ARGS`.
+    NoSuchArity(usize),
+    TooMany,
+}
+fn why_not_put(args: Term<'_>) -> NotPut {
+    let mut it = args.list();
+    match it.by_ref().take(MAX_ARGS).count() {
+        MAX_ARGS => NotPut::TooMany,
+        n if it.rest.is_nil() => NotPut::NoSuchArity(n),
+        _ => NotPut::BadList,
+    }
+}
+
 fn put_list(regs: &Regs, args: Term<'_>) -> Option<usize> {
     let mut it = args.list();
     let mut n = 0;
@@ -253,6 +273,12 @@ pub fn badarg_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) 
     let e = kvik_code::export(am::erlang, function, args.len() as u32);
     note_first(p, e, p.heap.list(args), am::error);
     NONE
+}
+
+fn limit_in<'h>(p: &'h Proc, function: kvik_term::Atom, args: &[Term<'h>]) -> u64 {
+    let raised = badarg_in(p, function, args);
+    p.system_limit();
+    raised
 }
 
 /// What instructions `apply` have called last. They share cells where there are more of them.
@@ -286,8 +312,45 @@ pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, extr
 /// `erlang:apply(M, F, Args)`: the export to call, its arguments in place.
 pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
-    let e = put_list(regs, args).and_then(|n| find(regs, m, f, n));
-    e.unwrap_or_else(|| badarg_in(p, am::apply, &[m, f, args]))
+    let Some(n) = put_list(regs, args) else {
+        return apply_many(p, regs, [m, f, args]);
+    };
+    find(regs, m, f, n).unwrap_or_else(|| badarg_in(p, am::apply, &[m, f, args]))
+}
+/// More arguments than there are registers for: no function has so many, and the error handler is
+/// told so.
+fn apply_many<'h>(p: &'h Proc, regs: &Regs, mfa: [Term<'h>; 3]) -> u64 {
+    let names = mfa[0].as_atom().zip(mfa[1].as_atom());
+    match (why_not_put(mfa[2]), names) {
+        (NotPut::NoSuchArity(n), Some((m, f))) => {
+            let handler = kvik_code::export(error_handler(p), am::undefined_function, 3);
+            if handler.address() != kvik_code::undef_stub() {
+                set_scratch(regs, 0, is_raiser(handler) as u64);
+                return call_with(regs, handler, mfa);
+            }
+            p.error(am::undef);
+            note_first(p, kvik_code::export(m, f, n as u32), mfa[2], am::undef);
+            NONE
+        }
+        (NotPut::TooMany, Some(_)) => limit_in(p, am::apply, &mfa),
+        _ => badarg_in(p, am::apply, &mfa),
+    }
+}
+/// The same of a fun: it has another arity.
+fn apply_fun_many<'h>(p: &'h Proc, regs: &Regs, [f, args]: [Term<'h>; 2]) -> u64 {
+    set_scratch(regs, 0, 0);
+    match why_not_put(args) {
+        NotPut::NoSuchArity(n) if n < MAX_ARGS - 1 => {
+            set_scratch(regs, 0, 1);
+            match f.as_fun() {
+                Some(_) => p.error_pair(am::badarity, p.heap.tuple(&[f, args])),
+                None => p.error_pair(am::badfun, f),
+            };
+            NONE
+        }
+        NotPut::BadList => badarg_in(p, am::apply, &[f, args]),
+        _ => limit_in(p, am::apply, &[f, args]),
+    }
 }
 
 /// `erlang:apply(Fun, Args)` where an instruction names it. After `NONE` scratch word 0 says whether
@@ -295,8 +358,7 @@ pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) 
 pub extern "sysv64" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     let Some(n) = put_list(regs, args) else {
-        set_scratch(regs, 0, 0);
-        return badarg_in(p, am::apply, &[f, args]);
+        return apply_fun_many(p, regs, [f, args]);
     };
     let to = prepare(p, regs, f, n);
     if to == NONE {
