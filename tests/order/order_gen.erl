@@ -2,7 +2,8 @@
 %%
 %% A program is `{Roots, Phases}`: processes with their steps, and messages that are sent when all is
 %% quiet. It uses some of the groups of steps below. What makes the order depend on time is left out:
-%% turns stay far below 4,000 reductions, and timers of one phase are due at the same time or far apart.
+%% turns stay far below 4,000 reductions, and timers of one phase are due at the same time or far apart. What
+%% depends on the sizes of heaps is left out by the machines' flags (see `run`).
 -module(order_gen).
 -export([program/1]).
 
