@@ -48,9 +48,9 @@ impl Tables {
             self.in_order.remove(&place);
         }
     }
-    /// The one that was added last.
+    /// The one that was added first: in that order the tables of a process that ends go.
     fn pop(&mut self) -> Option<Arc<Table>> {
-        let (_, t) = self.in_order.pop_last()?;
+        let (_, t) = self.in_order.pop_first()?;
         self.places.remove(&t.id);
         Some(t)
     }
