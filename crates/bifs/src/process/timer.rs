@@ -18,20 +18,18 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 const MS: i64 = 1_000_000;
-/// The longest time to a timer, in milliseconds.
-const MAX_MS: i64 = 0xFFFF_FFFF;
 
-/// Deadline in nanoseconds of `clock::now`.
+/// Deadline in nanoseconds of `clock::now`: any time there is on Erlang's monotonic clock.
 fn deadline(t: Term<'_>, absolute: bool) -> Option<u64> {
-    let ms = t.as_i64()?;
-    if absolute {
-        // Milliseconds of Erlang's monotonic clock.
-        let at = (ms as i128) * MS as i128 - clock::begin() as i128;
-        let now = clock::now() as i128;
-        let limit = (MAX_MS as i128) * 1000 * MS as i128;
-        return (now - limit..=now + limit).contains(&at).then_some(at.max(0) as u64);
-    }
-    (0..=MAX_MS * 1000).contains(&ms).then(|| clock::now() + (ms * MS) as u64)
+    let ns = i128::from(t.as_i64()?) * i128::from(MS);
+    let begin = i128::from(clock::begin());
+    let at = match absolute {
+        true => ns - begin,
+        false if ns < 0 => return None,
+        false => ns + i128::from(clock::now()),
+    };
+    let last = i128::from(crate::system::END_TIME) - begin;
+    (0..=last).contains(&at).then_some(at as u64)
 }
 
 fn start<'h>(p: &'h Proc, a: &[Term<'h>], wrap: bool) -> BifResult<'h> {
