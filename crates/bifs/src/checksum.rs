@@ -134,7 +134,7 @@ fn crc32_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn crc32_combine_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (first, second) = (word(p, a[0])?, word(p, a[1])?);
-    let len = a[2].as_u64().ok_or_else(|| p.badarg())?;
+    let len = word(p, a[2])? as u64;
     let mut h = Hasher::new_with_initial(first);
     h.combine(&Hasher::new_with_initial_len(second, len));
     Ok(p.heap.unsigned(h.finalize() as u64))

@@ -84,16 +84,17 @@ fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.heap.bump_reductions(bytes.len() as i64 / 64);
     match made {
         Ok(i) if i.name == name => Ok(p.heap.magic_ref(Arc::new(Prepared::new(Some(i))))),
-        Ok(i) => refused(p, name, &format!("it is module {}", i.name.name())),
-        Err(LoadError::Full(_)) => Err(p.system_limit()),
-        Err(e) => refused(p, name, &e.to_string()),
+        Ok(i) => refused(p, name, am::badfile, &format!("it is module {}", i.name.name())),
+        // An exception would end code_server, and with it the node.
+        Err(e @ LoadError::Full(_)) => refused(p, name, am::system_limit, &e.to_string()),
+        Err(e) => refused(p, name, am::badfile, &e.to_string()),
     }
 }
 /// Tells the logger why a file was refused, as OTP does.
-fn refused<'h>(p: &'h Proc, name: Atom, why: &str) -> BifResult<'h> {
+fn refused<'h>(p: &'h Proc, name: Atom, kind: Atom, why: &str) -> BifResult<'h> {
     let text = format!("Loading of module {} failed: {why}", name.name());
     kvik_proc::exit::log_error(p, "~ts~n", |h| h.list(&[h.string(&text)]));
-    Ok(pair(p, am::error, am::badfile))
+    Ok(pair(p, am::error, kind))
 }
 
 /// Runs `f` on what a reference stands for.

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use kvik_heap::copy::{flat_size, size_where};
 use kvik_heap::literal::is_literal;
+use kvik_heap::Pins;
 use kvik_proc::process::{flag, table};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -97,6 +99,8 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
         Some("lc_graph" | "flxctr_memory_usage") => Ok(am::notsup.into()),
+        Some("monitoring_nodes") => Ok((kvik_proc::hooks::hooks().node.watchers)(&p.heap)),
+        Some("next_port") => Ok(p.heap.integer(kvik_port::table::next_number().into())),
         Some("next_pid") => Ok(Term::int(table().next_number() as i32)),
         Some("processes") => {
             let all: Vec<_> = table().numbers().into_iter().map(Term::local_pid).collect();
@@ -124,10 +128,12 @@ fn process_status<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
         kvik_heap::OwnedTerm::immediate(Term::atom(status))
     }))
 }
-/// `{Address, References, IsOrdinary}` of the resource behind a reference, or whether it is none.
+/// `{Address, References, IsForTests}` of the resource behind a reference; `true` for a reference of
+/// ours without one.
 fn magic_ref<'h>(p: &'h Proc, r: Term<'h>) -> BifResult<'h> {
     let Some(resource) = kvik_heap::Heap::resource_ref(r) else {
-        return Ok(Term::bool(false));
+        let ours = kvik_proc::RefId::of_term(r).is_some();
+        return Ok(Term::bool(ours));
     };
     let address = std::sync::Arc::as_ptr(resource).cast::<u8>() as u64;
     let count = std::sync::Arc::strong_count(resource) as i64;
@@ -168,6 +174,27 @@ fn rings(pid: u32, ns: u64, more: u32) {
     let at = if ns == 0 { now - now % 1_000_000 } else { now.saturating_add(ns) };
     kvik_proc::timer::call_at(at, Box::new(ring));
 }
+/// What a process that blocks all schedulers keeps: whether they have stood still.
+struct Blocked;
+impl Pins for Blocked {
+    type In<'h> = bool;
+}
+static BLOCK_MS: AtomicU64 = AtomicU64::new(0);
+
+/// All schedulers stand still for so long.
+fn block<'h>(p: &'h Proc, ms: u64) -> BifResult<'h> {
+    if p.resumed::<Blocked>() == Some(true) {
+        return Ok(Term::bool(true));
+    }
+    BLOCK_MS.store(ms, Ordering::Relaxed);
+    // Where they are asked to for something else, that goes first.
+    let asked = kvik_port::pause::ask(|_| {
+        std::thread::sleep(Duration::from_millis(BLOCK_MS.load(Ordering::Relaxed)));
+    });
+    p.give_up_turn();
+    Err(p.again::<Blocked>(asked, None))
+}
+
 fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, value] = *a else { return Err(p.badarg()) };
     let name = what.as_atom().map_or("", |a| a.name());
@@ -193,7 +220,11 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "next_pid" => {
             let n = value.as_u64().ok_or_else(|| p.badarg())?;
             table().set_next_number(n as u32);
-            Ok(Term::bool(true))
+            Ok(p.heap.integer(table().next_number().into()))
+        }
+        "next_port" => {
+            let n = value.as_u64().ok_or_else(|| p.badarg())?;
+            Ok(p.heap.integer(kvik_port::table::set_next_number(n as u32).into()))
         }
         "unique_monotonic_integer_state" => {
             let n = value.as_u64().ok_or_else(|| p.badarg())?;
@@ -220,7 +251,8 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             rings(p.pid(), ms.saturating_mul(1_000_000), 2);
             Ok(am::ok.into())
         }
-        "block" | "sleep" => {
+        "block" => block(p, value.as_u64().ok_or_else(|| p.badarg())?),
+        "sleep" => {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;
             std::thread::sleep(std::time::Duration::from_millis(ms));
             Ok(Term::bool(true))
@@ -241,7 +273,12 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "ets_force_trap" | "jit_asm_dump" => Ok(am::notsup.into()),
         "ets_force_split" | "ets_debug_random_split_join" => Ok(am::notsup.into()),
         "colliding_names" => colliding_names(p, value),
-        "make" if is("magic_ref") => Ok(p.heap.magic_ref(std::sync::Arc::new(TestResource))),
+        // `{Reference, Address}`
+        "make" if is("magic_ref") => {
+            let resource = std::sync::Arc::new(TestResource);
+            let address = std::sync::Arc::as_ptr(&resource).cast::<u8>() as u64;
+            Ok(p.heap.tuple(&[p.heap.magic_ref(resource), p.heap.unsigned(address)]))
+        }
         "mbuf" => Ok(p.heap.copy(value)),
         "fill_heap" => {
             p.ask_for_gc(false);

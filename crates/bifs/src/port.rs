@@ -217,11 +217,12 @@ fn port_command_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(port), me) = (named(a[0]), p.pid()) else {
         return Ok(am::badarg.into());
     };
+    // Most drivers cannot be written to while they are busy, whatever it is.
+    let refused = || force && port.is_open() && !port.takes_force();
     let Some(bytes) = iodata::bytes(a[1]) else {
-        return Ok(am::badarg.into());
+        return Ok(if refused() { am::notsup.into() } else { am::badarg.into() });
     };
     if force && port.is_open() {
-        // Most drivers cannot be written to while they are busy.
         let forced = p.calls_port(am::port_command, 3, || port.force(me, &bytes));
         return Ok(forced.map_or(am::notsup.into(), |_| Term::bool(true)));
     }

@@ -1,7 +1,6 @@
 //! What the system says of itself and lets itself be told: `erlang:system_info/1`,
 //! `system_flag/2`, `memory/0,1`, `halt/2`, the node's name while it has none, and small natives
-//! of `erts_internal`. What it needs to know of other crates, `vm` tells through [`Config`] and
-//! [`Hooks`].
+//! of `erts_internal`. What it needs to know of other crates, `vm` tells through [`Config`].
 
 mod check_io;
 mod flags;
@@ -17,7 +16,7 @@ mod seq_trace;
 pub use flags::{backtrace_depth, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
 pub use halt::Halt;
-pub use info::system_version;
+pub use info::{system_version, END_TIME};
 pub use internal::set_warning_map;
 pub use memory::items_without_waiting as memory;
 pub(crate) use memory::memory as memory_term;
@@ -27,7 +26,7 @@ pub(crate) use seq_trace::set as set_seq_token;
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-use kvik_proc::{BifEntry, Proc};
+use kvik_proc::BifEntry;
 
 pub const BIFS: &[&[BifEntry]] = &[
     flags::BIFS,
@@ -103,29 +102,10 @@ pub fn config() -> &'static Config {
     CONFIG.get_or_init(Config::default)
 }
 
-/// What only other crates know.
-#[derive(Copy, Clone)]
-pub struct Hooks {
-    pub port_count: fn() -> usize,
-    /// Ends the program.
-    pub halt: fn(&Proc, Halt),
-}
-
 /// Scheduler threads.
 pub(crate) fn schedulers() -> usize {
     match kvik_proc::sched::all().len() {
         0 => config().schedulers,
         n => n,
     }
-}
-
-static HOOKS: OnceLock<Hooks> = OnceLock::new();
-const NO_HOOKS: Hooks = Hooks { port_count: || 0, halt: halt::at_once };
-
-/// False when they were set before.
-pub fn set_hooks(h: Hooks) -> bool {
-    HOOKS.set(h).is_ok()
-}
-pub(crate) fn hooks() -> &'static Hooks {
-    HOOKS.get().unwrap_or(&NO_HOOKS)
 }

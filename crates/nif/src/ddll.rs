@@ -14,6 +14,7 @@ use kvik_port::driver::{Driver as PortDriver, Exit};
 use kvik_proc::{signal, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
+use crate::ddll_options::{load_options, name_of, unload_options, Options, Pending};
 use crate::driver::{Entry, Linked};
 use crate::driver_library::{Fault, Library, Ports, FAULTS};
 use crate::driver_ports::lock;
@@ -308,10 +309,6 @@ pub fn make(command: &[u8]) -> Option<Box<dyn PortDriver>> {
     Some(Box::new(Linked::new(lib?, command)))
 }
 
-fn name_of(t: Term<'_>) -> Option<String> {
-    let bytes = kvik_bifs::filename::native(t)?;
-    String::from_utf8(bytes).ok().filter(|n| !n.is_empty() || t.as_atom().is_none())
-}
 fn is_built_in(name: &str) -> bool {
     kvik_port::drivers().any(|d| d == name)
 }
@@ -326,61 +323,10 @@ fn ok<'h>(p: &'h Proc, what: Atom, watch: Option<[u32; 3]>) -> BifResult<'h> {
     Ok(p.heap.tuple(&parts))
 }
 
-/// How far to wait: until the driver is unused by ports, or by other processes too.
-#[derive(Copy, Clone, PartialEq)]
-enum Pending {
-    Driver,
-    Any,
-}
-#[derive(Default)]
-struct Options {
-    kill_ports: bool,
-    monitor: Option<Pending>,
-    reload: Option<Pending>,
-}
-fn pending(t: Term<'_>) -> Option<Option<Pending>> {
-    match t.as_atom()? {
-        am::pending_driver => Some(Some(Pending::Driver)),
-        am::pending => Some(Some(Pending::Any)),
-        _ => None,
-    }
-}
-/// The options of `try_load/3`; `None`: `badarg`.
-fn load_options(t: Term<'_>) -> Option<Options> {
-    let mut o = Options::default();
-    for item in t.list_to_vec()? {
-        let [tag, value] = item.as_tuple_n()?;
-        match tag.as_atom()? {
-            am::driver_options => {
-                let all = value.list_to_vec()?;
-                o.kill_ports |= !all.is_empty();
-                all.iter().all(|t| *t == am::kill_ports).then_some(())?;
-            }
-            am::monitor => o.monitor = pending(value)?,
-            am::reload => o.reload = pending(value)?,
-            _ => return None,
-        }
-    }
-    Some(o)
-}
-/// Those of `try_unload/2`.
-fn unload_options(t: Term<'_>) -> Option<Options> {
-    let mut o = Options::default();
-    for item in t.list_to_vec()? {
-        if item == am::kill_ports {
-            o.kill_ports = true;
-            continue;
-        }
-        let [tag, value] = item.as_tuple_n()?;
-        (tag == am::monitor).then_some(())?;
-        o.monitor = pending(value)?;
-    }
-    Some(o)
-}
-
 /// `erl_ddll:try_load/3`
 pub fn try_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let parts = (kvik_bifs::filename::native(a[0]), name_of(a[1]), load_options(a[2]));
+    let folder = kvik_bifs::filename::native(a[0]).filter(|_| a[0].as_atom().is_none());
+    let parts = (folder, name_of(a[1]), load_options(a[2]));
     let (Some(mut path), Some(name), Some(o)) = parts else { return Err(p.badarg()) };
     while path.len() > 1 && path.last().is_some_and(|b| [b'/', b'\\'].contains(b)) {
         path.pop();

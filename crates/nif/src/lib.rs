@@ -11,6 +11,7 @@ mod binaries;
 mod call;
 mod compound;
 mod ddll;
+mod ddll_options;
 mod descriptors;
 mod driver;
 mod driver_async;

@@ -407,6 +407,10 @@ impl Port {
     pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
         during(meter::State::Port, || self.write(from, bytes, !nosuspend, false))
     }
+    /// Whether its driver can be written to while it is busy.
+    pub fn takes_force(&self) -> bool {
+        self.open_lock().is_some_and(|g| g.carries_force())
+    }
     /// The same with no regard to whether it is busy. `None`: its driver has none of that.
     pub fn force(&self, from: u32, bytes: &[u8]) -> Option<Command> {
         let mut g = self.open_lock()?;

@@ -79,6 +79,15 @@ pub fn remove(id: u32) {
     }
 }
 
+/// The number that is tried next, and a way to set it: for tests.
+pub fn next_number() -> u32 {
+    NEXT.load(Ordering::Relaxed) % NUMBERS
+}
+pub fn set_next_number(n: u32) -> u32 {
+    NEXT.store(n % NUMBERS, Ordering::Relaxed);
+    next_number()
+}
+
 pub fn count() -> usize {
     COUNT.load(Ordering::Relaxed)
 }

@@ -202,7 +202,7 @@ fn hibernate_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Err(p.hibernate(a[0], a[1], a[2]))
 }
 fn bump_reductions_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let n = a[0].as_i64().filter(|n| *n >= 1).ok_or_else(|| p.badarg())?;
+    let n = a[0].as_small().filter(|n| *n >= 0).ok_or_else(|| p.badarg())?;
     p.heap.bump_reductions(n.min(4000));
     Ok(true.into())
 }

@@ -17,7 +17,13 @@ fn process_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if a[0] == am::scheduler {
         return bind(p, a[1]);
     }
-    let old = set(p, a[0], a[1]).ok_or_else(|| match a[0].as_atom().is_some_and(is_flag) {
+    // `{monitor_nodes, Options}` as well.
+    let name = a[0].as_atom().or_else(|| a[0].as_tuple_n::<2>()?[0].as_atom());
+    let known = match a[0].as_atom() {
+        Some(name) => is_flag(name),
+        None => name == Some(am::monitor_nodes),
+    };
+    let old = set(p, a[0], a[1]).ok_or_else(|| match known {
         true => p.badarg(),
         false => p.badarg_because(am::badopt),
     })?;
@@ -89,8 +95,8 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
             Some(old.atom().into())
         }
         am::fullsweep_after => {
-            let n = v.as_usize()?;
-            size(p, |x| std::mem::replace(&mut x.fullsweep_after, n))
+            let n = v.as_usize()? as u16; // OTP keeps 16 bits of it.
+            size(p, |x| std::mem::replace(&mut x.fullsweep_after, n.into()))
         }
         am::min_heap_size => {
             let n = next_heap_size(v.as_usize()?.max(MIN_HEAP));

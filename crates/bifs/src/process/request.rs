@@ -40,7 +40,9 @@ fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
     let id = OwnedTerm::new(*e.get(1)?);
     let third = e.get(2);
     let task = match name {
-        am::garbage_collect => Task::Collect,
+        am::garbage_collect => {
+            [am::major, am::minor].contains(&third?.as_atom()?).then_some(Task::Collect)?
+        }
         am::check_process_code => Task::CheckCode(third?.as_atom()?),
         am::copy_literals => {
             third?.as_bool()?;

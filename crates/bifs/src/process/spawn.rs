@@ -50,7 +50,7 @@ pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> 
                 am::message_queue_data => o.off_heap_queue = queue_data(v)?,
                 am::min_heap_size => o.min_heap_size = Some(v.as_usize()?),
                 am::min_bin_vheap_size => o.min_bin_vheap_size = Some(v.as_usize()?),
-                am::fullsweep_after => o.fullsweep_after = Some(v.as_usize()?),
+                am::fullsweep_after => o.fullsweep_after = Some((v.as_usize()? as u16).into()),
                 am::max_heap_size => o.max_heap_size = Some(MaxHeap::read(v)?),
                 am::async_dist => o.async_dist = v.as_bool()?,
                 am::scheduler => o.scheduler = super::flags::scheduler(v)?,

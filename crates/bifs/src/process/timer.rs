@@ -18,9 +18,8 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 const MS: i64 = 1_000_000;
-/// The longest time to a timer, in milliseconds.
-const MAX_MS: i64 = 0xFFFF_FFFF;
 
+<<<<<<< HEAD
 fn deadline(t: Term<'_>, absolute: bool) -> Option<At> {
     let ms = t.as_i64()?;
     if absolute {
@@ -32,6 +31,19 @@ fn deadline(t: Term<'_>, absolute: bool) -> Option<At> {
         return known.then(|| At::deadline(at.max(0) as u64));
     }
     (0..=MAX_MS * 1000).contains(&ms).then(|| At::deadline(clock::now() + (ms * MS) as u64))
+=======
+/// Deadline in nanoseconds of `clock::now`: any time there is on Erlang's monotonic clock.
+fn deadline(t: Term<'_>, absolute: bool) -> Option<u64> {
+    let ns = i128::from(t.as_i64()?) * i128::from(MS);
+    let begin = i128::from(clock::begin());
+    let at = match absolute {
+        true => ns - begin,
+        false if ns < 0 => return None,
+        false => ns + i128::from(clock::now()),
+    };
+    let last = i128::from(crate::system::END_TIME) - begin;
+    (0..=last).contains(&at).then_some(at as u64)
+>>>>>>> w/manual
 }
 
 fn start<'h>(p: &'h Proc, a: &[Term<'h>], wrap: bool) -> BifResult<'h> {

@@ -52,6 +52,19 @@ pub fn set_trace_control_word(n: i64) -> i64 {
     word.map_or(0, |w| w.value.swap(n, Relaxed))
 }
 
+/// Schedulers are bound to no processor, however that is asked for.
+const BIND_TYPES: [&str; 9] = [
+    "unbound",
+    "default_bind",
+    "no_spread",
+    "thread_spread",
+    "processor_spread",
+    "spread",
+    "no_node_thread_spread",
+    "no_node_processor_spread",
+    "thread_no_node_processor_spread",
+];
+
 static WALL_TIME: AtomicBool = AtomicBool::new(false);
 /// Do schedulers tell how long they were active?
 pub fn wall_time_on() -> bool {
@@ -137,8 +150,15 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "time_offset" if value.as_atom().is_some_and(|v| v.name() == "finalize") => {
             Ok(Atom::intern("final").map_err(|_| p.system_limit())?.into())
         }
+<<<<<<< HEAD
         "scheduler_bind_type" if value.as_atom().is_some() => {
             Ok(Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
+=======
+        "scheduler_bind_type"
+            if value.as_atom().is_some_and(|v| BIND_TYPES.contains(&v.name())) =>
+        {
+            Ok(kvik_term::Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
+>>>>>>> w/manual
         }
         "time_offset" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
         "sequential_tracer" => super::seq_trace::set_tracer(p, value),
@@ -167,7 +187,7 @@ fn told<'h>(p: &'h Proc, b: Blocked) -> BifResult<'h> {
 }
 
 fn set_number<'h>(p: &'h Proc, n: &Number, value: Term<'h>) -> BifResult<'h> {
-    let v = value.as_i64().filter(|v| *v >= n.range.0).ok_or_else(|| p.badarg())?;
+    let v = value.as_small().filter(|v| *v >= n.range.0).ok_or_else(|| p.badarg())?;
     if v > n.range.1 && n.name != "backtrace_depth" && n.name != "fullsweep_after" {
         return Err(p.badarg());
     }

@@ -16,8 +16,8 @@ pub enum Halt {
     Slogan(String),
 }
 
-/// What to do where nothing needs flushing.
-pub(super) fn at_once(p: &Proc, h: Halt) {
+/// Ends the program.
+fn end(p: &Proc, h: Halt) {
     use std::io::Write;
     crate::dump::only_one(matches!(h, Halt::Slogan(_)));
     let _ = std::io::stdout().flush();
@@ -65,6 +65,6 @@ fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         };
         Halt::Slogan(text(status).ok_or_else(|| p.badarg())?)
     };
-    (super::hooks().halt)(p, h);
+    end(p, h);
     Ok(am::undefined.into())
 }

@@ -9,7 +9,7 @@ use kvik_term::{am, Atom, Term};
 
 use kvik_proc::sched::online::{self, Blocked};
 
-use super::{config, flags, hooks, processors};
+use super::{config, flags, processors};
 use crate::{dump, filename};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
@@ -17,8 +17,8 @@ pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)]
 /// What a process may do before the next has its turn.
 const REDUCTIONS_A_TURN: usize = 4000;
 
-/// The end of OTP's time range, in native units.
-const END_TIME: i64 = 8_646_911_283_000_000_000;
+/// The end of OTP's time range: the last monotonic time, in native units.
+pub const END_TIME: i64 = 8_646_911_283_000_000_000;
 
 fn atom<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
     match Atom::intern(name) {
@@ -84,7 +84,7 @@ fn numbers(name: &str) -> Option<i64> {
         "thread_pool_size" => c.async_threads,
         "process_count" => kvik_proc::process::table().count(),
         "process_limit" => kvik_proc::process::table().limit(),
-        "port_count" => (hooks().port_count)(),
+        "port_count" => kvik_port::table::count(),
         "port_limit" => c.port_limit,
         "atom_count" => Atom::count(),
         "atom_limit" => kvik_term::atom::MAX_ATOMS,
@@ -140,6 +140,7 @@ const ATOMS: &[(&str, &str)] = &[
     ("constant_pool_support", "true"),
     ("endian", "little"),
     ("ets_always_compress", "false"),
+    ("ets_realloc_moves", "false"),
     ("eager_check_io", "true"),
     ("dynamic_trace", "none"),
     ("dynamic_trace_probes", "false"),

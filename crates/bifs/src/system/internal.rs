@@ -21,7 +21,7 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "dt_get_tag", 0, undefined),
     bif!("erlang", "dt_get_tag_data", 0, undefined),
     bif!("erlang", "dt_spread_tag", 1, dt_spread_tag_1),
-    bif!("erlang", "dt_restore_tag", 1, yes),
+    bif!("erlang", "dt_restore_tag", 1, dt_restore_tag_1),
     bif!("erlang", "dt_prepend_vm_tag_data", 1, itself),
     bif!("erlang", "dt_append_vm_tag_data", 1, itself),
     bif!("error_logger", "warning_map", 0, warning_map_0),
@@ -34,8 +34,10 @@ fn dt_spread_tag_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn undefined<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(am::undefined.into())
 }
-fn yes<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(Term::bool(true))
+/// What `dt_spread_tag` gave.
+fn dt_restore_tag_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let is_tag = a[0].as_bool() == Some(true);
+    is_tag.then(|| Term::bool(true)).ok_or_else(|| p.badarg())
 }
 fn itself<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a.first().copied().ok_or_else(|| p.badarg())

@@ -12,7 +12,8 @@ use super::pattern::{self, Meter, Spec};
 
 pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, item] = *a else { return Err(p.badarg()) };
-    let name = item.as_atom().ok_or_else(|| p.badarg())?.name();
+    // Where nothing is traced any key is answered, one that is no atom too.
+    let name = item.as_atom().map_or("", Atom::name);
     let pair = |v: Term<'h>| Ok(p.heap.tuple(&[item, v]));
     if let Some([m, f, n]) = what.as_tuple_n::<3>() {
         let (Some(m), Some(f), Some(n)) = (m.as_atom(), f.as_atom(), n.as_small()) else {
@@ -35,6 +36,9 @@ pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => {}
     }
     let (flags, tracer) = match (Tracee::of(what), kind) {
+        (Some(Tracee::Process(_)), _) if name != "flags" && name != "tracer" => {
+            return Err(p.badarg())
+        }
         (Some(who), _) if !who.is_there() => return Ok(am::undefined.into()),
         (Some(who), _) => match trace::of(who) {
             Some(s) => s,
@@ -78,15 +82,20 @@ fn answer<'h>(p: &'h Proc, item: &str, all: &[&str], value: impl Fn(&str) -> Ter
 }
 
 fn function<'h>(p: &'h Proc, mfa: pattern::Mfa, item: &str) -> Option<Term<'h>> {
-    if item != "all" && !ITEMS.contains(&item) {
-        return None;
-    }
     if !pattern::exists(mfa) {
         return Some(am::undefined.into());
     }
     let no = Term::bool(false);
     let Some(watch) = pattern::find(mfa) else { return Some(no) };
     let (w, h) = (watch.now(), &p.heap);
+    let is_traced =
+        w.call.is_some() || w.meta.is_some() || w.counts != Meter::Off || w.times != Meter::Off;
+    if !is_traced {
+        return Some(no);
+    }
+    if item != "all" && !ITEMS.contains(&item) {
+        return None;
+    }
     Some(answer(p, item, &ITEMS, |i| match i {
         "traced" if w.call.is_none() => no,
         "traced" => atom(if w.global { "global" } else { "local" }),

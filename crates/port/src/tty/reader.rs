@@ -26,7 +26,7 @@ struct Waiting {
 impl Waiting {
     fn tell(self) {
         if let Some(host) = host() {
-            host.send(self.pid, self.message);
+            host.send(self.pid, am::undefined.into(), self.message);
         }
     }
 }
