@@ -54,7 +54,9 @@ impl Signal {
     pub(crate) fn is_mail(&self) -> bool {
         match self {
             Signal::Message(_) | Signal::Time => true,
-            Signal::Control(c) => matches!(**c, Control::Stamped { .. } | Control::MessageOf { .. }),
+            Signal::Control(c) => {
+                matches!(**c, Control::Stamped { .. } | Control::MessageOf { .. })
+            }
             Signal::Run(_) => false,
         }
     }

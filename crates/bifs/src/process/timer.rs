@@ -19,21 +19,8 @@ pub const BIFS: &[BifEntry] = &[
 
 const MS: i64 = 1_000_000;
 
-<<<<<<< HEAD
-fn deadline(t: Term<'_>, absolute: bool) -> Option<At> {
-    let ms = t.as_i64()?;
-    if absolute {
-        // Milliseconds of Erlang's monotonic clock.
-        let at = (ms as i128) * MS as i128 - clock::begin() as i128;
-        let now = clock::now() as i128;
-        let limit = (MAX_MS as i128) * 1000 * MS as i128;
-        let known = (now - limit..=now + limit).contains(&at);
-        return known.then(|| At::deadline(at.max(0) as u64));
-    }
-    (0..=MAX_MS * 1000).contains(&ms).then(|| At::deadline(clock::now() + (ms * MS) as u64))
-=======
 /// Deadline in nanoseconds of `clock::now`: any time there is on Erlang's monotonic clock.
-fn deadline(t: Term<'_>, absolute: bool) -> Option<u64> {
+fn deadline(t: Term<'_>, absolute: bool) -> Option<At> {
     let ns = i128::from(t.as_i64()?) * i128::from(MS);
     let begin = i128::from(clock::begin());
     let at = match absolute {
@@ -42,8 +29,7 @@ fn deadline(t: Term<'_>, absolute: bool) -> Option<u64> {
         false => ns + i128::from(clock::now()),
     };
     let last = i128::from(crate::system::END_TIME) - begin;
-    (0..=last).contains(&at).then_some(at as u64)
->>>>>>> w/manual
+    (0..=last).contains(&at).then(|| At::deadline(at as u64))
 }
 
 fn start<'h>(p: &'h Proc, a: &[Term<'h>], wrap: bool) -> BifResult<'h> {

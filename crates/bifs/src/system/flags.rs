@@ -150,15 +150,10 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "time_offset" if value.as_atom().is_some_and(|v| v.name() == "finalize") => {
             Ok(Atom::intern("final").map_err(|_| p.system_limit())?.into())
         }
-<<<<<<< HEAD
-        "scheduler_bind_type" if value.as_atom().is_some() => {
-            Ok(Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
-=======
         "scheduler_bind_type"
             if value.as_atom().is_some_and(|v| BIND_TYPES.contains(&v.name())) =>
         {
-            Ok(kvik_term::Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
->>>>>>> w/manual
+            Ok(Atom::intern("unbound").map_err(|_| p.system_limit())?.into())
         }
         "time_offset" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
         "sequential_tracer" => super::seq_trace::set_tracer(p, value),

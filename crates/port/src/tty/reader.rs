@@ -9,6 +9,7 @@ use kvik_heap::OwnedTerm;
 use kvik_sys::poll::Interest;
 use kvik_sys::signal::{self, Action, SIGCONT, SIGWINCH};
 use kvik_sys::Result;
+use kvik_term::am;
 
 use crate::host::host;
 use crate::poll::{self, Source};
@@ -26,7 +27,7 @@ struct Waiting {
 impl Waiting {
     fn tell(self) {
         if let Some(host) = host() {
-            host.send(self.pid, am::undefined.into(), self.message);
+            host.send(self.pid, am::system.into(), self.message);
         }
     }
 }
