@@ -15,6 +15,7 @@ pub mod bits_build;
 mod bits_segment;
 pub mod build;
 pub mod copy;
+mod fit;
 pub mod frag;
 pub mod gc;
 pub mod kept;
