@@ -1,6 +1,7 @@
 %% Freed memory goes back to the system. Memory of each kind is filled and freed, on a node that is idle
 %% afterwards and beside processes that keep all schedulers busy; the resident size has to fall to 1.25
 %% times what it was before, and 16 MB. A case has a minute for that, and only the bound decides.
+%% (OTP fails some: `idle_heaps` among them.)
 -module(memory_stress).
 -export([main/0]).
 
@@ -10,11 +11,11 @@
 main() ->
     Kinds = [binaries_of_100, binaries_of_1024, binaries_of_10000, binaries_of_102400,
              binaries_of_1000000, halves, heaps, large_heaps, processes, tables, rows, tree, mailbox,
-             timers, literals, small_literals],
+             timers, literals, small_literals, idle_heaps],
     Busy = [binaries_of_1024, heaps, tables],
     Cases = [{K, idle} || K <- Kinds] ++ [{K, busy} || K <- Busy],
-    Failed = length([failed || {Kind, Mode} <- Cases, not one(Kind, Mode)]),
-    io:format("memory: ~p cases, ~p failed~n", [length(Cases), Failed]),
+    Failed = length([failed || {Kind, Mode} <- Cases, not one(Kind, Mode)]) + length([failed || not code()]),
+    io:format("memory: ~p cases, ~p failed~n", [length(Cases) + 1, Failed]),
     halt(min(1, Failed)).
 
 %% In a process of its own, so that nothing of it is left on a heap.
@@ -101,7 +102,55 @@ fill(literals) ->
     fun() -> persistent_term:erase(?MODULE) end;
 fill(small_literals) ->
     [persistent_term:put({?MODULE, I}, lists:seq(1, 1000)) || I <- lists:seq(1, 6000)],
-    fun() -> [persistent_term:erase({?MODULE, I}) || I <- lists:seq(1, 6000)] end.
+    fun() -> [persistent_term:erase({?MODULE, I}) || I <- lists:seq(1, 6000)] end;
+
+%% Processes that have been busy and wait now: what they do not need goes though nobody frees it.
+fill(idle_heaps) ->
+    holders(2000, fun() -> [lists:sum(lists:seq(1, N)) || N <- lists:seq(1000, 3000, 1000)] end),
+    fun() -> ok end.
+
+%% Modules with much native code are loaded and purged, again and again: more of it in all than kvik has
+%% addresses for (256 MB), so loading fails if it is not freed. Nothing of it is left, and the resident size
+%% is what it was after the first round.
+code() ->
+    {First, Beam} = large_module(),
+    Names = [list_to_atom(lists:flatten(io_lib:format("memory_stress_code_~3..0b", [I]))) || I <- lists:seq(1, 50)],
+    Round = fun() ->
+        [{module, N} = code:load_binary(N, "", binary:replace(Beam, atom_to_binary(First), atom_to_binary(N), [global]))
+         || N <- Names],
+        Filled = erlang:memory(code),
+        [begin true = code:delete(N), code:purge(N) end || N <- Names],
+        Filled
+    end,
+    Round(),
+    {Code, Before} = {erlang:memory(code), resident()},
+    Filled = [Round() - Code || _ <- lists:seq(1, 14)],
+    garbage_collect(),
+    Now = wait(Before * 5 div 4 + ?SLACK, erlang:monotonic_time(millisecond) + ?DEADLINE),
+    Left = erlang:memory(code) - Code,
+    Good = Now =< Before * 5 div 4 + ?SLACK andalso Left < lists:min(Filled) div 50,
+    Good orelse
+        io:format("memory: code: ~p MB before, ~p MB are left; of ~p bytes of code ~p~n",
+                  [Before, Now, lists:min(Filled), Left]),
+    Good.
+
+%% Its functions differ, so that the compiler shares nothing between them.
+large_module() ->
+    Name = memory_stress_code_000,
+    Ns = lists:seq(1, 700),
+    Function = fun(I) ->
+        form("f~b(A, B) -> {A + ~b, [B * ~b, A - B, {A, B, ~b}], A bxor ~b, B rem ~b}.",
+             [I, I, I + 1, I + 2, I + 3, I + 4])
+    end,
+    All = form("all(A, B) -> [~s].", [lists:join(", ", [io_lib:format("f~b(A, B)", [I]) || I <- Ns])]),
+    Attributes = [{attribute, 1, module, Name}, {attribute, 1, export, [{all, 2}]}],
+    {ok, Name, Beam} = compile:forms(Attributes ++ [All | [Function(I) || I <- Ns]], []),
+    {Name, Beam}.
+
+form(Format, Arguments) ->
+    {ok, Tokens, _} = erl_scan:string(lists:flatten(io_lib:format(Format, Arguments))),
+    {ok, Form} = erl_parse:parse_form(Tokens),
+    Form.
 
 halves(Parent) ->
     Both = [{binary:copy(<<0>>, 1024), binary:copy(<<0>>, 1024)} || _ <- lists:seq(1, 5000)],

@@ -220,7 +220,9 @@ const MANY_WORDS: usize = 4096;
 const KEPT_WORDS: usize = 3000;
 
 /// In place of the least words of a block: it gets as many as it needs, and none more.
-const FIT: u32 = u32::MAX;
+pub(crate) const FIT: u32 = u32::MAX;
+/// The same, and an eighth more.
+pub(crate) const FIT_IDLE: u32 = u32::MAX - 1;
 
 /// Nothing is moved to save fewer words.
 const SMALL_WORDS: usize = 128;
@@ -287,16 +289,10 @@ impl Heap {
             in_frag(self.lent.get()) || blocks.iter().any(|(p, end)| see(*p, distance(*p, *end)))
         }
     }
-    /// Collects and leaves no more room than what it holds needs: for hibernation.
-    pub fn collect_to_fit(&mut self) {
-        let min = self.min_words.replace(FIT);
-        self.collect_parked(true);
-        self.min_words.set(min);
-    }
     /// Words a block has at least; minor collections before a full one; words in all at most (0: no
     /// limit).
     pub fn set_limits(&self, min: usize, fullsweep_after: usize, max: usize) {
-        self.min_words.set(min.min(FIT as usize - 1) as u32);
+        self.min_words.set(min.min(FIT_IDLE as usize - 1) as u32);
         self.fullsweep_after.set(fullsweep_after.min(u16::MAX as usize) as u16);
         self.max_words.set(max);
     }
@@ -371,7 +367,7 @@ impl Heap {
         }
         let copied = leaving.as_ref().map_or(0, |l| l.of.words());
         let worst = before - if minor { mature } else { 0 } + need + stack + copied;
-        let fit = self.min_words.get() == FIT;
+        let fit = self.min_words.get() >= FIT_IDLE;
         let cap = match worst {
             n if fit => n,
             n if n < LARGE_WORDS => next_size(n * 2),
@@ -518,8 +514,10 @@ impl Heap {
         minor: bool,
     ) -> usize {
         let used = survived + stack + need;
-        if self.min_words.get() == FIT {
-            return used;
+        match self.min_words.get() {
+            FIT => return used,
+            FIT_IDLE => return used + used / 8,
+            _ => {}
         }
         let size = distance(self.start.get(), self.end.get());
         // After a full collection nothing is old: what was is part of what survived.

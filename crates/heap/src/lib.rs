@@ -15,6 +15,7 @@ pub mod bits_build;
 mod bits_segment;
 pub mod build;
 pub mod copy;
+mod fit;
 pub mod frag;
 pub mod gc;
 pub mod kept;
@@ -34,6 +35,7 @@ pub mod regs;
 pub mod roots;
 mod shed;
 mod text;
+mod tuples;
 pub mod writer;
 
 pub use alloc::Heap;

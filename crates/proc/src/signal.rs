@@ -406,6 +406,21 @@ pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     };
     deliver(pid, Signal::Run(Box::new(add)));
 }
+/// There is no such process.
+pub(crate) struct NoProcess;
+/// Has a process changed while it waits, by the one who ends its wait for that moment. `None`: it does
+/// not wait.
+pub(crate) fn with_waiting<A>(
+    pid: u32,
+    f: impl FnOnce(&mut Proc) -> A,
+) -> Result<Option<A>, NoProcess> {
+    let guard = pin();
+    let Some(task) = table().get_any(pid, &guard) else { return Err(NoProcess) };
+    let Some(mut ticket) = task.unpark() else { return Ok(None) };
+    let a = f(ticket.private_mut());
+    wait_on(ticket);
+    Ok(Some(a))
+}
 /// Notes that a process in this thread's queue was sent something other than a message.
 fn note_signal(task: &Task) {
     sched::with_rest_any(task, |p| p.set_flag(flag::SIGNALLED, true));

@@ -35,6 +35,7 @@ pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize
         if let Some(c) = heard {
             p.gc_ended(c, &stats);
         }
+        kvik_proc::sched::note_collection(p);
         stats
     };
     p.check_heap(&stats).is_ok()

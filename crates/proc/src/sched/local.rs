@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use kvik_sync::Here;
 
 use super::crowd::Foreseen;
+use super::idle_heaps::IdleHeaps;
 use super::meter::SmallCollections;
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
@@ -56,6 +57,8 @@ pub(super) struct Local {
     pub timers: RefCell<Queue>,
     /// Ends of processes that have not been told to all.
     pub farewells: RefCell<VecDeque<Farewell>>,
+    /// Processes whose heaps have much room.
+    pub idle_heaps: IdleHeaps,
 }
 
 /// No process has this number.
@@ -98,6 +101,7 @@ impl Local {
             queues: RefCell::new(Queues::new(here, me.page)),
             timers: RefCell::new(Queue::new()),
             farewells: RefCell::new(VecDeque::new()),
+            idle_heaps: IdleHeaps::default(),
         }));
         me.page.begin();
         LOCAL.set(Some(l));

@@ -7,6 +7,7 @@
 pub mod board;
 mod crowd;
 pub mod histogram;
+mod idle_heaps;
 mod local;
 pub(crate) mod mail;
 pub mod meter;
@@ -29,6 +30,7 @@ use crate::process::{Priority, Rest, Ticket};
 use crate::signal::Signal;
 use crate::timer::{At, Due};
 
+pub use idle_heaps::note_collection;
 use local::local;
 pub use local::{current, is_scheduler, look_after_turn, used_in_turn};
 pub(crate) use local::{

@@ -328,6 +328,7 @@ impl Loop {
         self.l.clear_seat();
         self.l.see_crowd();
         self.tidy(false);
+        self.l.idle_heaps.look(now);
         self.ring(now);
         self.look_for_events();
         self.l.me.meter.enter(State::Aux);
@@ -439,7 +440,7 @@ impl Loop {
         self.l.until_check.set(REDUCTIONS);
         let now = clock::now();
         self.ring(now);
-        if self.has_work() || self.let_go() || self.spun() {
+        if self.has_work() || self.let_go() || self.spun() || self.l.idle_heaps.look(now) {
             return;
         }
         self.tidy(true);
@@ -450,7 +451,8 @@ impl Loop {
         if !self.l.me.inbound.is_empty() || STOP.load(Relaxed) {
             return self.woken(now);
         }
-        let next = self.l.timers.borrow().next();
+        let timer = self.l.timers.borrow().next();
+        let next = timer.into_iter().chain(self.l.idle_heaps.next(now)).min();
         let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
         self.l.me.meter.enter(State::Sleep);
         self.l.me.counters.asleep.store(now.max(1), Relaxed);

@@ -1,0 +1,71 @@
+//! Collections that leave a block as large as what it holds: of processes that wait, perhaps for long.
+
+use std::ptr::NonNull;
+
+use crate::alloc::LEAST_WORDS;
+use crate::gc::{FIT, FIT_IDLE};
+use crate::Heap;
+
+/// Words that an idle process has at least to go on with.
+const LEAST_ROOM: usize = 24;
+
+impl Heap {
+    /// Collects and leaves no more room than what it holds needs: for hibernation.
+    pub fn collect_to_fit(&mut self) {
+        let min = self.min_words.replace(FIT);
+        self.collect_parked(true);
+        self.min_words.set(min);
+    }
+    /// The same for a process that has not asked for it. It has some words to go on with, and as many
+    /// as its settings say. To others it was not collected: its counters stay as they were.
+    pub fn collect_idle(&mut self) {
+        if self.is_pinned() {
+            return;
+        }
+        let (minors, min) = (self.minor_count.get(), self.min_words.replace(FIT_IDLE));
+        let room = if min as usize > LEAST_WORDS { min as usize } else { LEAST_ROOM };
+        // SAFETY: as for `collect_parked`: nobody holds a term of a heap that is borrowed alone.
+        unsafe { self.collect(NonNull::dangling().as_ptr(), 0, room, true) };
+        self.min_words.set(min);
+        self.minor_count.set(minors);
+        self.often.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_term::Term;
+
+    fn with_garbage(words: usize) -> Heap {
+        let h = Heap::new(words);
+        for i in 0..words / 6 {
+            h.tuple(&[Term::int(i as i32); 3]);
+        }
+        h.set_root(crate::roots::Root::Trap, h.list(&[Term::int(7); 50]));
+        h
+    }
+
+    #[test]
+    fn idle_heap_keeps_what_it_holds_and_little_more() {
+        let mut h = with_garbage(4000);
+        for _ in 0..3 {
+            h.collect_parked(false);
+        }
+        let minors = h.minor_collections();
+        h.collect_idle();
+        let s = h.sizes();
+        assert_eq!((s.used, s.old_block, h.minor_collections()), (100, 0, minors));
+        assert!((100 + LEAST_ROOM..100 + 2 * LEAST_ROOM).contains(&s.block), "{}", s.block);
+        assert!(h.room() >= LEAST_ROOM);
+        assert_eq!(h.root(crate::roots::Root::Trap).list_to_vec().map(|v| v.len()), Some(50));
+    }
+
+    #[test]
+    fn idle_heap_is_as_large_as_its_settings_say() {
+        let mut h = with_garbage(8000);
+        h.set_limits(1000, 10, 0);
+        h.collect_idle();
+        assert!((1000..1300).contains(&h.sizes().block), "{}", h.sizes().block);
+    }
+}

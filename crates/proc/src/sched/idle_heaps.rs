@@ -1,0 +1,142 @@
+//! Heaps of processes that have gone idle are made as small as what they hold.
+//!
+//! A process that was busy leaves a block several times as large as what survives in it, and an old
+//! generation in which much is dead. While it goes on, that room pays; a connection that waits for
+//! the next request of its client may hold it for hours. So a scheduler lists each process whose
+//! heap has much room after a collection. Every few seconds it goes through its list: a process
+//! that has not run since the last time is collected and gets a block that fits, and leaves the list.
+//! Once all have, nothing wakes an idle node any more.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use super::local::local;
+use crate::process::flag;
+use crate::{signal, Proc};
+
+/// From one look at a listed process to the next, in nanoseconds.
+const PERIOD_NS: u64 = 5_000_000_000;
+/// Processes looked at between two turns.
+const BATCH: usize = 32;
+/// A heap with less room than this, in words, is left as it is.
+const WORTH_WORDS: usize = 192;
+/// One that holds more than this is not moved, and no more is in one look: other processes would wait.
+const MOST_WORDS: usize = 32 << 10;
+
+/// A listed process, and its reductions when it was looked at last.
+struct Listed {
+    pid: u32,
+    reductions: Option<u64>,
+}
+
+#[derive(Default)]
+pub(super) struct IdleHeaps {
+    listed: RefCell<VecDeque<Listed>>,
+    /// Those of them that this round has not come to.
+    left: Cell<usize>,
+    /// When the next round begins; 0 while none is listed.
+    next_round: Cell<u64>,
+}
+
+enum Seen {
+    Shrunk,
+    Ran(u64),
+}
+
+impl IdleHeaps {
+    fn list(&self, pid: u32) {
+        self.listed.borrow_mut().push_back(Listed { pid, reductions: None });
+    }
+    /// When it is to be looked at next, where some process is listed.
+    pub fn next(&self, now: u64) -> Option<u64> {
+        if self.listed.borrow().is_empty() {
+            self.next_round.set(0);
+            return None;
+        }
+        if self.next_round.get() == 0 {
+            self.next_round.set(now + PERIOD_NS);
+        }
+        Some(self.next_round.get())
+    }
+    /// Looks at some of those listed, where it is time. True where others are left.
+    #[inline]
+    pub fn look(&self, now: u64) -> bool {
+        match self.next(now) {
+            Some(at) if at <= now => self.look_at_some(now),
+            _ => false,
+        }
+    }
+    #[cold]
+    fn look_at_some(&self, now: u64) -> bool {
+        if self.left.get() == 0 {
+            self.left.set(self.listed.borrow().len());
+        }
+        let (most, mut seen, mut moved) = (self.left.get().min(BATCH), 0, 0);
+        while seen < most && moved < MOST_WORDS {
+            let Some(l) = self.listed.borrow_mut().pop_front() else { break };
+            if let Some(reductions) = l.goes_on(&mut moved) {
+                self.listed.borrow_mut().push_back(Listed { pid: l.pid, reductions });
+            }
+            seen += 1;
+        }
+        self.left.set(self.left.get() - seen);
+        if self.left.get() == 0 {
+            self.next_round.set(now + PERIOD_NS);
+            let mut listed = self.listed.borrow_mut();
+            if listed.len() < listed.capacity() / 4 {
+                listed.shrink_to_fit();
+            }
+        }
+        self.left.get() > 0
+    }
+}
+
+impl Listed {
+    /// `None`: it leaves the list. Else its reductions, as far as they are known.
+    fn goes_on(&self, moved: &mut usize) -> Option<Option<u64>> {
+        match signal::with_waiting(self.pid, |p| self.see(p, moved)) {
+            Err(signal::NoProcess) => None,
+            // It runs, or is about to.
+            Ok(None) => Some(None),
+            Ok(Some(Seen::Shrunk)) => None,
+            Ok(Some(Seen::Ran(reductions))) => Some(Some(reductions)),
+        }
+    }
+    fn see(&self, p: &mut Proc, moved: &mut usize) -> Seen {
+        let reductions = p.reductions.get();
+        if self.reductions != Some(reductions) {
+            return Seen::Ran(reductions);
+        }
+        p.set_flag(flag::IDLE_LISTED, false);
+        let s = p.heap.sizes();
+        let held = s.used + s.old_used + s.stack + s.fragments;
+        if !p.flag(flag::HANDED_OFF) && has_room(p) && held <= MOST_WORDS {
+            p.heap.collect_idle();
+            *moved += held;
+        }
+        Seen::Shrunk
+    }
+}
+
+fn has_room(p: &Proc) -> bool {
+    let s = p.heap.sizes();
+    let room = (s.block + s.old_block).saturating_sub(s.used + s.stack + s.old_used);
+    // What matured may be dead by now; nobody knows until it is collected.
+    room + s.old_used >= WORTH_WORDS
+}
+
+/// The heap of the process that runs was collected: if that left much room, it is looked at again
+/// once the process may have gone idle.
+#[inline]
+pub fn note_collection(p: &Proc) {
+    if !p.flag(flag::IDLE_LISTED) && has_room(p) {
+        list(p);
+    }
+}
+#[cold]
+fn list(p: &Proc) {
+    if let Some(l) = local() {
+        p.set_flag(flag::IDLE_LISTED, true);
+        l.idle_heaps.list(p.pid());
+    }
+}
