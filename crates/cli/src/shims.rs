@@ -16,8 +16,9 @@ use crate::otp_root::{self, Otp, PRELOADED, ROOT};
 /// The programs of `erts` that are the machine or start it. OTP's others start `erl` from beside
 /// themselves, and stay. `dyn_erl` too: it starts `erlexec`.
 const OURS: &[&str] = &["erlexec", "erl"];
-/// Left out: whoever started these would have OTP's machine.
-const LEFT_OUT: &[&str] = &["beam.smp", "erl.src"];
+/// Left out: whoever started it would have OTP's machine. `erl.src`, of which release tools make a system's
+/// `erl`, starts the `erlexec` of that system.
+const LEFT_OUT: &[&str] = &["beam.smp"];
 
 pub fn main(args: &[OsString]) -> i32 {
     let dir = match args {
