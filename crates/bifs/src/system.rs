@@ -27,7 +27,7 @@ pub(crate) use seq_trace::set as set_seq_token;
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-use kvik_proc::{BifEntry, Proc};
+use kvik_proc::BifEntry;
 
 pub const BIFS: &[&[BifEntry]] = &[
     flags::BIFS,
@@ -103,29 +103,10 @@ pub fn config() -> &'static Config {
     CONFIG.get_or_init(Config::default)
 }
 
-/// What only other crates know.
-#[derive(Copy, Clone)]
-pub struct Hooks {
-    pub port_count: fn() -> usize,
-    /// Ends the program.
-    pub halt: fn(&Proc, Halt),
-}
-
 /// Scheduler threads.
 pub(crate) fn schedulers() -> usize {
     match kvik_proc::sched::all().len() {
         0 => config().schedulers,
         n => n,
     }
-}
-
-static HOOKS: OnceLock<Hooks> = OnceLock::new();
-const NO_HOOKS: Hooks = Hooks { port_count: || 0, halt: halt::at_once };
-
-/// False when they were set before.
-pub fn set_hooks(h: Hooks) -> bool {
-    HOOKS.set(h).is_ok()
-}
-pub(crate) fn hooks() -> &'static Hooks {
-    HOOKS.get().unwrap_or(&NO_HOOKS)
 }

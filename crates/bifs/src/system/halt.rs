@@ -65,6 +65,6 @@ fn halt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         };
         Halt::Slogan(text(status).ok_or_else(|| p.badarg())?)
     };
-    (super::hooks().halt)(p, h);
+    at_once(p, h);
     Ok(am::undefined.into())
 }

@@ -9,7 +9,7 @@ use kvik_term::{am, Atom, Term};
 
 use kvik_proc::sched::online::{self, Blocked};
 
-use super::{config, flags, hooks, processors};
+use super::{config, flags, processors};
 use crate::{dump, filename};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
@@ -89,7 +89,7 @@ fn numbers(name: &str) -> Option<i64> {
         "thread_pool_size" => c.async_threads,
         "process_count" => kvik_proc::process::table().count(),
         "process_limit" => kvik_proc::process::table().limit(),
-        "port_count" => (hooks().port_count)(),
+        "port_count" => kvik_port::table::count(),
         "port_limit" => c.port_limit,
         "atom_count" => Atom::count(),
         "atom_limit" => kvik_term::atom::MAX_ATOMS,
