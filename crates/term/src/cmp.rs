@@ -213,7 +213,7 @@ fn step<'a>(
         return match (x, y) {
             (View::Cons(x), View::Cons(y)) => {
                 let (h, k) = (x.head(), y.head());
-                if !h.same(k) {
+                if !h.same(k) && !same_words(h, k) {
                     if !is_leaf(h) && !is_leaf(k) {
                         todo.push(Some((x.tail(), y.tail(), mode)));
                         (*a, *b) = (h, k);
@@ -268,6 +268,17 @@ fn step<'a>(
 fn is_leaf(t: Term<'_>) -> bool {
     t.is_immediate()
         || !matches!(t.view(), View::Cons(_) | View::Tuple(_) | View::Map(_) | View::Fun(_))
+}
+
+/// Two small tuples of the same words, as the elements of long lists that are equal often are. They need
+/// not be noted.
+#[inline]
+fn same_words(a: Term<'_>, b: Term<'_>) -> bool {
+    const MOST: usize = 8;
+    let (Some(x), Some(y)) = (a.as_tuple(), b.as_tuple()) else { return false };
+    x.len() == y.len()
+        && x.len() <= MOST
+        && x.elements().iter().zip(y.elements()).all(|(p, q)| p.same(*q))
 }
 
 fn push_all<'a>(x: &[Term<'a>], y: &[Term<'a>], mode: Mode, todo: &mut Todo<'a>) {
@@ -495,7 +506,7 @@ fn same<'a>(a: Term<'a>, b: Term<'a>, mode: Mode) -> bool {
                 (View::Cons(x), View::Cons(y)) => {
                     let (h, k) = (x.head(), y.head());
                     (a, b) = (x.tail(), y.tail());
-                    if !h.same(k) {
+                    if !h.same(k) && !same_words(h, k) {
                         if is_leaf(h) || is_leaf(k) {
                             if !same_leaves(h.view(), k.view(), mode) {
                                 return false;
