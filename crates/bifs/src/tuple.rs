@@ -32,12 +32,11 @@ fn tuple_to_list<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     a[0].as_tuple().map(|t| p.heap.list(t.elements())).ok_or_else(|| p.badarg())
 }
 fn list_to_tuple<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let v = a[0].list_to_vec().filter(|v| v.len() <= MAX);
-    v.map(|v| p.heap.tuple(&v)).ok_or_else(|| p.badarg())
+    p.heap.tuple_of_list(a[0], MAX).ok_or_else(|| p.badarg())
 }
 fn make_tuple<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = a[0].as_usize().filter(|n| *n <= MAX);
-    n.map(|n| p.heap.tuple(&vec![a[1]; n])).ok_or_else(|| p.badarg())
+    n.map(|n| p.heap.tuple_filled(n, a[1])).ok_or_else(|| p.badarg())
 }
 /// `make_tuple(Size, Default, [{Position, Value}])`: the last of several values counts.
 fn make_tuple_with<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -35,6 +35,7 @@ pub mod regs;
 pub mod roots;
 mod shed;
 mod text;
+mod tuples;
 pub mod writer;
 
 pub use alloc::Heap;
