@@ -30,6 +30,8 @@ struct BadData;
 struct Converter<'h> {
     latin1: bool,
     out: Converted<'h>,
+    /// All of the data, until it was checked.
+    unchecked: Option<Term<'h>>,
     at: Term<'h>,
     /// What follows the lists that are being gone through.
     later: Vec<Term<'h>>,
@@ -67,32 +69,32 @@ fn may_go_on(bytes: &[u8]) -> bool {
 }
 
 impl<'h> Converter<'h> {
-    /// Checks that there is nothing but numbers, binaries and lists.
-    fn check(t: Term<'h>) -> Result<(), BadData> {
-        let mut later = vec![t];
-        while let Some(mut t) = later.pop() {
-            loop {
-                match t.view() {
-                    View::Nil => break,
-                    View::Bits(b) if b.is_binary() => break,
-                    View::Cons(c) => {
-                        let head = c.head();
-                        match head.view() {
-                            View::Small(_) | View::Nil => {}
-                            View::Big(_) => return Ok(()),
-                            View::Bits(b) if b.is_binary() => {}
-                            View::Cons(_) => {
-                                later.push(c.tail());
-                                t = head;
-                                continue;
-                            }
-                            _ => return Err(BadData),
-                        }
-                        t = c.tail();
+    /// Checks for so many cells that there is nothing but numbers, binaries and lists. After the last
+    /// the conversion begins.
+    fn check(&mut self, cells: usize) -> Result<(), BadData> {
+        for _ in 0..cells {
+            let Some(data) = self.unchecked else { return Ok(()) };
+            let next = match self.at.view() {
+                View::Cons(c) => match c.head().view() {
+                    View::Cons(_) => {
+                        self.later.push(c.tail());
+                        Some(c.head())
                     }
+                    View::Small(_) | View::Nil => Some(c.tail()),
+                    View::Bits(b) if b.is_binary() => Some(c.tail()),
+                    // No character: the conversion gets no further.
+                    View::Big(_) => None,
                     _ => return Err(BadData),
-                }
-            }
+                },
+                View::Nil => self.later.pop(),
+                View::Bits(b) if b.is_binary() => self.later.pop(),
+                _ => return Err(BadData),
+            };
+            self.at = next.unwrap_or_else(|| {
+                self.unchecked = None;
+                self.later.clear();
+                data
+            });
         }
         Ok(())
     }
@@ -228,13 +230,18 @@ fn convert<'h>(
         Some(c) => c,
         None if !(data.is_list() || data.as_bits().is_some()) => return Err(p.badarg()),
         None => {
-            Converter::check(data).map_err(|_| p.badarg())?;
             let out = Converted { text: Vec::new(), rest: None, leftover: Vec::new() };
-            let (at, later, list) = (data, Vec::new(), Term::NIL);
-            Converter { latin1, out, at, later, done: false, list }
+            let (unchecked, at, later) = (Some(data), data, Vec::new());
+            Converter { latin1, out, unchecked, at, later, done: false, list: Term::NIL }
         }
     };
     let mut left = p.steps(CHARACTERS);
+    // Only what takes turns of its own counts.
+    c.check(left).map_err(|_| p.badarg())?;
+    if c.unchecked.is_some() {
+        p.steps_left(0, CHARACTERS);
+        return Err(p.again::<Converter<'static>>(c, None));
+    }
     c.run(&p.heap, &mut left);
     if list && left > 0 {
         c.make_list(&p.heap, &mut left);
