@@ -17,17 +17,19 @@ impl Heap {
         self.min_words.set(min);
     }
     /// The same for a process that has not asked for it. It has some words to go on with, and as many
-    /// as its settings say. To others it was not collected: its counters stay as they were.
+    /// as its settings say. Its counters and reductions stay what they were.
     pub fn collect_idle(&mut self) {
         if self.is_pinned() {
             return;
         }
         let (minors, min) = (self.minor_count.get(), self.min_words.replace(FIT_IDLE));
+        let reductions = self.reductions_left();
         let room = if min as usize > LEAST_WORDS { min as usize } else { LEAST_ROOM };
         // SAFETY: as for `collect_parked`: nobody holds a term of a heap that is borrowed alone.
         unsafe { self.collect(NonNull::dangling().as_ptr(), 0, room, true) };
         self.min_words.set(min);
         self.minor_count.set(minors);
+        self.set_reductions(reductions);
         self.often.set(0);
     }
 }
