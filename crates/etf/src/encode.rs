@@ -1,4 +1,7 @@
-//! Terms to bytes, the same ones that OTP 25 writes.
+//! Terms to bytes, the same ones that OTP writes.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
 
 use std::mem::MaybeUninit;
 
@@ -21,6 +24,14 @@ pub struct EncodeOpts {
     /// To another node: aliases go with their processes, by which they are found when they come
     /// back.
     pub abroad: bool,
+    /// Only for this start of this node to read again (`local`).
+    pub local: bool,
+}
+
+/// What tells this start of the node from others, in terms for itself.
+pub fn secret() -> u32 {
+    static SECRET: OnceLock<u32> = OnceLock::new();
+    *SECRET.get_or_init(|| RandomState::new().hash_one(std::process::id()) as u32)
 }
 
 /// The most bytes a list may have to be written as a string.
@@ -159,6 +170,10 @@ impl<'h> Encoding<'h> {
         let mut e = Encoding::empty(opts, None);
         e.todo.push(Todo::Term(t));
         e.out.push_all([tag::VERSION]);
+        if opts.local {
+            e.u8(tag::LOCAL);
+            e.u32(secret());
+        }
         e
     }
     /// Only to know its length.
@@ -613,19 +628,35 @@ impl<'h> Encoding<'h> {
         self.todo.push(Todo::Term(creator));
     }
 
+    /// This node, and which start of it.
+    fn this_node(&self) -> (Option<Atom>, u32) {
+        match self.opts.local {
+            true => (None, 0),
+            false => {
+                let (node, creation) = (hooks().node)();
+                (Some(node), creation)
+            }
+        }
+    }
+    fn node(&mut self, node: Option<Atom>) {
+        match node {
+            Some(node) => self.atom(node),
+            None => self.u8(tag::NIL),
+        }
+    }
     fn pid(&mut self, p: Pid<'h>) {
         let (node, creation, num, ser) = match p {
             Pid::Local(n) => {
-                let (node, creation) = (hooks().node)();
+                let (node, creation) = self.this_node();
                 (node, creation, n & 0x7FFF, n >> 15)
             }
             Pid::External(e) => {
                 let d = e.data();
-                (e.node(), e.creation(), d as u32, (d >> 32) as u32)
+                (Some(e.node()), e.creation(), d as u32, (d >> 32) as u32)
             }
         };
         self.u8(tag::NEW_PID);
-        self.atom(node);
+        self.node(node);
         self.u32(num);
         self.u32(ser);
         self.u32(creation);
@@ -633,18 +664,18 @@ impl<'h> Encoding<'h> {
     fn port(&mut self, p: Port<'h>) {
         let (node, creation, num) = match p {
             Port::Local(n) => {
-                let (node, creation) = (hooks().node)();
+                let (node, creation) = self.this_node();
                 (node, creation, n as u64)
             }
-            Port::External(e) => (e.node(), e.creation(), e.data()),
+            Port::External(e) => (Some(e.node()), e.creation(), e.data()),
         };
         if num < 1 << 28 {
             self.u8(tag::NEW_PORT);
-            self.atom(node);
+            self.node(node);
             self.u32(num as u32);
         } else {
             self.u8(tag::V4_PORT);
-            self.atom(node);
+            self.node(node);
             self.out.push_all(num.to_be_bytes());
         }
         self.u32(creation);
@@ -652,7 +683,7 @@ impl<'h> Encoding<'h> {
     fn reference(&mut self, r: Ref<'h>) {
         let (node, creation, numbers) = match r {
             Ref::Local(r) => {
-                let (node, creation) = (hooks().node)();
+                let (node, creation) = self.this_node();
                 kvik_heap::magic_refs::remember(r);
                 let mut numbers = r.numbers().to_vec();
                 if let Some(pid) = r.alias_pid().filter(|_| self.opts.abroad) {
@@ -660,11 +691,14 @@ impl<'h> Encoding<'h> {
                 }
                 (node, creation, numbers)
             }
-            Ref::External(e) => ext_ref(e),
+            Ref::External(e) => {
+                let (node, creation, numbers) = ext_ref(e);
+                (Some(node), creation, numbers)
+            }
         };
         self.u8(tag::NEWER_REFERENCE);
         self.u16(numbers.len() as u16);
-        self.atom(node);
+        self.node(node);
         self.u32(creation);
         for n in numbers {
             self.u32(n);
