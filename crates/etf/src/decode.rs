@@ -4,9 +4,9 @@ use kvik_heap::{limit, Assembly, BinRef, Heap};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{Atom, ExtKind, Term};
 
-use crate::encode::secret;
 use crate::hooks::{hooks, FunId};
 use crate::inflate::Inflation;
+use crate::local::secret;
 use crate::reader::Reader;
 use crate::{tag, Error};
 

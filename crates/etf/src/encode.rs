@@ -1,8 +1,5 @@
 //! Terms to bytes, the same ones that OTP writes.
 
-use std::hash::{BuildHasher, RandomState};
-use std::sync::OnceLock;
-
 use std::mem::MaybeUninit;
 
 use kvik_heap::{Heap, Writer};
@@ -10,7 +7,7 @@ use kvik_sys::zlib::{Code, Output, Stream};
 use kvik_term::{map, Atom, Bits, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 
 use crate::atom_cache::AtomRefs;
-use crate::hooks::hooks;
+use crate::local::{secret, this_node};
 use crate::tag;
 
 #[derive(Copy, Clone, Default)]
@@ -26,12 +23,6 @@ pub struct EncodeOpts {
     pub abroad: bool,
     /// Only for this start of this node to read again (`local`).
     pub local: bool,
-}
-
-/// What tells this start of the node from others, in terms for itself.
-pub fn secret() -> u32 {
-    static SECRET: OnceLock<u32> = OnceLock::new();
-    *SECRET.get_or_init(|| RandomState::new().hash_one(std::process::id()) as u32)
 }
 
 /// The most bytes a list may have to be written as a string.
@@ -628,16 +619,6 @@ impl<'h> Encoding<'h> {
         self.todo.push(Todo::Term(creator));
     }
 
-    /// This node, and which start of it.
-    fn this_node(&self) -> (Option<Atom>, u32) {
-        match self.opts.local {
-            true => (None, 0),
-            false => {
-                let (node, creation) = (hooks().node)();
-                (Some(node), creation)
-            }
-        }
-    }
     fn node(&mut self, node: Option<Atom>) {
         match node {
             Some(node) => self.atom(node),
@@ -647,7 +628,7 @@ impl<'h> Encoding<'h> {
     fn pid(&mut self, p: Pid<'h>) {
         let (node, creation, num, ser) = match p {
             Pid::Local(n) => {
-                let (node, creation) = self.this_node();
+                let (node, creation) = this_node(self.opts.local);
                 (node, creation, n & 0x7FFF, n >> 15)
             }
             Pid::External(e) => {
@@ -664,7 +645,7 @@ impl<'h> Encoding<'h> {
     fn port(&mut self, p: Port<'h>) {
         let (node, creation, num) = match p {
             Port::Local(n) => {
-                let (node, creation) = self.this_node();
+                let (node, creation) = this_node(self.opts.local);
                 (node, creation, n as u64)
             }
             Port::External(e) => (Some(e.node()), e.creation(), e.data()),
@@ -683,7 +664,7 @@ impl<'h> Encoding<'h> {
     fn reference(&mut self, r: Ref<'h>) {
         let (node, creation, numbers) = match r {
             Ref::Local(r) => {
-                let (node, creation) = self.this_node();
+                let (node, creation) = this_node(self.opts.local);
                 kvik_heap::magic_refs::remember(r);
                 let mut numbers = r.numbers().to_vec();
                 if let Some(pid) = r.alias_pid().filter(|_| self.opts.abroad) {
