@@ -1,5 +1,6 @@
 //! Why a file is refused.
 
+use kvik_isa::highest_opcode;
 use std::fmt;
 
 /// Everything that can be wrong with a file, with the words for the log. To Erlang it is
@@ -67,7 +68,14 @@ impl fmt::Display for Error {
             Error::Chunk(chunk) => write!(f, "chunk {chunk} is damaged"),
             Error::OldAtoms => write!(f, "compiled by OTP 20 or earlier; please compile again"),
             Error::TooNew(opcode) => {
-                write!(f, "compiled for a later release: opcode {opcode} is not known here")
+                let release = kvik_release::current();
+                write!(
+                    f,
+                    "compiled for a release later than OTP {}: it uses opcode {opcode}, and {} is the \
+                     highest here",
+                    release.name,
+                    highest_opcode(release.number)
+                )
             }
             Error::TooOld(name) => {
                 write!(

@@ -27,11 +27,12 @@ pub(crate) fn default_options() -> EncodeOpts {
 
 fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
     let (mut o, mut level) = (default_options(), 0);
-    let mut deterministic = false;
+    let (mut deterministic, mut local) = (false, false);
     for e in t.list_to_vec()? {
         match (e.as_atom(), e.as_tuple_n::<2>()) {
             (Some(am::compressed), _) => level = DEFAULT_LEVEL,
             (Some(am::deterministic), _) => deterministic = true,
+            (Some(am::local), _) if kvik_release::current().has_local_format() => local = true,
             (_, Some([k, v])) if k == am::minor_version => {
                 o = EncodeOpts::default();
                 match v.as_small()? {
@@ -47,7 +48,7 @@ fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
             _ => return None,
         }
     }
-    o.deterministic = deterministic;
+    (o.deterministic, o.local) = (deterministic, local);
     Some((o, level))
 }
 

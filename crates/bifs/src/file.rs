@@ -34,10 +34,10 @@ use place::{Kept, Place};
 use view::View;
 
 pub const BIFS: &[BifEntry] = &[
-    bif!("prim_file", "read", 2, library::read_2, sheds),
-    bif!("prim_file", "read_line", 1, library::read_line_1),
-    bif!("prim_file", "write", 2, library::write_2),
-    bif!("prim_file", "position", 2, library::position_2),
+    bif!("prim_file", "read", 2, library::read_2, sheds until 28),
+    bif!("prim_file", "read_line", 1, library::read_line_1, until 28),
+    bif!("prim_file", "write", 2, library::write_2, until 28),
+    bif!("prim_file", "position", 2, library::position_2, until 28),
     bif!("prim_file", "open_nif", 2, open_2),
     bif!("prim_file", "file_desc_to_ref_nif", 1, file_desc_to_ref_1),
     bif!("prim_file", "close_nif", 1, close_1),

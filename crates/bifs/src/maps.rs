@@ -280,9 +280,40 @@ impl<'h> Walk<'h> {
 }
 
 /// `{K, V, Next}` where the third argument is `iterator`, else `[{K, V} | Acc]`.
+/// What one step of an ordered iterator costs.
+const REDUCTIONS_AN_ORDERED_PAIR: i64 = 32;
+
+/// The next pairs of an iterator that goes by a list of keys.
+fn ordered_next<'h>(p: &'h Proc, m: Map<'h>, keys: Term<'h>) -> BifResult<'h> {
+    let left = p.heap.reductions_left();
+    let most = (left / REDUCTIONS_AN_ORDERED_PAIR).max(1) as usize;
+    let mut rest = keys;
+    let mut pairs = Vec::new();
+    while let Some(cell) = rest.as_cons().filter(|_| pairs.len() < most) {
+        let value = map::get(m, cell.head()).ok_or_else(|| p.badarg())?;
+        pairs.push((cell.head(), value));
+        rest = cell.tail();
+    }
+    let end = match rest.as_cons() {
+        Some(_) => {
+            p.heap.bump_reductions(left);
+            p.heap.cons(rest, m.term())
+        }
+        None if rest.is_nil() => {
+            p.heap.bump_reductions(REDUCTIONS_AN_ORDERED_PAIR * pairs.len() as i64);
+            am::none.into()
+        }
+        None => return Err(p.badarg()),
+    };
+    Ok(pairs.iter().rev().fold(end, |rest, (k, v)| p.heap.tuple(&[*k, *v, rest])))
+}
+
 fn map_next<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let iterator = a[2].is_atom(am::iterator);
     let m = a[1].as_map().filter(|_| iterator || a[2].is_list()).ok_or_else(|| p.badarg())?;
+    if iterator && a[0].is_list() && kvik_release::current().has_ordered_iterators() {
+        return ordered_next(p, m, a[0]);
+    }
     if m.is_flat() {
         if a[0].as_usize().is_none_or(|n| n > m.len()) {
             return Err(p.badarg());

@@ -208,7 +208,7 @@ fn display_string_to<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn term_to_string<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[1].as_small() {
         None if a[1].is_atom(am::undefined) => Ok(p.heap.byte_list(&print::display(a[0]))),
-        Some(2..0x7FFF_FFFF) => Err(p.notsup()),
+        Some(n @ 2..0x7FFF_FFFF) => Ok(p.heap.byte_list(&print::display_up_to(a[0], n as usize))),
         _ => Err(p.badarg()),
     }
 }

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_port::tty::reader::{self, Notice};
 use kvik_port::tty::terminfo::{self, Description, Kind};
+use kvik_port::tty::tparm::{tparm, PARAMETERS};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sys::tty::{self, Changes, Settings};
 use kvik_sys::{fd, locale, Errno};
@@ -29,6 +30,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("prim_tty", "setupterm_nif", 0, setupterm_nif_0, since 28),
     bif!("prim_tty", "tigetnum_nif", 1, tgetnum_nif_1, since 28),
     bif!("prim_tty", "tigetflag_nif", 1, tgetflag_nif_1, since 28),
+    bif!("prim_tty", "tigetstr_nif", 1, tigetstr_nif_1, since 28),
+    bif!("prim_tty", "tputs_nif", 2, tputs_nif_2, since 28),
     bif!("prim_tty", "tty_init", 3, tty_init_3, since 26 until 28),
     bif!("prim_tty", "tty_set", 1, tty_set_1, since 26 until 28),
     bif!("prim_tty", "tty_read_signal", 2, tty_read_signal_2, since 26 until 28),
@@ -408,4 +411,27 @@ fn tgetstr_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(text) => Ok(p.heap.tuple(&[am::ok.into(), p.heap.binary(text)])),
         None => Ok(am::false_.into()),
     }
+}
+
+/// By terminfo's name, which has to be one.
+fn tigetstr_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let place = terminfo::string_place(&name(p, a[0])?).ok_or_else(|| p.badarg())?;
+    let all = description();
+    match all.as_ref().and_then(|d| d.string(place)) {
+        Some(text) => Ok(p.heap.tuple(&[am::ok.into(), p.heap.binary(text)])),
+        None => Ok(am::false_.into()),
+    }
+}
+
+/// What is written for a string with these parameters.
+fn tputs_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let text = name(p, a[0])?;
+    let given = a[1].list_to_vec().filter(|l| l.len() <= PARAMETERS).ok_or_else(|| p.badarg())?;
+    let mut params = [0; PARAMETERS];
+    for (slot, value) in params.iter_mut().zip(&given) {
+        *slot = value.as_i64().ok_or_else(|| p.badarg())?;
+    }
+    let text = if given.is_empty() { text } else { tparm(&text, params) };
+    let written = terminfo::without_delays(&text);
+    Ok(p.heap.tuple(&[am::ok.into(), p.heap.binary(&written)]))
 }

@@ -6,6 +6,7 @@ use kvik_term::{Atom, ExtKind, Term};
 
 use crate::hooks::{hooks, FunId};
 use crate::inflate::Inflation;
+use crate::local::secret;
 use crate::reader::Reader;
 use crate::{tag, Error};
 
@@ -71,11 +72,19 @@ struct Parts<'h> {
     owed: usize,
     /// The tuple of the last small map's keys: maps that follow each other often have the same.
     keys: Term<'h>,
+    /// This node is named by `[]`.
+    local: bool,
 }
 
 impl Default for Parts<'_> {
     fn default() -> Self {
-        Parts { term: Assembly::default(), making: Vec::new(), owed: 1, keys: Term::NIL }
+        Parts {
+            term: Assembly::default(),
+            making: Vec::new(),
+            owed: 1,
+            keys: Term::NIL,
+            local: false,
+        }
     }
 }
 
@@ -161,6 +170,10 @@ impl<'h> Decoder<'_, 'h> {
             tag::SMALL_INTEGER => Term::int(self.r.u8()? as i32),
             tag::INTEGER => Term::int(self.r.u32()? as i32),
             tag::NIL => Term::NIL,
+            tag::LOCAL => {
+                self.local()?;
+                return Ok(false);
+            }
             tag::LIST => {
                 let n = self.r.count(1)?;
                 if n == 0 {
@@ -274,6 +287,21 @@ impl<'h> Decoder<'_, 'h> {
         }
     }
 
+    /// The name of a node.
+    fn node(&mut self) -> Result<Atom, Error> {
+        match self.r.u8()? {
+            tag::NIL if self.parts.local => Ok((hooks().node)().0),
+            tag => self.atom(tag),
+        }
+    }
+    /// What follows is for this start of this node alone.
+    fn local(&mut self) -> Result<(), Error> {
+        if !kvik_release::current().has_local_format() || self.r.u32()? != secret() {
+            return Err(Error::Malformed);
+        }
+        self.parts.local = true;
+        Ok(())
+    }
     fn next_atom(&mut self) -> Result<Atom, Error> {
         let tag = self.r.u8()?;
         self.atom(tag)
@@ -356,7 +384,7 @@ impl<'h> Decoder<'_, 'h> {
     }
 
     fn pid(&mut self, tag: u8) -> Result<Term<'h>, Error> {
-        let node = self.next_atom()?;
+        let node = self.node()?;
         let (num, ser) = (self.r.u32()?, self.r.u32()?);
         let creation = match tag {
             tag::PID => self.tiny_creation()?,
@@ -373,7 +401,7 @@ impl<'h> Decoder<'_, 'h> {
     }
 
     fn port(&mut self, tag: u8) -> Result<Term<'h>, Error> {
-        let node = self.next_atom()?;
+        let node = self.node()?;
         let num = match tag {
             tag::V4_PORT => self.r.u64()?,
             _ => self.r.u32()? as u64,
@@ -400,7 +428,7 @@ impl<'h> Decoder<'_, 'h> {
                 return Err(Error::Malformed);
             }
         }
-        let node = self.next_atom()?;
+        let node = self.node()?;
         let creation = match tag {
             tag::REFERENCE => {
                 numbers[0] = self.r.u32()?;

@@ -1,4 +1,4 @@
-//! Terms to bytes, the same ones that OTP 25 writes.
+//! Terms to bytes, the same ones that OTP writes.
 
 use std::mem::MaybeUninit;
 
@@ -7,7 +7,7 @@ use kvik_sys::zlib::{Code, Output, Stream};
 use kvik_term::{map, Atom, Bits, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 
 use crate::atom_cache::AtomRefs;
-use crate::hooks::hooks;
+use crate::local::{secret, this_node};
 use crate::tag;
 
 #[derive(Copy, Clone, Default)]
@@ -21,6 +21,8 @@ pub struct EncodeOpts {
     /// To another node: aliases go with their processes, by which they are found when they come
     /// back.
     pub abroad: bool,
+    /// Only for this start of this node to read again (`local`).
+    pub local: bool,
 }
 
 /// The most bytes a list may have to be written as a string.
@@ -159,6 +161,10 @@ impl<'h> Encoding<'h> {
         let mut e = Encoding::empty(opts, None);
         e.todo.push(Todo::Term(t));
         e.out.push_all([tag::VERSION]);
+        if opts.local {
+            e.u8(tag::LOCAL);
+            e.u32(secret());
+        }
         e
     }
     /// Only to know its length.
@@ -619,19 +625,25 @@ impl<'h> Encoding<'h> {
         self.todo.push(Todo::Term(creator));
     }
 
+    fn node(&mut self, node: Option<Atom>) {
+        match node {
+            Some(node) => self.atom(node),
+            None => self.u8(tag::NIL),
+        }
+    }
     fn pid(&mut self, p: Pid<'h>) {
         let (node, creation, num, ser) = match p {
             Pid::Local(n) => {
-                let (node, creation) = (hooks().node)();
+                let (node, creation) = this_node(self.opts.local);
                 (node, creation, n & 0x7FFF, n >> 15)
             }
             Pid::External(e) => {
                 let d = e.data();
-                (e.node(), e.creation(), d as u32, (d >> 32) as u32)
+                (Some(e.node()), e.creation(), d as u32, (d >> 32) as u32)
             }
         };
         self.u8(tag::NEW_PID);
-        self.atom(node);
+        self.node(node);
         self.u32(num);
         self.u32(ser);
         self.u32(creation);
@@ -639,18 +651,18 @@ impl<'h> Encoding<'h> {
     fn port(&mut self, p: Port<'h>) {
         let (node, creation, num) = match p {
             Port::Local(n) => {
-                let (node, creation) = (hooks().node)();
+                let (node, creation) = this_node(self.opts.local);
                 (node, creation, n as u64)
             }
-            Port::External(e) => (e.node(), e.creation(), e.data()),
+            Port::External(e) => (Some(e.node()), e.creation(), e.data()),
         };
         if num < 1 << 28 {
             self.u8(tag::NEW_PORT);
-            self.atom(node);
+            self.node(node);
             self.u32(num as u32);
         } else {
             self.u8(tag::V4_PORT);
-            self.atom(node);
+            self.node(node);
             self.out.push_all(num.to_be_bytes());
         }
         self.u32(creation);
@@ -658,7 +670,7 @@ impl<'h> Encoding<'h> {
     fn reference(&mut self, r: Ref<'h>) {
         let (node, creation, numbers) = match r {
             Ref::Local(r) => {
-                let (node, creation) = (hooks().node)();
+                let (node, creation) = this_node(self.opts.local);
                 kvik_heap::magic_refs::remember(r);
                 let mut numbers = r.numbers().to_vec();
                 if let Some(pid) = r.alias_pid().filter(|_| self.opts.abroad) {
@@ -666,11 +678,14 @@ impl<'h> Encoding<'h> {
                 }
                 (node, creation, numbers)
             }
-            Ref::External(e) => ext_ref(e),
+            Ref::External(e) => {
+                let (node, creation, numbers) = ext_ref(e);
+                (Some(node), creation, numbers)
+            }
         };
         self.u8(tag::NEWER_REFERENCE);
         self.u16(numbers.len() as u16);
-        self.atom(node);
+        self.node(node);
         self.u32(creation);
         for n in numbers {
             self.u32(n);

@@ -10,6 +10,7 @@ mod decode;
 mod encode;
 mod hooks;
 mod inflate;
+mod local;
 mod reader;
 pub mod tag;
 

@@ -43,6 +43,9 @@ macro_rules! bif {
     ($module:literal, $name:literal, $arity:literal, $f:path, sheds) => {
         $crate::BifEntry { sheds: true, ..$crate::bif!($module, $name, $arity, $f) }
     };
+    ($m:literal, $name:literal, $arity:literal, $f:path, sheds until $until:literal) => {
+        $crate::BifEntry { sheds: true, ..$crate::bif!($m, $name, $arity, $f, until $until) }
+    };
     ($module:literal, $name:literal, $arity:literal, $f:path, since $release:literal) => {
         $crate::BifEntry {
             releases: $crate::bif::Span::since($release),

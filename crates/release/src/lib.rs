@@ -150,6 +150,17 @@ impl Release {
         self.number >= 26
     }
 
+    /// Whether there is an external format for this node alone (option `local`), and `prim_inet` puts
+    /// a reference in it before what it sends.
+    pub fn has_local_format(&self) -> bool {
+        self.number >= 26
+    }
+
+    /// Whether a map's iterator may go by a list of keys.
+    pub fn has_ordered_iterators(&self) -> bool {
+        self.number >= 26
+    }
+
     /// Whether adding a constant shows no line of module `erlang` in a stack trace when it fails: its
     /// loader made another instruction of that.
     pub fn has_increments(&self) -> bool {

@@ -17,12 +17,32 @@ enum Task<'h> {
 
 /// The display form of a term.
 pub fn display(t: Term<'_>) -> Vec<u8> {
+    display_up_to(t, usize::MAX)
+}
+
+/// The same of so many parts, where the characters of atoms and strings count too; `... ` shows
+/// that there were more. A string is shown to its end.
+pub fn display_up_to(t: Term<'_>, limit: usize) -> Vec<u8> {
     let mut out = Vec::new();
+    let mut left = limit;
     let mut todo = vec![Task::Term(t)];
     while let Some(task) = todo.pop() {
         match task {
             Task::Text(s) => out.extend_from_slice(s.as_bytes()),
-            Task::Term(t) => one(t, &mut out, &mut todo),
+            Task::Term(_) if left == 0 => {
+                out.extend_from_slice(b"... ");
+                break;
+            }
+            Task::Term(t) => {
+                let before = out.len();
+                one(t, &mut out, &mut todo);
+                let characters = match t.view() {
+                    View::Atom(_) => out.len() - before,
+                    View::Cons(_) => (out.len() - before).saturating_sub(2),
+                    _ => 0,
+                };
+                left = left.saturating_sub(1 + characters);
+            }
             Task::Cell(t) => cell(t, &mut todo),
             Task::Node(n) => node(n, &mut out, &mut todo),
         }

@@ -5,7 +5,10 @@ use kvik_proc::process::table;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
-pub const BIFS: &[BifEntry] = &[bif!("erlang", "processes", 0, processes_0)];
+pub const BIFS: &[BifEntry] = &[
+    bif!("erlang", "processes", 0, processes_0),
+    bif!("erts_internal", "processes_next", 1, processes_next_1, since 28),
+];
 
 /// Places of the process table that are looked at for a reduction, and pids that are listed.
 const PLACES: usize = 1000;
@@ -40,6 +43,22 @@ fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     };
     let pids: Vec<Term<'h>> = numbers.into_iter().map(Term::local_pid).collect();
     Ok(p.heap.list(&pids))
+}
+
+/// Pids of a part of the table and where the next one begins, or `none` at its end. A process that is
+/// there all the time is in one of the parts.
+fn processes_next_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    let from = a[0].as_usize().ok_or_else(|| p.badarg())?;
+    let limit = table().limit();
+    if from >= limit {
+        return Ok(am::none.into());
+    }
+    let (mut numbers, next) = table().numbers_in(from, PLACES);
+    numbers.sort_unstable();
+    p.heap.bump_reductions((1 + numbers.len() / PIDS) as i64);
+    let next = if next == 0 { limit } else { next };
+    let pids: Vec<Term<'h>> = numbers.into_iter().map(Term::local_pid).collect();
+    Ok(p.heap.tuple(&[p.heap.integer(next as i64), p.heap.list(&pids)]))
 }
 
 /// What OTP's suites want to know of it, in their record.

@@ -63,6 +63,30 @@ enum What {
     Receive,
 }
 
+/// Who is told what became of a send, and by which reference it knows that (since OTP 26).
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) struct Sender {
+    pid: u32,
+    reference: Option<[u32; 3]>,
+}
+
+impl Sender {
+    /// The sender of these bytes, and what is to be sent. Since OTP 26 a reference comes first: the
+    /// size of its external format in two bytes, and that.
+    fn of(pid: u32, bytes: &[u8]) -> Option<(Sender, &[u8])> {
+        if !kvik_release::current().has_local_format() {
+            return Some((Sender { pid, reference: None }, bytes));
+        }
+        let (size, rest) = bytes.split_first_chunk::<2>()?;
+        let (reference, rest) = rest.split_at_checked(u16::from_be_bytes(*size).into())?;
+        let heap = Heap::detached();
+        let opts = kvik_etf::DecodeOpts::default();
+        let (reference, _) = kvik_etf::decode(reference, &heap, opts).ok()?;
+        let numbers = reference.as_local_ref()?.numbers();
+        Some((Sender { pid, reference: Some(numbers) }, rest))
+    }
+}
+
 /// A request that is answered later.
 struct Pending {
     id: u16,
@@ -130,7 +154,7 @@ pub(crate) struct Inet {
     deferred: Option<Errno>,
     queue: OutQueue,
     /// Whose sends wait for the queue to become shorter, and the deadline of each.
-    senders: Vec<(u32, i64)>,
+    senders: Vec<(Sender, i64)>,
     /// To be shut down when the queue is empty.
     shutdown: Option<u8>,
     shutdown_done: bool,
@@ -344,15 +368,19 @@ impl Inet {
         Err(exit)
     }
 
-    /// `{inet_reply, Port, Result}`, where the result is `ok` or an error.
-    fn reply(&self, core: &Core, to: u32, error: Option<Atom>) {
+    /// `{inet_reply, Port, Result}`, where the result is `ok` or an error, with the sender's reference
+    /// behind it where there is one.
+    fn reply(&self, core: &Core, to: Sender, error: Option<Atom>) {
         let port = core.term();
-        core.send(to, 10, |h| {
+        core.send(to.pid, 14, |h| {
             let r = match error {
                 None => am::ok.into(),
                 Some(e) => h.tuple(&[am::error.into(), e.into()]),
             };
-            h.tuple(&[am::inet_reply.into(), port, r])
+            match to.reference {
+                None => h.tuple(&[am::inet_reply.into(), port, r]),
+                Some(n) => h.tuple(&[am::inet_reply.into(), port, r, h.ref_of_numbers(n)]),
+            }
         });
     }
 
@@ -440,11 +468,12 @@ impl Driver for Inet {
         }
     }
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        let (sender, bytes) = Sender::of(core.caller, bytes).ok_or(Exit::Posix(Errno::INVAL))?;
         match self.proto {
-            Proto::Tcp => self.tcp_send(core, bytes),
+            Proto::Tcp => self.tcp_send(core, sender, bytes),
             Proto::Udp => {
                 let r = self.udp_send(bytes);
-                self.reply(core, core.caller, r.err());
+                self.reply(core, sender, r.err());
                 Ok(())
             }
         }

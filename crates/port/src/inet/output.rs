@@ -7,7 +7,7 @@ use kvik_sys::socket::{self, ECONNRESET, ENOTCONN};
 use kvik_sys::{fd, Errno};
 use kvik_term::{am, Atom};
 
-use super::{control, posix, Exit, Inet, State};
+use super::{control, posix, Exit, Inet, Sender, State};
 use crate::driver::{Flow, Reply};
 use crate::packet::Kind;
 use crate::poll::{self, Source};
@@ -27,7 +27,7 @@ pub struct SendFile {
 /// Who waits for what has failed, if nobody waits for the queue to become shorter.
 #[derive(Copy, Clone, PartialEq, Eq)]
 enum Waiting {
-    Sender(u32),
+    Sender(Sender),
     /// Who sends a file has been told.
     File,
     Nobody,
@@ -45,8 +45,7 @@ pub(super) fn file_error(e: Errno) -> Atom {
 }
 
 impl Inet {
-    pub(super) fn tcp_send(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
-        let caller = core.caller;
+    pub(super) fn tcp_send(&mut self, core: &mut Core, caller: Sender, bytes: &[u8]) -> Flow {
         if self.state != State::Connected {
             let reason = match (std::mem::take(&mut self.delayed_close_send), self.delayed_reset) {
                 (false, _) => posix(ENOTCONN),
@@ -107,7 +106,7 @@ impl Inet {
     }
 
     /// The queue has reached its high watermark: the sender waits until it is at the low one.
-    fn wait_to_send(&mut self, core: &mut Core, caller: u32) -> Flow {
+    fn wait_to_send(&mut self, core: &mut Core, caller: Sender) -> Flow {
         if self.send_timeout == 0 {
             self.reply(core, caller, Some(am::timeout));
             return Ok(());
@@ -171,7 +170,7 @@ impl Inet {
     fn send_failed(&mut self, core: &mut Core, e: Errno, waiting: Waiting) -> Flow {
         let reset = e == ECONNRESET && self.show_econnreset;
         let reason = if reset { posix(e) } else { am::closed };
-        let mut callers: Vec<u32> = self.senders.drain(..).map(|s| s.0).collect();
+        let mut callers: Vec<Sender> = self.senders.drain(..).map(|s| s.0).collect();
         match (callers.is_empty(), waiting) {
             (false, _) => core.set_busy(false),
             (true, Waiting::Sender(caller)) => callers.push(caller),

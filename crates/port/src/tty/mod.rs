@@ -6,6 +6,8 @@
 mod line;
 pub mod reader;
 pub mod terminfo;
+mod terminfo_names;
+pub mod tparm;
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};

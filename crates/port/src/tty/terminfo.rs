@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use super::terminfo_names::STRINGS;
+
 /// What moves the cursor one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moves {
@@ -174,6 +176,11 @@ static CODES: &[(&[u8; 2], Kind, usize)] = &[
     (b"xn", Kind::Flag, EAT_NEWLINE_GLITCH),
 ];
 
+/// The place of a string capability by terminfo's own name: `cuu1`.
+pub fn string_place(name: &[u8]) -> Option<usize> {
+    STRINGS.iter().position(|n| n.as_bytes() == name)
+}
+
 /// What a capability is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -189,7 +196,7 @@ pub fn place(name: &[u8], kind: Kind) -> Option<usize> {
 }
 
 /// Without `$<5>`, for which old terminals needed time.
-fn without_delays(text: &[u8]) -> Vec<u8> {
+pub fn without_delays(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some((b, after)) = rest.split_first() {

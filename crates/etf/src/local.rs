@@ -1,0 +1,23 @@
+//! Terms that only this start of this node may read again (`term_to_binary(T, [local])`).
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+
+use kvik_term::Atom;
+
+use crate::hooks::hooks;
+
+/// What tells this start of the node from others.
+pub fn secret() -> u32 {
+    static SECRET: OnceLock<u32> = OnceLock::new();
+    *SECRET.get_or_init(|| RandomState::new().hash_one(std::process::id()) as u32)
+}
+
+/// The name of this node, which terms for itself leave out, and which start of it.
+pub fn this_node(local: bool) -> (Option<Atom>, u32) {
+    if local {
+        return (None, 0);
+    }
+    let (node, creation) = (hooks().node)();
+    (Some(node), creation)
+}
