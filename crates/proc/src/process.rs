@@ -197,6 +197,8 @@ pub mod flag {
     pub const UNFETCHED: u32 = 1 << 29;
     /// The scheduler that runs it may hold back a monitor signal of its.
     pub const DEFERS_MONITOR: u32 = 1 << 30;
+    /// Others came behind the signal that it handles.
+    pub const MORE: u32 = 1 << 31;
     /// Each message it takes is noticed.
     pub const NOTICES_MESSAGES: u32 = SEQ | SAVES_CALLS;
     /// What others have asked of it, which it sees to even while it waits.
