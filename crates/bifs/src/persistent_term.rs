@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{OnceLock, RwLock};
 
 use kvik_ets::{hash, order};
-use kvik_heap::LiteralArea;
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_heap::{LiteralArea, Pins};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
 use crate::literals;
@@ -111,6 +111,15 @@ pub(crate) fn buckets() -> usize {
     pairs().read().unwrap_or_else(|e| e.into_inner()).places
 }
 
+/// The table has changed: the rest comes in the process's next turn, as in OTP.
+fn changed(p: &Proc) -> Raised {
+    p.give_up_turn();
+    p.again::<Changed>((), None)
+}
+struct Changed;
+impl Pins for Changed {
+    type In<'h> = ();
+}
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     put(p, a, true)
 }
@@ -119,6 +128,9 @@ fn put_new_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     put(p, a, false)
 }
 fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
+    if p.resumed::<Changed>().is_some() {
+        return Ok(am::ok.into());
+    }
     let [key, value] = *a else { return Err(p.badarg()) };
     let mut all = pairs().write().unwrap_or_else(|e| e.into_inner());
     match all.get(key) {
@@ -131,7 +143,7 @@ fn put<'h>(p: &'h Proc, a: &[Term<'h>], replaces: bool) -> BifResult<'h> {
     let old = all.put(key, area);
     drop(all);
     old.into_iter().for_each(retire);
-    Ok(am::ok.into())
+    Err(changed(p))
 }
 /// The value of a key, as it lies in the table.
 fn value<'h>(p: &'h Proc, key: Term<'_>) -> Option<Term<'h>> {
@@ -154,11 +166,14 @@ fn get_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(value(p, key).unwrap_or(default))
 }
 fn erase_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
+    if p.resumed::<Changed>().is_some() {
+        return Ok(true.into());
+    }
     let [key] = *a else { return Err(p.badarg()) };
     let old = pairs().write().unwrap_or_else(|e| e.into_inner()).erase(key);
-    let erased = old.is_some();
-    old.into_iter().for_each(retire);
-    Ok(Term::bool(erased))
+    let Some(old) = old else { return Ok(false.into()) };
+    retire(old);
+    Err(changed(p))
 }
 fn erase_all_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = std::mem::take(&mut *pairs().write().unwrap_or_else(|e| e.into_inner()));

@@ -138,6 +138,7 @@ impl Proc {
         while parts > 0 && !self.is_exiting() {
             let Some(s) = chain.next() else { return parts };
             parts -= price(&s);
+            self.set_flag(flag::MORE, !chain.is_empty());
             self.handle(s);
         }
         if !chain.is_empty() {

@@ -152,7 +152,8 @@ pub mod flag {
     pub const SUSPENDED: u32 = 16;
     pub const SYSTEM: u32 = 32;
     pub const SENSITIVE: u32 = 64;
-    pub const ASYNC_DIST: u32 = 128;
+    /// A scheduler has listed it, as its heap has much room: see `crate::sched::idle_heaps`.
+    pub const IDLE_LISTED: u32 = 128;
     pub const OFF_HEAP_QUEUE: u32 = 256;
     /// It waits to be called again from `erlang:hibernate/3`.
     pub const HIBERNATING: u32 = 512;
@@ -197,8 +198,8 @@ pub mod flag {
     pub const UNFETCHED: u32 = 1 << 29;
     /// The scheduler that runs it may hold back a monitor signal of its.
     pub const DEFERS_MONITOR: u32 = 1 << 30;
-    /// A scheduler has listed it, as its heap has much room: see `crate::sched::idle_heaps`.
-    pub const IDLE_LISTED: u32 = 1 << 31;
+    /// Others came behind the signal that it handles.
+    pub const MORE: u32 = 1 << 31;
     /// Each message it takes is noticed.
     pub const NOTICES_MESSAGES: u32 = SEQ | SAVES_CALLS;
     /// What others have asked of it, which it sees to even while it waits.
@@ -262,6 +263,7 @@ pub struct Rare {
     /// Whom it suspended, how often.
     pub suspending: BTreeMap<u32, u32>,
     pub error_handler: Atom,
+    pub async_dist: bool,
     pub saved_calls: Option<Box<crate::saved_calls::SavedCalls>>,
     pub max_heap_size: Option<crate::limits::MaxHeap>,
     pub min_heap_size: usize,
@@ -296,6 +298,7 @@ impl Default for Rare {
             suspended_by: BTreeMap::new(),
             suspending: BTreeMap::new(),
             error_handler: am::error_handler,
+            async_dist: false,
             saved_calls: None,
             max_heap_size: None,
             min_heap_size: 233,

@@ -120,18 +120,21 @@ impl Proc {
         Some(Peek::Message(t))
     }
     /// Takes a message from a sender who has ended this process's wait, and may touch it so: a small
-    /// one goes straight to the heap.
+    /// one goes straight to the heap. False: it did not, as always where the process is suspended, which
+    /// waits on then.
     #[inline]
-    pub(crate) fn accept<'h>(&'h self, t: Term<'_>) {
+    pub(crate) fn accept<'h>(&'h self, t: Term<'_>) -> bool {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(Term::local_pid(self.last_from.get()), t);
         }
         // A mailbox would be made for one that finds no room, and stay.
         let copy = |h: &'h Heap| h.copy_small(t, LINE).or_else(|| h.copy_beside(t, SMALL_MESSAGE));
-        if !self.put_on_heap(copy) {
+        let put = self.put_on_heap(copy);
+        if !put {
             self.mailbox.borrow_mut().push(OwnedTerm::message(t));
         }
         self.flags.set(self.flags.get() | flag::UNFETCHED);
+        put
     }
     /// The same while the process waits for its turn. False: the message has to go the usual way.
     #[inline]

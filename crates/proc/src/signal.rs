@@ -183,8 +183,10 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         if PROFILED {
             p.profile_woken();
         }
-        p.accept(m);
-        wake_for_message(ticket);
+        match p.accept(m) || !p.flag(flag::SUSPENDED) {
+            true => sched::wake(ticket),
+            false => wait_on(ticket),
+        }
         return 0;
     }
     if !PROFILED
@@ -225,8 +227,12 @@ pub(crate) fn send_timed(from: u32, pid: u32, m: Term<'_>) -> usize {
     let words = message.words();
     let mut left = Some(message);
     if let Some(ticket) = end_wait(task) {
-        ticket.private().accept_timed(from, &mut left, sent);
-        wake_for_message(ticket);
+        let p = ticket.private();
+        p.accept_timed(from, &mut left, sent);
+        match p.flag(flag::SUSPENDED) {
+            true => wait_on(ticket),
+            false => sched::wake(ticket),
+        }
         return 0;
     }
     sched::with_rest(task, |p| p.accept_timed(from, &mut left, sent));
@@ -237,14 +243,6 @@ pub(crate) fn send_timed(from: u32, pid: u32, m: Term<'_>) -> usize {
         Pushed::Queued | Pushed::Closed(_) => (),
     }
     words
-}
-/// A process that waited got a message. One that is suspended waits on, as in OTP.
-#[inline(always)]
-fn wake_for_message(ticket: Ticket) {
-    match ticket.private().flag(flag::SUSPENDED) {
-        true => wait_on(ticket),
-        false => sched::wake(ticket),
-    }
 }
 
 /// Ends the wait of a process that nothing was sent to meanwhile.

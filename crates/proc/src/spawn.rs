@@ -146,7 +146,9 @@ fn set_options(p: &Proc, o: &mut SpawnOptions) {
         me.set_system();
     }
     p.set_flag(flag::OFF_HEAP_QUEUE, o.off_heap_queue);
-    p.set_flag(flag::ASYNC_DIST, o.async_dist);
+    if o.async_dist {
+        p.with_rare(|x| x.async_dist = true);
+    }
     if o.scheduler != 0 {
         p.bind(o.scheduler);
     }

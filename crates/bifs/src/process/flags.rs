@@ -81,7 +81,10 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
     match name {
         am::trap_exit => boolean(p, flag::TRAP_EXIT, v),
         am::sensitive => Some(p.set_sensitive(v.as_bool()?).into()),
-        am::async_dist => boolean(p, flag::ASYNC_DIST, v),
+        am::async_dist => {
+            let new = v.as_bool()?;
+            Some(p.with_rare(|x| std::mem::replace(&mut x.async_dist, new)).into())
+        }
         am::error_handler => {
             let new = v.as_atom()?;
             Some(p.with_rare(|x| std::mem::replace(&mut x.error_handler, new)).into())

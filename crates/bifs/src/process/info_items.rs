@@ -161,11 +161,11 @@ pub fn status_of(p: &Proc) -> Atom {
     status(p, false)
 }
 /// What a process tells another by an answer to a signal, in its own turn: it runs then, but where it
-/// was woken by signals alone.
+/// was woken by that signal alone.
 pub(super) fn status_in_turn(p: &Proc) -> Atom {
     match status(p, false) {
         am::runnable => am::running,
-        am::waiting if p.can_go_on() => am::running,
+        am::waiting if p.flag(flag::MORE | flag::TASKS) || p.can_go_on() => am::running,
         other => other,
     }
 }
@@ -212,7 +212,7 @@ fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     h.list(&all)
 }
 fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
-    let all: Vec<Term<'h>> = p
+    let mut all: Vec<Term<'h>> = p
         .extra(|x| {
             let watcher = |(id, m): (&RefId, &MonitoredBy)| match m.pid {
                 LIBRARY => WATCHERS.get().and_then(|w| (w.resource)(h, *id)),
@@ -222,6 +222,8 @@ fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
             x.monitored_by.iter().filter_map(watcher).collect()
         })
         .unwrap_or_default();
+    // The one who came last first.
+    all.reverse();
     h.list(&all)
 }
 fn suspending<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {

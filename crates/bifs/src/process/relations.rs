@@ -240,14 +240,16 @@ fn unalias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-/// An exit signal to itself: where that ends it, it does in its next turn, and nothing runs before.
+/// An exit signal to itself: where that ends it, it does in its next turn, and nothing runs before. Else
+/// it is handled as other signals are.
 fn exit_self<'h>(p: &'h Proc, own: Term<'static>, reason: Term<'h>) -> BifResult<'h> {
     if p.resumed::<Exiting>().is_none() {
         p.send_exit(own, reason);
-        if reason == am::kill || !p.flag(flag::TRAP_EXIT) {
-            p.give_up_turn();
-            return Err(p.again::<Exiting>((), None));
+        if reason != am::kill && p.flag(flag::TRAP_EXIT) {
+            return Ok(true.into());
         }
+        p.give_up_turn();
+        return Err(p.again::<Exiting>((), None));
     }
     p.handle_all_signals();
     p.check_exit()?;

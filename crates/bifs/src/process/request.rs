@@ -3,6 +3,7 @@
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
+use kvik_proc::process::table;
 use kvik_proc::remote::Outward;
 use kvik_proc::signal::{deliver, deliver_from, give_task, inspect, message, Signal};
 use kvik_proc::tasks::SysTask;
@@ -115,7 +116,7 @@ fn is_process_executing_dirty_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h
 }
 fn dirty_process_handle_signals_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = super::local(a[0]).ok_or_else(|| p.badarg())?;
-    let there = kvik_proc::process::table().get(n, &kvik_sync::pin()).is_some();
+    let there = table().get(n, &kvik_sync::pin()).is_some();
     Ok(if there { am::normal.into() } else { am::noproc.into() })
 }
 
@@ -128,9 +129,7 @@ fn group_leader_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             p.heap.set_root(Root::GroupLeader, a[0]);
             Ok(true.into())
         }
-        Some(n) if kvik_proc::process::table().get(n, &kvik_sync::pin()).is_none() => {
-            Ok(am::badarg.into())
-        }
+        Some(n) if table().get(n, &kvik_sync::pin()).is_none() => Ok(am::badarg.into()),
         Some(n) => {
             let set = |of: &Proc| {
                 let now = of.is_undisturbed();
@@ -180,8 +179,14 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             _ => return Ok(am::badopt.into()),
         }
     }
-    let already = p.rare(|x| x.suspending.contains_key(&to)).unwrap_or(false);
     let own = p.pid();
+    if table().get_any(to, &kvik_sync::pin()).is_none() {
+        if let Some(tag) = &tag {
+            super::reply(own, tag, &OwnedTerm::immediate(Term::atom(am::badarg)));
+        }
+        return Ok(if asynchronous { am::true_ } else { am::badarg }.into());
+    }
+    let already = p.rare(|x| x.suspending.contains_key(&to)).unwrap_or(false);
     let done = !(already && unless);
     if done {
         p.with_rare(|x| *x.suspending.entry(to).or_default() += 1);
@@ -227,7 +232,7 @@ fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(last)
     });
     // A process that has died in between is not suspended.
-    let there = kvik_proc::process::table().get(to, &kvik_sync::pin()).is_some();
+    let there = table().get(to, &kvik_sync::pin()).is_some();
     if had.filter(|_| there).ok_or_else(|| p.badarg())? {
         handle::resume(to, p.pid());
     }
