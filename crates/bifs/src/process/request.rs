@@ -182,7 +182,7 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let own = p.pid();
     if table().get_any(to, &kvik_sync::pin()).is_none() {
         if let Some(tag) = &tag {
-            super::reply(own, tag, &OwnedTerm::immediate(Term::atom(am::badarg)));
+            super::reply(own, to, tag, &OwnedTerm::immediate(Term::atom(am::badarg)));
         }
         return Ok(if asynchronous { am::true_ } else { am::badarg }.into());
     }
