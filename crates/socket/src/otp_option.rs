@@ -24,7 +24,7 @@ mod number {
     pub const DOMAIN: i32 = 1999;
 }
 
-fn unknown<'h>(p: &'h Proc, n: i32) -> Raised {
+fn unknown(p: &Proc, n: i32) -> Raised {
     let what = p.heap.tuple(&[atom("otp_socket_option"), p.heap.integer(n.into())]);
     raise_invalid(p, what)
 }

@@ -131,7 +131,7 @@ pub fn send_message(
 }
 
 /// The part of the room that was written.
-pub fn receive<'a>(fd: RawFd, room: &'a mut [MaybeUninit<u8>], flags: i32) -> Result<&'a mut [u8]> {
+pub fn receive(fd: RawFd, room: &mut [MaybeUninit<u8>], flags: i32) -> Result<&mut [u8]> {
     let (p, len) = (room.as_mut_ptr(), room.len());
     // SAFETY: the room is ours to write.
     let n = retry(|| count::read(unsafe { libc::recv(fd, p.cast(), len, flags) }))?;
