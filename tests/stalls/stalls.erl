@@ -38,7 +38,7 @@ measure(Setup) ->
         Ticker ! {stop, self()},
         receive {ticks, N, Stall} -> Me ! {self(), {Cpu, N, Stall}} end,
         receive never -> X end
-    end, [{min_heap_size, 24_000_000}]),
+    end, [{min_heap_size, 48_000_000}]),
     Result = receive {Caller, R} -> R end,
     Mon = monitor(process, Caller),
     exit(Caller, kill),

@@ -57,10 +57,10 @@ fn task(t: Term<'_>) -> Option<(Atom, OwnedTerm, Task)> {
 
 fn run(p: Option<&Proc>, t: Task) -> Term<'static> {
     if let (Some(p), Task::CheckCode(_) | Task::CopyLiterals) = (p, t) {
-        // What it was sent before may hold what is asked about.
+        // What it was sent before may hold what is asked about, or may have ended it.
         p.handle_all_signals();
     }
-    match (p, t) {
+    match (p.filter(|p| !p.is_exiting()), t) {
         (Some(_), Task::Collect | Task::Test) => Term::bool(true),
         (Some(p), Task::CheckCode(m)) => Term::bool((hooks().uses_old_code)(p, m)),
         (Some(p), Task::CopyLiterals) => {
