@@ -54,8 +54,8 @@ so_far(Ticker) ->
     Ticker ! {say, self()},
     receive {stalls, N, Stalls} -> {N, Stalls} end.
 
-%% Processor time that the scheduler has had, and the clock.
-now_ms() -> {scheduler_clock:ms(), erlang:monotonic_time(millisecond)}.
+%% Processor time that all threads of this program have had, and the clock.
+now_ms() -> {element(1, statistics(runtime)), erlang:monotonic_time(millisecond)}.
 
 %% Sleeps a millisecond, again and again; keeps how much was done meanwhile, of the five longest times.
 %% Where the program was kept from running (the clock went on, its processor time did not), what came

@@ -59,8 +59,7 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let zero = Term::int(0);
     Ok(match what.name() {
         "runtime" => {
-            // OTP's is the time outside the kernel.
-            let ms = kvik_sys::clock::user_cpu_micros() as u64 / 1000;
+            let ms = kvik_sys::clock::cpu_nanos() as u64 / 1_000_000;
             since(p, ms, &LAST_RUNTIME)
         }
         "wall_clock" => since(p, clock::now() / 1_000_000, &LAST_WALL),
