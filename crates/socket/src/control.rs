@@ -6,7 +6,7 @@ use kvik_term::Term;
 
 use crate::address::{self, ipv4_tuple, ipv6_tuple, number32, number64};
 use crate::answer::{atom, bytes, field, is, record, small_int};
-use crate::option_value::{bool_of, tos, tos_number};
+use crate::option_value::{tos, tos_number};
 
 const HEAD: usize = size_of::<libc::cmsghdr>();
 
@@ -212,7 +212,7 @@ fn data_of(t: Term<'_>) -> Option<Vec<u8>> {
     if let Some(b) = bytes(t) {
         return Some(b.into_owned());
     }
-    let n = small_int(t).or(bool_of(t).map(i32::from))?;
+    let n = small_int(t).or(t.as_bool().map(i32::from))?;
     Some(n.to_ne_bytes().to_vec())
 }
 fn value_of(data: Data, t: Term<'_>) -> Option<Vec<u8>> {

@@ -9,7 +9,7 @@ use kvik_term::{am, Term};
 use crate::address::domain;
 use crate::answer::{atom, field, raise_invalid, record};
 use crate::count;
-use crate::option_value::{bool_of, kind};
+use crate::option_value::kind;
 use crate::send::PIECES;
 use crate::sendfile::FileCounters;
 use crate::socket::{socket, state, Settings, CONTROL_BUFFER, RECEIVE_BUFFER};
@@ -30,7 +30,7 @@ pub fn loaded(info: Term<'_>) {
     let settings =
         [("use_registry", &USE_REGISTER), ("socket_debug", &SOCKET_DEBUG), ("debug", &DEBUG)];
     for (name, setting) in settings {
-        if let Some(on) = field(info, name).and_then(bool_of) {
+        if let Some(on) = field(info, name).and_then(Term::as_bool) {
             setting.store(on, Relaxed);
         }
     }
@@ -42,7 +42,7 @@ pub fn register() -> Option<u32> {
 /// What a new socket has, by what `socket:open` was told.
 pub fn settings(options: Term<'_>) -> Settings {
     let or = |name, default: &AtomicBool| {
-        field(options, name).and_then(bool_of).unwrap_or(default.load(Relaxed))
+        field(options, name).and_then(Term::as_bool).unwrap_or(default.load(Relaxed))
     };
     Settings {
         receive_buffer: RECEIVE_BUFFER,
@@ -209,6 +209,6 @@ pub fn command_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some("use_registry") => &USE_REGISTER,
         _ => return Err(wrong("command", command)),
     };
-    setting.store(bool_of(data).ok_or_else(|| wrong("data", data))?, Relaxed);
+    setting.store(data.as_bool().ok_or_else(|| wrong("data", data))?, Relaxed);
     Ok(am::ok.into())
 }

@@ -11,7 +11,7 @@ use kvik_term::{am, Term};
 
 use crate::address;
 use crate::answer::{atom, error, field, flag_list, is, latin1, ok, posix, record};
-use crate::option_value::{bool_of, kind};
+use crate::option_value::kind;
 
 pub fn info_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.map(&[]))
@@ -19,7 +19,7 @@ pub fn info_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 /// `{debug, boolean()}`: there is nothing here that would tell of itself.
 pub fn command_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let debug = a[0].as_tuple_n::<2>().filter(|[what, _]| is(*what, "debug"));
-    Ok(match debug.and_then(|[_, on]| bool_of(on)) {
+    Ok(match debug.and_then(|[_, on]| on.as_bool()) {
         Some(_) => am::ok.into(),
         None => error(&p.heap, atom("einval")),
     })

@@ -14,7 +14,7 @@ use crate::answer::{
     Refused, Taken,
 };
 use crate::info::settings;
-use crate::option_value::{bool_of, kind_number};
+use crate::option_value::kind_number;
 use crate::socket::{socket, state, Parts, Socket};
 
 /// Options of a socket that tell what it is.
@@ -68,7 +68,7 @@ fn adopt<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
     let kind = kind.or_else(|| kind_number(field(a[1], "type")?)).ok_or_else(|| wrong("type"))?;
     let protocol = typed::int(original, PROTOCOL).ok();
     let protocol = protocol.or_else(|| small_int(field(a[1], "protocol")?)).unwrap_or(0);
-    let copies = field(a[1], "dup").and_then(bool_of).unwrap_or(true);
+    let copies = field(a[1], "dup").and_then(Term::as_bool).unwrap_or(true);
     let taken = match copies {
         true => sys::duplicate(original),
         // In this order: who adopts a descriptor closes it.

@@ -13,7 +13,7 @@ use crate::answer::{
 };
 use crate::control::level_number;
 use crate::option_table;
-use crate::option_value::{self, bool_of, Value};
+use crate::option_value::{self, Value};
 use crate::otp_option;
 use crate::socket::{socket, Socket};
 
@@ -75,7 +75,7 @@ fn set_native<'h>(
 ) -> Term<'h> {
     let s = socket.lock();
     let Some(fd) = s.open() else { return closed(&p.heap) };
-    let as_int = || small_int(value).or_else(|| bool_of(value).map(i32::from));
+    let as_int = || small_int(value).or_else(|| value.as_bool().map(i32::from));
     let value = bytes(value).map(|b| b.into_owned());
     match value.or_else(|| as_int().map(|n| n.to_ne_bytes().to_vec())) {
         Some(value) => done(&p.heap, set_kept(fd, level, number, &value)),
@@ -83,7 +83,7 @@ fn set_native<'h>(
     }
 }
 /// Setting some options changes the priority and the type of service behind a caller's back: they
-/// are put back, as `gen_tcp` does.
+/// are put back, as OTP does.
 fn set_kept(fd: RawFd, level: i32, number: i32, value: &[u8]) -> kvik_sys::Result<()> {
     let (priority, tos) = (sys::int(fd, PRIORITY), sys::int(fd, TOS));
     sys::set_option(fd, level, number, value)?;

@@ -47,10 +47,6 @@ use Value::*;
 const DEVICE_ROOM: usize = 16;
 const CONGESTION_ROOM: usize = 16;
 
-pub fn bool_of(t: Term<'_>) -> Option<bool> {
-    t.as_bool()
-}
-
 const KINDS: &[(&str, i32)] = &[
     ("stream", libc::SOCK_STREAM),
     ("dgram", libc::SOCK_DGRAM),
@@ -103,11 +99,11 @@ pub fn encode(v: Value, t: Term<'_>) -> Option<Vec<u8>> {
     let int = |n: i32| n.to_ne_bytes().to_vec();
     let words = |all: &[u32]| all.iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>();
     Some(match v {
-        Bool => int(bool_of(t)?.into()),
+        Bool => int(t.as_bool()?.into()),
         Int => int(small_int(t)?),
         Linger if is(t, "abort") => words(&[1, 0]),
         Linger => {
-            let on = bool_of(field(t, "onoff")?)?;
+            let on = field(t, "onoff")?.as_bool()?;
             let seconds = small_int(field(t, "linger")?).filter(|n| *n >= 0)?;
             words(&[on.into(), seconds as u32])
         }
@@ -137,7 +133,7 @@ pub fn encode(v: Value, t: Term<'_>) -> Option<Vec<u8>> {
             b
         }
         SctpEvents => {
-            let of = |name: &&str| field(t, name).and_then(bool_of).map(u8::from);
+            let of = |name: &&str| field(t, name).and_then(Term::as_bool).map(u8::from);
             EVENTS.iter().map(of).collect::<Option<_>>()?
         }
         SctpInitial => {

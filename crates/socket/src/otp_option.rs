@@ -7,7 +7,6 @@ use kvik_term::{am, Term};
 use crate::address::domain;
 use crate::answer::{atom, closed, error_invalid, invalid, is, ok, raise_invalid, unsigned};
 use crate::monitors;
-use crate::option_value::bool_of;
 use crate::socket::{Socket, State, CONTROL_BUFFER, RECEIVE_BUFFER};
 
 /// Numbers that `prim_socket` passes.
@@ -65,8 +64,8 @@ pub fn set<'h>(p: &'h Proc, socket: &Socket, n: i32, value: Term<'h>) -> Result<
 fn set_setting(s: &mut State, n: i32, value: Term<'_>) -> Option<()> {
     let settings = &mut s.settings;
     match n {
-        number::DEBUG => settings.debug = bool_of(value)?,
-        number::IOW => settings.counters_wrap = bool_of(value)?,
+        number::DEBUG => settings.debug = value.as_bool()?,
+        number::IOW => settings.counters_wrap = value.as_bool()?,
         number::RCVBUF => {
             (settings.receive_times, settings.receive_buffer) = match value.as_tuple_n::<2>() {
                 Some([times, size]) => {
@@ -101,7 +100,7 @@ fn give_away(socket: &Socket, s: &mut State, to: Term<'_>) -> Option<()> {
 }
 fn enter_register(socket: &Socket, s: &mut State, value: Term<'_>) -> Option<()> {
     // There is no way out of it.
-    bool_of(value).filter(|on| *on)?;
+    value.as_bool().filter(|on| *on)?;
     if !std::mem::replace(&mut s.settings.in_register, true) {
         socket.tell_register("add");
     }

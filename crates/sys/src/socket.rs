@@ -3,7 +3,7 @@
 
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use crate::count::{self, call, socket, What};
 use crate::errno::{check, retry, Errno, Result};
@@ -310,25 +310,9 @@ pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<Co
     Ok((n, Addr::from_raw(&r, m.msg_namelen as usize), parse_control(used)))
 }
 
-/// Opens a socket in a network namespace, which a file names. The thread is in it only meanwhile.
+/// Opens a socket in a network namespace, which a file names.
 pub fn open_in(namespace: &[u8], family: Family, kind: Type) -> Result<OwnedFd> {
-    let path = std::ffi::CString::new(namespace).map_err(|_| Errno::INVAL)?;
-    let file = |path: &std::ffi::CStr| -> Result<OwnedFd> {
-        // SAFETY: the path ends in NUL; the descriptor is ours.
-        unsafe {
-            let flags = libc::O_RDONLY | libc::O_CLOEXEC;
-            Ok(OwnedFd::from_raw_fd(check(libc::open(path.as_ptr(), flags))?))
-        }
-    };
-    let enter = |f: &OwnedFd| {
-        // SAFETY: no memory is involved.
-        check(unsafe { libc::setns(f.as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
-    };
-    let (old, new) = (file(c"/proc/self/ns/net")?, file(&path)?);
-    enter(&new)?;
-    let opened = open(family, kind);
-    enter(&old)?;
-    opened
+    crate::raw_socket::in_namespace(namespace, || open(family, kind))
 }
 
 pub fn set_option(fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<()> {
@@ -487,6 +471,8 @@ pub fn interfaces() -> Result<Vec<Interface>> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
 
     #[test]
