@@ -10,18 +10,20 @@ mod internal;
 mod memory;
 mod monitor;
 pub(crate) mod processors;
+mod procs;
 mod profile;
 mod seq_trace;
+mod time_warp;
 
-pub use flags::{backtrace_depth, wall_time_on};
+pub use flags::{backtrace_depth, set_outstanding_requests, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
-pub use halt::Halt;
+pub use halt::{install, Halt};
 pub use info::{system_version, END_TIME};
 pub use internal::set_warning_map;
 pub use memory::items_without_waiting as memory;
 pub(crate) use memory::memory as memory_term;
-mod procs;
 pub(crate) use seq_trace::set as set_seq_token;
+pub use time_warp::follow_system_time;
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -55,6 +57,14 @@ pub struct Config {
     pub dist_buf_busy_limit: usize,
     /// `no_time_warp`, `single_time_warp`, `multi_time_warp`.
     pub time_warp_mode: &'static str,
+    pub time_correction: bool,
+    pub modified_timing: Option<usize>,
+    pub compat_rel: usize,
+    /// Seconds after which a node that nothing refers to is forgotten; `None` for never.
+    pub node_table_gc: Option<usize>,
+    pub ets_always_compress: bool,
+    pub ets_realloc_moves: bool,
+    pub port_parallelism: bool,
 }
 
 /// As many tables as the environment asks for, but never fewer than usual.
@@ -80,6 +90,13 @@ impl Default for Config {
             kernel_poll: true,
             dist_buf_busy_limit: 1_048_576,
             time_warp_mode: "no_time_warp",
+            time_correction: true,
+            modified_timing: None,
+            compat_rel: usize::from(kvik_release::current().number),
+            node_table_gc: Some(60),
+            ets_always_compress: false,
+            ets_realloc_moves: false,
+            port_parallelism: false,
         }
     }
 }

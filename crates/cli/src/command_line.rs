@@ -27,13 +27,35 @@ const WITH_VALUE: &[&str] = &[
     "IOs", "JPperf", "JDdump", "JMsingle", "S", "SP", "SDcpu", "SDPcpu", "SDio", "sbt", "sbwtdcpu",
     "sbwtdio", "sbwt", "scl", "sct", "secio", "sfwi", "stbt", "swct", "swtdcpu", "swtdio", "swt",
     "sws", "sss", "sssdcpu", "sssdio", "spp", "sub", "hms", "hmbs", "hpds", "hmax", "hmaxk",
-    "hmaxel", "hmqd", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zosrl", "dcg", "web",
+    "hmaxel", "hmqd", "h", "rg", "pc", "zdbbl", "zdntgc", "zebwt", "zosrl", "web",
 ];
 /// `+` flags without a value.
 const BARE: &[&str] = &[
-    "B", "Bi", "Bc", "Bd", "c", "d", "r", "v", "V", "l", "L", "fnl", "fnu", "fna", "fnui", "fnue",
-    "fnuw", "fnai", "fnae", "fnaw", "We", "Ww", "Wi", "u", "ns", "na", "nd",
+    "B", "Bi", "Bc", "Bd", "c", "d", "ec", "r", "v", "V", "H", "L", "fnl", "fnu", "fna", "fnui",
+    "fnue", "fnuw", "fnai", "fnae", "fnaw", "We", "Ww", "Wi", "ns", "na", "nd",
 ];
+/// Those whose value can only stand in the same word.
+const WITH_VALUE_BEHIND: &[&str] = &["dcg"];
+/// What follows the M of settings of OTP's allocators, behind the letter of one or `u` for all.
+const ALLOCATOR: &[&str] = &[
+    "as", "asbcst", "atags", "acul", "acnl", "acfml", "acful", "cp", "e", "t", "lmbcs", "mbcgs",
+    "mbsd", "mmbcs", "mmmbc", "mmsbc", "msbclt", "ramv", "rmbcmt", "rsbcmt", "rsbcst", "sbct",
+    "smbcs",
+];
+const ALLOCATORS: &str = "uBIDEFHLRSTZ";
+/// The same of other settings of memory.
+const MEMORY: &[&str] = &[
+    "ea", "ummc", "uycs", "usac", "im", "is", "lpm", "Mamcbf", "Mrmcbf", "Mmcs", "Mscs", "Mscrfsd",
+    "Msco", "Mscrpm", "Ye", "Ym", "Ytp", "Ytt", "Iscs", "Xscs", "dai",
+];
+
+/// A flag of the VM as it stood on the command line.
+pub fn words(flag: &str, value: Option<&str>) -> Vec<String> {
+    match value {
+        Some(v) if WITH_VALUE_BEHIND.contains(&flag) => vec![format!("+{flag}{v}")],
+        _ => std::iter::once(format!("+{flag}")).chain(value.map(str::to_owned)).collect(),
+    }
+}
 
 pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
     let mut c = CommandLine::default();
@@ -118,11 +140,16 @@ fn vm_flag(
     let value = if WITH_VALUE.contains(&name) || is_allocator_flag(name) {
         let v = it.next_if(|v| v != "--").ok_or(format!("Missing argument(s) for '{flag}'."))?;
         Some(text(v))
+    } else if let Some(value) = name.strip_prefix("fn").filter(|_| !BARE.contains(&name)) {
+        return Err(wrong_names(value));
     } else if name == "c" {
         it.next_if(|v| v == "true" || v == "false").map(text)
     } else if name == "B" {
         it.next_if(|v| v == "i" || v == "c" || v == "d").map(text)
     } else if BARE.contains(&name) {
+        None
+    } else if name.starts_with('M') {
+        // With the value behind it, or none that is known.
         None
     } else if let Some(short) = attached(name) {
         c.vm.push((short.into(), Some(name[short.len()..].into())));
@@ -136,14 +163,27 @@ fn vm_flag(
 
 /// Flags whose value may stand in the same word: `+A32`, `+S1:1`, `+K true` as `+Ktrue`.
 fn attached(name: &str) -> Option<&'static str> {
-    let mut known: Vec<&'static str> = WITH_VALUE.to_vec();
+    let mut known: Vec<&'static str> =
+        WITH_VALUE.iter().chain(WITH_VALUE_BEHIND).copied().collect();
+    known.push("c");
     known.sort_by_key(|f| std::cmp::Reverse(f.len()));
     known.into_iter().find(|f| name.len() > f.len() && name.starts_with(f))
 }
 
-/// `+M…`: settings of OTP's allocators, which have no meaning here and are accepted.
+/// A setting of memory, `+M…`, whose value is the next argument.
 fn is_allocator_flag(name: &str) -> bool {
-    name.len() > 1 && name.starts_with('M')
+    let Some(setting) = name.strip_prefix('M') else { return false };
+    let of_allocator = setting.chars().next().is_some_and(|c| ALLOCATORS.contains(c));
+    MEMORY.contains(&setting) || of_allocator && ALLOCATOR.contains(&&setting[1..])
+}
+/// What is said of a wrong letter behind `+fn`.
+fn wrong_names(letters: &str) -> String {
+    match letters.strip_prefix(['u', 'a']) {
+        Some(kind) => format!("bad type of warnings for wrongly coded filename: {kind}"),
+        None => format!(
+            "bad filename encoding {letters}, can be (l,u or a, optionally followed by w, i or e)"
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -35,8 +35,8 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
             Err(e) => return complain(&e),
         };
     }
-    if line.version {
-        eprintln!("Erlang (SMP) (BEAM) emulator version {}", otp.erts);
+    if line.version || line.vm.iter().any(|f| f.0 == "V") {
+        eprintln!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}", otp.erts);
         return 0;
     }
     let init_args = init_args(&otp, &line.init);
@@ -130,8 +130,7 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
     };
     let mut c = Command::new(exe);
     for (flag, value) in &line.vm {
-        c.arg(format!("+{flag}"));
-        c.args(value);
+        c.args(command_line::words(flag, value.as_deref()));
     }
     c.args(["--otp", otp.release.name]).arg("--root").arg(&otp.root);
     c.args(&line.init).envs(line.env.iter().cloned());

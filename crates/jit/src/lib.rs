@@ -22,7 +22,7 @@ pub use load::{prepare, LoadError};
 pub use room::forget_rooms;
 pub use rt::trace::{
     capture, goes_on, of_process, returns, slots, stacktrace, uses_code, uses_old_code, Slot,
-    DEPTH as BACKTRACE_DEPTH,
+    DEPTH as BACKTRACE_DEPTH, LINE_NUMBERS,
 };
 
 /// Why a process stopped running.

@@ -1,4 +1,4 @@
-//! Ports by number. A number's low 16 bits are its slot; numbers are not used again soon.
+//! Ports by number. A number modulo the limit is its slot; numbers are not used again soon.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -6,8 +6,23 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use crate::port::Port;
 
-/// The most ports at once (OTP's default).
-pub const MAX_PORTS: usize = 65_536;
+/// OTP's default for the most ports at once.
+const USUAL: usize = 65_536;
+/// The most that the flag `+Q` may ask for here.
+pub const MOST: usize = 1 << 24;
+/// So many may be open at once: a power of two.
+static LIMIT: AtomicUsize = AtomicUsize::new(USUAL);
+pub fn limit() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}
+/// Before there are ports.
+pub fn set_limit(n: usize) {
+    LIMIT.store(n.clamp(CHUNK, MOST), Ordering::Relaxed);
+}
+/// The place of a port in the table.
+pub fn slot_of(id: u32) -> usize {
+    id as usize % limit()
+}
 const NUMBERS: u32 = 1 << 28;
 
 /// The numbers of those that are open for everybody: what `erlang:ports/0` tells is what was so at
@@ -30,22 +45,25 @@ pub fn closed(id: u32) {
 
 type Slot = RwLock<Option<Arc<Port>>>;
 const CHUNK: usize = 256;
-static CHUNKS: [OnceLock<Box<[Slot]>>; MAX_PORTS / CHUNK] =
-    [const { OnceLock::new() }; MAX_PORTS / CHUNK];
+type Chunk = OnceLock<Box<[Slot]>>;
+static CHUNKS: OnceLock<Box<[Chunk]>> = OnceLock::new();
+fn chunks() -> &'static [Chunk] {
+    CHUNKS.get_or_init(|| (0..limit().div_ceil(CHUNK)).map(|_| OnceLock::new()).collect())
+}
 static NEXT: AtomicU32 = AtomicU32::new(0);
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn slot(id: u32) -> &'static Slot {
-    let i = id as usize % MAX_PORTS;
-    let chunk = &CHUNKS[i / CHUNK];
+    let i = slot_of(id);
+    let chunk = &chunks()[i / CHUNK];
     &chunk.get_or_init(|| (0..CHUNK).map(|_| RwLock::new(None)).collect())[i % CHUNK]
 }
 
 /// Puts a port that `make` makes for its number into the table. `None`: there are too many.
 pub fn insert(make: impl FnOnce(u32) -> Arc<Port>) -> Option<Arc<Port>> {
-    for _ in 0..MAX_PORTS {
+    for _ in 0..limit() {
         // Numbers are not to be used up in vain.
-        if COUNT.load(Ordering::Relaxed) >= MAX_PORTS {
+        if COUNT.load(Ordering::Relaxed) >= limit() {
             return None;
         }
         let id = NEXT.fetch_add(1, Ordering::Relaxed) % NUMBERS;
@@ -95,7 +113,7 @@ pub fn count() -> usize {
 /// All ports, by slot.
 pub fn all() -> Vec<Arc<Port>> {
     let mut v = Vec::with_capacity(count());
-    for chunk in CHUNKS.iter().filter_map(|c| c.get()) {
+    for chunk in chunks().iter().filter_map(|c| c.get()) {
         for s in chunk.iter() {
             v.extend(s.read().unwrap_or_else(|e| e.into_inner()).clone());
         }

@@ -9,7 +9,7 @@ use kvik_sys::clock::monotonic_nanos;
 struct Start {
     /// On the system's monotonic clock.
     at: i64,
-    /// System time minus monotonic time, in nanoseconds. Fixed (OTP's default time warp mode).
+    /// System time minus monotonic time, in nanoseconds, at the start.
     offset: i64,
 }
 
@@ -45,8 +45,20 @@ pub fn began() -> u64 {
 pub fn begin() -> i64 {
     BEGIN
 }
+/// By how much the offset has changed since the start. It never does in OTP's default time warp mode.
+static WARP: AtomicI64 = AtomicI64::new(0);
+
+/// System time minus monotonic time, in nanoseconds.
 pub fn offset() -> i64 {
-    start().offset
+    start().offset + WARP.load(Ordering::Relaxed)
+}
+/// By how much the operating system's time is ahead of what the offset makes of monotonic time.
+pub fn drift() -> i64 {
+    os_system() - system()
+}
+/// Makes system time that of the operating system.
+pub fn warp() {
+    WARP.fetch_add(drift(), Ordering::Relaxed);
 }
 /// System time in microseconds, greater each time than all before (`erlang:now/0`).
 pub fn unique_us() -> i64 {

@@ -16,6 +16,9 @@ use crate::{clock, logger, registry, Proc};
 pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> bool {
     p.set_flag(flag::EXITING, true);
     if !p.set_flag(flag::ENDING, true) {
+        if p.flag(flag::SYSTEM) {
+            crate::hooks::run_on_system_exit(p, reason);
+        }
         if let Some(name) = p.name() {
             if registry::whereis(name).is_some_and(|t| t.same(p.self_pid())) {
                 registry::unregister(name);

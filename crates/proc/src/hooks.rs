@@ -140,6 +140,17 @@ pub fn hooks() -> &'static Hooks {
 pub fn on_exit(f: fn(&Proc)) -> bool {
     ON_EXIT.iter().any(|slot| slot.set(f).is_ok())
 }
+static SYSTEM_EXIT: OnceLock<fn(&Proc, &OwnedTerm)> = OnceLock::new();
+/// Has something done when a system process begins to end, for which reason. False when there is such a
+/// thing already.
+pub fn on_system_exit(f: fn(&Proc, &OwnedTerm)) -> bool {
+    SYSTEM_EXIT.set(f).is_ok()
+}
+pub(crate) fn run_on_system_exit(p: &Proc, reason: &OwnedTerm) {
+    if let Some(f) = SYSTEM_EXIT.get() {
+        f(p, reason)
+    }
+}
 static BEFORE_EXIT: OnceLock<fn(&Proc) -> bool> = OnceLock::new();
 /// Has something done before that which may take longer than a turn: as long as it answers false,
 /// it is called again in the process's next turn. False when there is such a thing already.

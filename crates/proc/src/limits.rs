@@ -28,7 +28,7 @@ impl MaxHeap {
     /// the system's does.
     pub fn read(t: Term<'_>) -> Option<MaxHeap> {
         let s = MaxHeap::read_any(t)?;
-        (s.size == 0 || s.size >= MIN_HEAP).then_some(s)
+        (s.size == 0 || s.size >= Defaults::least_heap_size()).then_some(s)
     }
     /// The same of any size.
     pub fn read_any(t: Term<'_>) -> Option<MaxHeap> {
@@ -46,16 +46,11 @@ impl MaxHeap {
     }
     /// What new processes get.
     pub fn system() -> MaxHeap {
-        *SYSTEM.lock().unwrap_or_else(|e| e.into_inner())
+        Defaults::get().max_heap
     }
     /// Sets it. The one before.
     pub fn set_system(new: MaxHeap) -> MaxHeap {
-        SYSTEM_SET.store(new != MaxHeap::NONE, Relaxed);
-        std::mem::replace(&mut *SYSTEM.lock().unwrap_or_else(|e| e.into_inner()), new)
-    }
-    /// The system's, where it says more than nothing.
-    pub(crate) fn preset() -> Option<MaxHeap> {
-        SYSTEM_SET.load(Relaxed).then(MaxHeap::system)
+        Defaults::change(|d| std::mem::replace(&mut d.max_heap, new))
     }
     pub fn of(p: &Proc) -> MaxHeap {
         p.rare(|x| x.max_heap_size).flatten().unwrap_or(MaxHeap::NONE)
@@ -67,12 +62,59 @@ impl MaxHeap {
     }
 }
 
-static SYSTEM: Mutex<MaxHeap> = Mutex::new(MaxHeap::NONE);
-static SYSTEM_SET: AtomicBool = AtomicBool::new(false);
+/// What a new process gets where its options do not say otherwise: the command line and `system_flag/2`
+/// change it.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Defaults {
+    /// In words, as is the next.
+    pub min_heap_size: usize,
+    pub min_bin_vheap_size: usize,
+    pub fullsweep_after: usize,
+    pub max_heap: MaxHeap,
+    pub off_heap_queue: bool,
+}
+
+impl Defaults {
+    /// OTP's.
+    pub const USUAL: Defaults = Defaults {
+        min_heap_size: MIN_HEAP,
+        min_bin_vheap_size: MIN_BIN_VHEAP,
+        fullsweep_after: 65_535,
+        max_heap: MaxHeap::NONE,
+        off_heap_queue: false,
+    };
+    pub fn get() -> Defaults {
+        *DEFAULTS.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    pub fn change<T>(f: impl FnOnce(&mut Defaults) -> T) -> T {
+        let mut d = DEFAULTS.lock().unwrap_or_else(|e| e.into_inner());
+        let answer = f(&mut d);
+        UNUSUAL.store(*d != Defaults::USUAL, Relaxed);
+        answer
+    }
+    /// The least `min_heap_size` that a process may ask for.
+    pub fn least_heap_size() -> usize {
+        Defaults::unusual().map_or(MIN_HEAP, |d| d.min_heap_size)
+    }
+    pub fn least_bin_vheap_size() -> usize {
+        Defaults::unusual().map_or(MIN_BIN_VHEAP, |d| d.min_bin_vheap_size)
+    }
+    /// Those in force, where they are not OTP's.
+    pub(crate) fn unusual() -> Option<Defaults> {
+        UNUSUAL.load(Relaxed).then(Defaults::get)
+    }
+}
+
+static DEFAULTS: Mutex<Defaults> = Mutex::new(Defaults::USUAL);
+static UNUSUAL: AtomicBool = AtomicBool::new(false);
+
 /// The least of OTP's heap sizes that holds so many words: 12, 38, each the sum of the two before
 /// and one more, and from a certain size on a fifth more than the one before.
 pub fn next_heap_size(words: usize) -> usize {
     const LARGEST: usize = 1 << 59;
+    if words <= 12 {
+        return 12;
+    }
     let (mut before, mut size) = (12, 38);
     let mut sums = 2..23;
     while size < words.min(LARGEST) {

@@ -2,32 +2,51 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, RwLock};
 
-use kvik_term::atom::MAX_ATOMS;
+use kvik_term::atom::USUAL_ATOMS;
 use kvik_term::{Atom, Term};
 
 const CHUNK: usize = 4096;
 type Chunk = Box<[AtomicU64]>;
 
 /// By atom: 0 for none, else the number plus one, with the high bit set for a port.
-static NAMES: [OnceLock<Chunk>; MAX_ATOMS / CHUNK] = [const { OnceLock::new() }; MAX_ATOMS / CHUNK];
+static NAMES: [OnceLock<Chunk>; USUAL_ATOMS / CHUNK] =
+    [const { OnceLock::new() }; USUAL_ATOMS / CHUNK];
+/// The same of atoms beyond the usual number (the flag `+t`), where there are any in use.
+static FAR_NAMES: RwLock<BTreeMap<u32, u64>> = RwLock::new(BTreeMap::new());
 /// The names in use; changes are made under its lock.
 static USED: Mutex<BTreeMap<u32, ()>> = Mutex::new(BTreeMap::new());
 const PORT: u64 = 1 << 63;
 
-fn cell(name: Atom) -> &'static AtomicU64 {
+fn set(name: Atom, value: u64) {
     let i = name.index() as usize;
-    let chunk = NAMES[i / CHUNK].get_or_init(|| (0..CHUNK).map(|_| AtomicU64::new(0)).collect());
-    &chunk[i % CHUNK]
+    let Some(chunk) = NAMES.get(i / CHUNK) else {
+        let mut far = FAR_NAMES.write().unwrap_or_else(|e| e.into_inner());
+        match value {
+            0 => far.remove(&name.index()),
+            _ => far.insert(name.index(), value),
+        };
+        return;
+    };
+    let chunk = chunk.get_or_init(|| (0..CHUNK).map(|_| AtomicU64::new(0)).collect());
+    chunk[i % CHUNK].store(value, Ordering::Release);
+}
+#[cold]
+fn far(name: Atom) -> u64 {
+    let all = FAR_NAMES.read().unwrap_or_else(|e| e.into_inner());
+    all.get(&name.index()).copied().unwrap_or(0)
 }
 
 /// The process or port of that name.
 #[inline]
 pub fn whereis(name: Atom) -> Option<Term<'static>> {
     let i = name.index() as usize;
-    let chunk = NAMES[i / CHUNK].get()?;
-    match chunk[i % CHUNK].load(Ordering::Acquire) {
+    let value = match NAMES.get(i / CHUNK) {
+        Some(chunk) => chunk.get()?[i % CHUNK].load(Ordering::Acquire),
+        None => far(name),
+    };
+    match value {
         0 => None,
         n if n & PORT != 0 => Some(Term::local_port((n & !PORT) as u32 - 1)),
         n => Some(Term::local_pid(n as u32 - 1)),
@@ -48,7 +67,7 @@ pub fn register(name: Atom, to: Term<'static>) -> bool {
     if used.insert(name.index(), ()).is_some() {
         return false;
     }
-    cell(name).store(value, Ordering::Release);
+    set(name, value);
     true
 }
 /// Takes a name back; what had it.
@@ -56,7 +75,7 @@ pub fn unregister(name: Atom) -> Option<Term<'static>> {
     let mut used = USED.lock().unwrap_or_else(|e| e.into_inner());
     used.remove(&name.index())?;
     let old = whereis(name);
-    cell(name).store(0, Ordering::Release);
+    set(name, 0);
     old
 }
 pub fn registered() -> Vec<Atom> {

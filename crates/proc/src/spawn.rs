@@ -5,7 +5,7 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{Atom, Term};
 
 use crate::hooks::hooks;
-use crate::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
+use crate::limits::{next_heap_size, Defaults, MaxHeap};
 use crate::process::{flag, table, Priority, Shared, Task, Ticket};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::signal::RefId;
@@ -20,7 +20,7 @@ pub struct SpawnOptions {
     pub min_bin_vheap_size: Option<usize>,
     pub fullsweep_after: Option<usize>,
     pub max_heap_size: Option<MaxHeap>,
-    pub off_heap_queue: bool,
+    pub off_heap_queue: Option<bool>,
     pub async_dist: bool,
     /// Bound to this scheduler, counted from 1; 0 for none.
     pub scheduler: usize,
@@ -40,12 +40,23 @@ impl Default for SpawnOptions {
             min_bin_vheap_size: None,
             fullsweep_after: None,
             max_heap_size: None,
-            off_heap_queue: false,
+            off_heap_queue: None,
             async_dist: false,
             scheduler: 0,
             request: None,
             system: false,
         }
+    }
+}
+
+impl SpawnOptions {
+    /// What is not said is as these say it.
+    fn begin_with(&mut self, d: &Defaults) {
+        self.min_heap_size.get_or_insert(d.min_heap_size);
+        self.min_bin_vheap_size.get_or_insert(d.min_bin_vheap_size);
+        self.fullsweep_after.get_or_insert(d.fullsweep_after);
+        self.max_heap_size.get_or_insert(d.max_heap);
+        self.off_heap_queue.get_or_insert(d.off_heap_queue);
     }
 }
 
@@ -94,6 +105,9 @@ pub fn spawn_with(
     args: Term<'_>,
     o: &mut SpawnOptions,
 ) -> Option<Spawned> {
+    if let Some(usual) = Defaults::unusual() {
+        o.begin_with(&usual);
+    }
     let words = o.min_heap_size.unwrap_or(0).max(words_of(args) + 16);
     let ticket = table().insert(|n| {
         let shared = Shared::new(n, o.priority);
@@ -145,7 +159,7 @@ fn set_options(p: &Proc, o: &mut SpawnOptions) {
     if let (true, Some(me)) = (o.system, p.me()) {
         me.set_system();
     }
-    p.set_flag(flag::OFF_HEAP_QUEUE, o.off_heap_queue);
+    p.set_flag(flag::OFF_HEAP_QUEUE, o.off_heap_queue.unwrap_or(false));
     if o.async_dist {
         p.with_rare(|x| x.async_dist = true);
     }
@@ -156,12 +170,14 @@ fn set_options(p: &Proc, o: &mut SpawnOptions) {
         p.with_rare(|x| x.fullsweep_after = n);
     }
     if let Some(n) = o.min_heap_size {
-        p.with_rare(|x| x.min_heap_size = next_heap_size(n.max(MIN_HEAP)));
+        p.with_rare(|x| x.min_heap_size = next_heap_size(n.max(Defaults::least_heap_size())));
     }
     if let Some(n) = o.min_bin_vheap_size {
-        p.with_rare(|x| x.min_bin_vheap_size = next_heap_size(n.max(MIN_BIN_VHEAP)));
+        p.with_rare(|x| {
+            x.min_bin_vheap_size = next_heap_size(n.max(Defaults::least_bin_vheap_size()))
+        });
     }
-    if let Some(m) = o.max_heap_size.take().or_else(MaxHeap::preset) {
+    if let Some(m) = o.max_heap_size.take() {
         p.with_rare(|x| x.max_heap_size = Some(m));
     }
     p.apply_limits();

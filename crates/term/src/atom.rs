@@ -2,17 +2,28 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{OnceLock, RwLock};
 
 use crate::atoms::NAMES;
 
 /// The most characters an atom's name may have.
 pub const MAX_CHARS: usize = 255;
-/// The most atoms (erl's `+t` default).
-pub const MAX_ATOMS: usize = 1_048_576;
+/// The most atoms, where the flag `+t` says nothing else.
+pub const USUAL_ATOMS: usize = 1_048_576;
+static LIMIT: AtomicUsize = AtomicUsize::new(USUAL_ATOMS);
+/// The most atoms there may be.
+pub fn limit() -> usize {
+    LIMIT.load(Ordering::Relaxed)
+}
+/// Before more than those with a name here are made.
+pub fn set_limit(n: usize) {
+    LIMIT.store(n.clamp(NAMES.len(), i32::MAX as usize), Ordering::Relaxed);
+}
 
 const CHUNK: usize = 4096;
+/// Of atoms beyond the usual number.
+const FAR_CHUNK: usize = 65_536;
 
 #[derive(Copy, Clone, PartialEq, Eq, Hash)]
 #[repr(transparent)]
@@ -26,8 +37,12 @@ struct Name {
 
 type Index = HashMap<&'static str, u32>;
 
+type Chunk = OnceLock<Box<[OnceLock<Name>]>>;
+
 struct Table {
-    chunks: [OnceLock<Box<[OnceLock<Name>]>>; MAX_ATOMS / CHUNK],
+    chunks: [Chunk; USUAL_ATOMS / CHUNK],
+    /// Of atoms beyond those.
+    far: OnceLock<Box<[Chunk]>>,
     index: RwLock<Index>,
 }
 
@@ -43,7 +58,8 @@ fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
         let table = Table {
-            chunks: [const { OnceLock::new() }; MAX_ATOMS / CHUNK],
+            chunks: [const { OnceLock::new() }; USUAL_ATOMS / CHUNK],
+            far: OnceLock::new(),
             // 8,331 are there when a machine has started. The most in a table of 16,384 places.
             index: RwLock::new(HashMap::with_capacity(14_336)),
         };
@@ -90,7 +106,7 @@ impl Table {
             return Err(AtomError::TooLong);
         }
         let i = index.len();
-        if i >= MAX_ATOMS {
+        if i >= limit() {
             return Err(AtomError::Full);
         }
         let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
@@ -99,13 +115,20 @@ impl Table {
         Ok(Atom(i as u32))
     }
     fn put(&self, i: usize, name: &'static str) {
-        let chunk =
-            self.chunks[i / CHUNK].get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect());
+        let new = |n: usize| (0..n).map(|_| OnceLock::new()).collect();
+        let entry = match i.checked_sub(USUAL_ATOMS) {
+            None => &self.chunks[i / CHUNK].get_or_init(|| new(CHUNK))[i % CHUNK],
+            Some(i) => {
+                let chunks = limit().saturating_sub(USUAL_ATOMS).div_ceil(FAR_CHUNK);
+                let far = self.far.get_or_init(|| (0..chunks).map(|_| OnceLock::new()).collect());
+                &far[i / FAR_CHUNK].get_or_init(|| new(FAR_CHUNK))[i % FAR_CHUNK]
+            }
+        };
         let mut first = [0; 8];
         for (to, b) in first.iter_mut().zip(name.bytes()) {
             *to = b;
         }
-        let _ = chunk[i % CHUNK].set(Name { text: name, first: u64::from_be_bytes(first) });
+        let _ = entry.set(Name { text: name, first: u64::from_be_bytes(first) });
     }
 }
 
@@ -159,7 +182,15 @@ impl Atom {
     }
     #[inline]
     fn entry(self) -> Option<&'static Name> {
-        table().chunks[self.0 as usize / CHUNK].get()?[self.0 as usize % CHUNK].get()
+        let i = self.0 as usize;
+        match table().chunks.get(i / CHUNK) {
+            Some(chunk) => chunk.get()?[i % CHUNK].get(),
+            None => Atom::far(i - USUAL_ATOMS),
+        }
+    }
+    #[cold]
+    fn far(i: usize) -> Option<&'static Name> {
+        table().far.get()?.get(i / FAR_CHUNK)?.get()?[i % FAR_CHUNK].get()
     }
     /// The order of their names.
     #[inline]

@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_bifs::system;
 use kvik_heap::Heap;
 use kvik_port::breaks::Mode;
+use kvik_proc::limits::Defaults;
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{process, sched};
 use kvik_term::{am, Atom, Term};
@@ -16,37 +18,50 @@ use crate::{hooks, preload, Options};
 pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     kvik_bifs::trace::install();
     kvik_bifs::file::install();
+    kvik_bifs::system::install();
     kvik_dist::install();
     if !kvik_jit::init() {
         return Err("no executable memory for native code".into());
     }
     hooks::install();
     kvik_nif::install();
-    let config = sched::Config { schedulers: flags.schedulers, spin_us: flags.spin_us };
+    apply(flags);
+    let config = sched::Config { schedulers: flags.machine.schedulers, spin_us: flags.spin_us };
     sched::prepare(&config);
     system::set_emu_args(emu_args(options));
     let break_ignored = flags.breaks == Mode::Ignore;
-    kvik_dist::set_busy_limit(flags.dist_busy);
-    system::set_config(system::Config {
-        break_ignored,
-        dist_buf_busy_limit: flags.dist_busy,
-        ..system::Config::default()
-    });
+    system::set_config(system::Config { break_ignored, ..flags.machine.clone() });
     kvik_bifs::register(&[kvik_web::BIFS, kvik_dist::BIFS, kvik_socket::BIFS])?;
     kvik_socket::install();
     process::init_table(flags.max_processes);
-    kvik_port::install(flags.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
+    kvik_port::install(flags.machine.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
     kvik_bifs::break_menu::install();
     kvik_port::breaks::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))?;
     preload::all(&options.preloaded)?;
-    first_processes(options)?;
+    first_processes(options, &flags.boot_module)?;
     sched::start(&config).map_err(|e| format!("no threads: {e}"))?;
+    if flags.machine.schedulers_online < flags.machine.schedulers {
+        sched::online::set_online(flags.machine.schedulers_online);
+    }
+    system::follow_system_time().map_err(|e| format!("no threads: {e}"))?;
     if let Some(at) = flags.web {
         let address = kvik_web::start(at).map_err(|e| format!("+web {at}: {e}"))?;
         // Standard output is the program's own.
         eprintln!("kvik: live page at {address}");
     }
     Ok(())
+}
+
+/// Settings that other crates keep.
+fn apply(flags: &Flags) {
+    kvik_term::atom::set_limit(flags.max_atoms);
+    kvik_port::table::set_limit(flags.machine.port_limit);
+    kvik_dist::set_busy_limit(flags.machine.dist_buf_busy_limit);
+    kvik_jit::LINE_NUMBERS.store(flags.line_numbers, Relaxed);
+    Defaults::change(|d| *d = flags.processes);
+    if flags.outstanding_requests > 0 {
+        system::set_outstanding_requests(flags.outstanding_requests);
+    }
 }
 
 /// The command line that `erl` gives OTP's emulator for the same.
@@ -65,11 +80,11 @@ fn atom(name: &str) -> Atom {
 }
 
 /// The process that boots (pid 0), and the VM's own, which OTP's code expects by name.
-fn first_processes(options: &Options) -> Result<(), String> {
+fn first_processes(options: &Options, boot: &str) -> Result<(), String> {
     let h = Heap::detached();
     let args: Vec<Term> =
         options.init_args.iter().map(|a| h.binary(a.as_os_str().as_bytes())).collect();
-    let args = h.list(&[atom("init").into(), h.list(&args)]);
+    let args = h.list(&[atom(boot).into(), h.list(&args)]);
     let start = |module, args| {
         let o = SpawnOptions { system: true, ..SpawnOptions::default() };
         let p = spawn(None, atom(module), atom("start"), args, o);

@@ -1,113 +1,255 @@
-//! `+` flags. Those without meaning here were accepted by the command line and are passed over
-//! (docs/COMPATIBILITY.md lists them).
+//! `+` flags: what they set, and which values `erl` refuses. docs/COMPATIBILITY.md lists those that are
+//! accepted and change nothing.
+
+mod allocators;
+mod checked;
+mod numbers;
+mod schedulers;
 
 use std::net::SocketAddr;
 
 use kvik_bifs::{convert, filename, system};
 use kvik_port::breaks::Mode;
-use kvik_proc::sched::online_cpus;
+use kvik_proc::limits::{next_heap_size, Defaults};
 use kvik_term::am;
 
+use numbers::{atoi, strtol};
+use schedulers::Schedulers;
+
 pub struct Flags {
-    pub schedulers: usize,
+    /// What `system_info/1` tells.
+    pub machine: system::Config,
     /// Microseconds of looking for work before a scheduler sleeps.
     pub spin_us: u64,
     pub max_processes: usize,
+    pub max_atoms: usize,
     pub breaks: Mode,
-    /// Bytes that wait for another node before their senders do.
-    pub dist_busy: usize,
     /// Where to serve the live page.
     pub web: Option<SocketAddr>,
+    /// The module whose `boot/1` starts the system.
+    pub boot_module: String,
+    /// Without `+L`: stack traces tell files and lines.
+    pub line_numbers: bool,
+    /// System tasks of a process that may be outstanding; 0 for the usual number.
+    pub outstanding_requests: usize,
+    pub processes: Defaults,
+}
+
+type Read = Result<(), String>;
+
+/// `no`, unless that is so.
+fn ensure(is: bool, no: impl FnOnce() -> String) -> Read {
+    if is {
+        Ok(())
+    } else {
+        Err(no())
+    }
 }
 
 impl Flags {
     pub fn read(flags: &[(String, Option<String>)]) -> Result<Flags, String> {
         let mut f = Flags {
-            schedulers: online_cpus(),
+            machine: system::Config::default(),
             spin_us: 0,
             max_processes: 262_144,
+            max_atoms: kvik_term::atom::USUAL_ATOMS,
             breaks: Mode::Menu,
-            dist_busy: 1 << 20,
             web: None,
+            boot_module: "init".into(),
+            line_numbers: true,
+            outstanding_requests: 0,
+            processes: Defaults::USUAL,
         };
+        f.environment();
+        let mut s = Schedulers::new();
         for (name, value) in flags {
             let value = value.as_deref().unwrap_or_default();
-            let bad = || format!("bad value \"{value}\" for +{name}");
-            match name.as_str() {
-                "S" => f.schedulers = schedulers(value, f.schedulers).ok_or_else(bad)?,
-                "SP" => {
-                    let percent: usize = first(value).parse().map_err(|_| bad())?;
-                    f.schedulers = (online_cpus() * percent / 100).max(1);
-                }
-                "P" => f.max_processes = processes(value).ok_or_else(bad)?,
-                "sbwt" => f.spin_us = spin(value).ok_or_else(bad)?,
-                "zdbbl" => f.dist_busy = kilobytes(value).ok_or_else(bad)?,
-                "web" => f.web = Some(value.parse().map_err(|_| bad())?),
-                "pc" => match value {
-                    "unicode" => convert::set_printable_unicode(true),
-                    "latin1" => convert::set_printable_unicode(false),
-                    _ => return Err(format!("bad range of printable characters: {value}")),
-                },
-                "JPperf" => match value {
-                    "true" | "map" => {
-                        kvik_code::perf::enable().map_err(|e| format!("perf: {e}"))?
-                    }
-                    "false" => {}
-                    _ => return Err(bad()),
-                },
-                "B" | "Bi" | "Bc" | "Bd" => f.breaks = breaks(&name[1..], value),
-                "W" => warnings(value).ok_or_else(bad)?,
-                "We" | "Wi" | "Ww" => warnings(&name[1..]).ok_or_else(bad)?,
-                // A letter behind says what to do with names that are not valid; OTP's `file`
-                // asks for that nowhere.
-                _ if name.starts_with("fnl") => filename::set_utf8_names(false),
-                _ if name.starts_with("fnu") => filename::set_utf8_names(true),
-                _ => {}
+            let known = s.read(name, value)?
+                || f.limit(name, value)?
+                || f.heap(name, value)?
+                || f.time(name, value)?
+                || f.setting(name, value)?;
+            if !known {
+                checked::check(name, value)?;
             }
         }
+        s.settle(&mut f.machine)?;
+        checked::poll_sets(flags)?;
         Ok(f)
     }
-}
 
-fn first(value: &str) -> &str {
-    value.split(':').next().unwrap_or_default()
-}
+    /// What stands in the environment counts where no flag says otherwise.
+    fn environment(&mut self) {
+        if let Ok(n) = std::env::var("ERL_FULLSWEEP_AFTER") {
+            self.processes.fullsweep_after = usize::from(atoi(&n) as u16);
+        }
+        if let Ok(n) = std::env::var("ERL_MAX_PORTS") {
+            let n = usize::try_from(atoi(&n)).unwrap_or(0);
+            self.machine.port_limit = n.clamp(1024, kvik_port::table::MOST).next_power_of_two();
+        }
+    }
 
-/// `N` or `N:Online`; 0 for the default, less than 0 for so many fewer.
-fn schedulers(value: &str, default: usize) -> Option<usize> {
-    let online = value.split(':').nth(1).unwrap_or(first(value));
-    let count = if online.is_empty() { first(value) } else { online };
-    match count.parse::<i64>().ok()? {
-        0 => Some(default),
-        n if n < 0 => Some((default as i64 + n).max(1) as usize),
-        n => usize::try_from(n).ok().filter(|n| *n <= 1024),
+    /// How many there may be of something.
+    fn limit(&mut self, name: &str, v: &str) -> Result<bool, String> {
+        let within = |low: i64, high: i64, what: &str| {
+            let n = strtol(v).filter(|n| (low..=high).contains(n));
+            n.map(|n| n as usize).ok_or_else(|| format!("bad {what} {v}"))
+        };
+        match name {
+            "P" if v == "legacy" => {}
+            "P" => {
+                let n = within(1024, 134_217_727, "number of processes")?;
+                self.max_processes = n.next_power_of_two();
+            }
+            "Q" if v == "legacy" => {}
+            "Q" => {
+                let n = within(1024, 134_217_727, "number of ports")?;
+                self.machine.port_limit = n.next_power_of_two().min(kvik_port::table::MOST);
+            }
+            "t" => self.max_atoms = within(8192, i64::from(i32::MAX), "atom table size")?,
+            "e" => {
+                let n = atoi(v);
+                ensure(n >= 0, || format!("bad maximum number of ets tables {v}"))?;
+                self.machine.ets_limit = self.machine.ets_limit.max(n as usize);
+            }
+            "zosrl" => {
+                let n = strtol(v).filter(|n| (1..=134_217_727).contains(n));
+                let bad = || format!("Invalid outstanding requests limit {v}");
+                self.outstanding_requests = n.ok_or_else(bad)? as usize;
+            }
+            "zdbbl" => {
+                let n = atoi(v);
+                ensure((1..=2_097_151).contains(&n), || format!("Invalid dbbl limit: {n}"))?;
+                self.machine.dist_buf_busy_limit = n as usize * 1024;
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What a new process's memory begins with.
+    fn heap(&mut self, name: &str, v: &str) -> Result<bool, String> {
+        let d = &mut self.processes;
+        let positive = || {
+            let n = atoi(v);
+            ensure(n > 0, || format!("bad heap size {v}")).map(|()| next_heap_size(n as usize))
+        };
+        let switch = |what: &str| match v {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(format!("bad max heap {what} {v}")),
+        };
+        match name {
+            "h" | "hms" => d.min_heap_size = positive()?,
+            "hmbs" => d.min_bin_vheap_size = positive()?,
+            "hpds" => ensure(atoi(v) > 0, || format!("bad initial process dictionary size {v}"))?,
+            "hmax" => {
+                let n = atoi(v);
+                ensure((0..1 << 59).contains(&n), || format!("bad max heap size {v}"))?;
+                d.max_heap.size = n as usize;
+            }
+            "hmaxk" => d.max_heap.kill = switch("kill")?,
+            "hmaxel" => d.max_heap.log = switch("error logger")?,
+            "hmqd" => {
+                d.off_heap_queue = match v {
+                    "on_heap" => false,
+                    "off_heap" => true,
+                    _ => return Err(format!("Invalid message_queue_data flag: {v}")),
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn time(&mut self, name: &str, v: &str) -> Result<bool, String> {
+        match name {
+            "c" => {
+                self.machine.time_correction = match v {
+                    "true" => true,
+                    "false" | "" => false,
+                    _ => return Err(format!("Invalid time correction value: {v}")),
+                }
+            }
+            "C" => {
+                let modes = ["no_time_warp", "single_time_warp", "multi_time_warp"];
+                let mode = modes.into_iter().find(|m| *m == v);
+                let bad = || format!("Invalid time warp mode: {v}");
+                self.machine.time_warp_mode = mode.ok_or_else(bad)?;
+            }
+            "T" => {
+                let n = atoi(v);
+                ensure((0..10).contains(&n), || format!("bad modified timing level {v}"))?;
+                self.machine.modified_timing = Some(n as usize);
+            }
+            "zdntgc" if v == "infinity" => self.machine.node_table_gc = None,
+            "zdntgc" => {
+                let n = v.parse().ok().filter(|n| *n <= 100_000_000);
+                let bad = || format!("Invalid delayed node table gc: {v}");
+                self.machine.node_table_gc = Some(n.ok_or_else(bad)?);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn setting(&mut self, name: &str, v: &str) -> Result<bool, String> {
+        match name {
+            "R" => {
+                let this = i64::from(kvik_release::current().number);
+                let n = atoi(v);
+                let bad = || format!("bad compatibility release number {v}");
+                ensure((this - 2..=this).contains(&n), bad)?;
+                self.machine.compat_rel = n as usize;
+            }
+            "spp" => {
+                let bad = || format!("bad port parallelism scheduling hint {v}");
+                self.machine.port_parallelism = v.parse().map_err(|_| bad())?;
+            }
+            "r" => self.machine.ets_realloc_moves = true,
+            "ec" => self.machine.ets_always_compress = true,
+            "i" => self.boot_module = v.into(),
+            "L" => self.line_numbers = false,
+            "sbwt" => {
+                let bad = || format!("bad scheduler busy wait threshold: {v}");
+                self.spin_us = spin(v).ok_or_else(bad)?;
+            }
+            "web" => {
+                let bad = || format!("bad value \"{v}\" for +web");
+                self.web = Some(v.parse().map_err(|_| bad())?);
+            }
+            "pc" => match v {
+                "unicode" => convert::set_printable_unicode(true),
+                "latin1" => convert::set_printable_unicode(false),
+                _ => return Err(format!("bad range of printable characters: {v}")),
+            },
+            "JPperf" => match v {
+                "true" | "map" => kvik_code::perf::enable().map_err(|e| format!("perf: {e}"))?,
+                "false" => {}
+                _ => return Err(format!("bad +JPperf support flag {v}")),
+            },
+            "B" | "Bi" | "Bc" | "Bd" => self.breaks = breaks(&name[1..], v),
+            "W" => warnings(v)?,
+            "We" | "Wi" | "Ww" => warnings(&name[1..])?,
+            // A letter behind says what to do with names that are not valid; OTP's `file` asks for
+            // that nowhere.
+            _ if name.starts_with("fnl") => filename::set_utf8_names(false),
+            _ if name.starts_with("fnu") => filename::set_utf8_names(true),
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 }
 
-/// 1 to 2,097,151.
-fn kilobytes(value: &str) -> Option<usize> {
-    let n: usize = value.parse().ok().filter(|n| (1..=2_097_151).contains(n))?;
-    Some(n * 1024)
-}
-
-/// A power of two, as `erl` rounds it.
-fn processes(value: &str) -> Option<usize> {
-    if value == "legacy" {
-        return Some(262_144);
-    }
-    let n: usize = value.parse().ok().filter(|n| (1024..=134_217_727).contains(n))?;
-    Some(n.next_power_of_two())
-}
-
-/// What warnings are logged as.
-fn warnings(letter: &str) -> Option<()> {
-    system::set_warning_map(match letter {
-        "e" => am::error,
-        "i" => am::info,
-        "w" => am::warning,
-        _ => return None,
+/// What warnings are logged as: the first letter counts.
+fn warnings(value: &str) -> Read {
+    system::set_warning_map(match value.bytes().next() {
+        Some(b'e') => am::error,
+        Some(b'i') => am::info,
+        Some(b'w') => am::warning,
+        _ => return Err(format!("unrecognized warning_map option {value}")),
     });
-    Some(())
+    Ok(())
 }
 
 /// What follows the B, in the same word or the next.

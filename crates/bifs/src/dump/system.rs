@@ -75,7 +75,7 @@ pub fn ports(out: &mut impl Write) -> Result<()> {
     for p in ports::all() {
         let Some(i) = p.info() else { continue };
         writeln!(out, "=port:{}", show(Term::local_port(p.id)))?;
-        writeln!(out, "State: CONNECTED\nSlot: {}", p.id as usize % ports::MAX_PORTS)?;
+        writeln!(out, "State: CONNECTED\nSlot: {}", ports::slot_of(p.id))?;
         writeln!(out, "Connected: {}", pid(&i.owner))?;
         if !i.links.is_empty() {
             writeln!(out, "Links: {}", i.links.iter().map(pid).collect::<String>())?;

@@ -15,7 +15,7 @@ pub(super) fn parse(list: Term<'_>) -> Option<Parsed<'_>> {
             kind: Kind::Set,
             keypos: 1,
             named: false,
-            compressed: false,
+            compressed: crate::system::config().ets_always_compress,
             read_concurrency: false,
             write_concurrency: am::false_,
             fixed_locks: None,

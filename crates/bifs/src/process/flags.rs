@@ -2,7 +2,7 @@
 
 use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::hooks::hooks;
-use kvik_proc::limits::{next_heap_size, MaxHeap, MIN_BIN_VHEAP, MIN_HEAP};
+use kvik_proc::limits::{next_heap_size, Defaults, MaxHeap};
 use kvik_proc::process::flag;
 use kvik_proc::saved_calls::MAX_CALLS;
 use kvik_proc::{bif, sched, BifEntry, BifResult, Priority, Proc};
@@ -102,11 +102,11 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
             size(p, |x| std::mem::replace(&mut x.fullsweep_after, n.into()))
         }
         am::min_heap_size => {
-            let n = next_heap_size(v.as_usize()?.max(MIN_HEAP));
+            let n = next_heap_size(v.as_usize()?.max(Defaults::least_heap_size()));
             size(p, |x| std::mem::replace(&mut x.min_heap_size, n))
         }
         am::min_bin_vheap_size => {
-            let n = next_heap_size(v.as_usize()?.max(MIN_BIN_VHEAP));
+            let n = next_heap_size(v.as_usize()?.max(Defaults::least_bin_vheap_size()));
             size(p, |x| std::mem::replace(&mut x.min_bin_vheap_size, n))
         }
         am::max_heap_size => {

@@ -148,6 +148,10 @@ fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
         let (m, f, a) = p.initial_call();
         return Some(h.tuple(&[m.into(), f.into(), Term::int(a as i32), Term::NIL]));
     }
+    if let Some(e) = kvik_jit::goes_on(p).1.filter(|_| !own) {
+        let arity = Term::int(e.arity as i32);
+        return Some(h.tuple(&[e.module.into(), e.function.into(), arity, Term::NIL]));
+    }
     Some((hooks().stacktrace)(p, h, own, 1).as_cons()?.head())
 }
 /// Words of its heap, and of messages that are part of it.

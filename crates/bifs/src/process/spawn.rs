@@ -47,7 +47,7 @@ pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> 
             match k.as_atom()? {
                 am::monitor => o.monitor = Some(monitor_options(v)?),
                 am::priority => o.priority = Priority::of(v)?,
-                am::message_queue_data => o.off_heap_queue = queue_data(v)?,
+                am::message_queue_data => o.off_heap_queue = Some(queue_data(v)?),
                 am::min_heap_size => o.min_heap_size = Some(v.as_usize()?),
                 am::min_bin_vheap_size => o.min_bin_vheap_size = Some(v.as_usize()?),
                 am::fullsweep_after => o.fullsweep_after = Some((v.as_usize()? as u16).into()),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
 
-use kvik_proc::limits::MaxHeap;
+use kvik_proc::limits::{next_heap_size, Defaults, MaxHeap};
 use kvik_proc::logger::{self, SystemLogger};
 use kvik_proc::sched::meter;
 use kvik_proc::sched::online::{self, Blocked};
@@ -25,16 +25,45 @@ const fn number(name: &'static str, low: i64, high: i64, start: i64) -> Number {
     Number { name, range: (low, high), value: AtomicI64::new(start) }
 }
 
-static NUMBERS: [Number; 6] = [
-    number("fullsweep_after", 0, 65_535, 65_535),
-    number("min_heap_size", 0, i64::MAX, 233),
-    number("min_bin_vheap_size", 0, i64::MAX, 46_422),
+static NUMBERS: [Number; 3] = [
     number("backtrace_depth", 0, 1024, 8),
     number("trace_control_word", 0, u32::MAX as i64, 0),
     number("outstanding_system_requests_limit", 1, (1 << 27) - 1, 0),
 ];
 
+/// The number among the settings of new processes that a flag stands for.
+fn setting<'d>(d: &'d mut Defaults, name: &str) -> Option<&'d mut usize> {
+    Some(match name {
+        "fullsweep_after" => &mut d.fullsweep_after,
+        "min_heap_size" => &mut d.min_heap_size,
+        "min_bin_vheap_size" => &mut d.min_bin_vheap_size,
+        _ => return None,
+    })
+}
+/// Sets one; the one before. `None`: there is none of that name.
+fn set_setting(name: &str, to: Option<usize>) -> Option<Option<usize>> {
+    Defaults::change(|d| {
+        let n = setting(d, name)?;
+        Some(to.map(|to| {
+            let to = match name {
+                "fullsweep_after" => to.min(65_535),
+                _ => next_heap_size(to),
+            };
+            std::mem::replace(n, to)
+        }))
+    })
+}
+
+/// How many system tasks of a process may be outstanding: what the command line says.
+pub fn set_outstanding_requests(n: usize) {
+    let limit = NUMBERS.iter().find(|x| x.name == "outstanding_system_requests_limit");
+    limit.into_iter().for_each(|l| l.value.store(n as i64, Relaxed));
+}
+
 pub(super) fn get(name: &str) -> Option<i64> {
+    if let Some(n) = setting(&mut Defaults::get(), name) {
+        return Some(*n as i64);
+    }
     NUMBERS.iter().find(|n| n.name == name).map(|n| n.value.load(Relaxed))
 }
 /// Frames of a stack trace.
@@ -119,6 +148,9 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if let Some(n) = NUMBERS.iter().find(|n| n.name == name) {
         return set_number(p, n, value);
     }
+    if let Some(before) = set_setting(name, value.as_small().and_then(|n| n.try_into().ok())) {
+        return before.map(|n| p.heap.integer(n as i64)).ok_or_else(|| p.badarg());
+    }
     match name {
         "schedulers_online" => {
             let n = value.as_usize().and_then(set_online).ok_or_else(|| p.badarg())?;
@@ -148,7 +180,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             _ => Err(p.badarg()),
         },
         "time_offset" if value.as_atom().is_some_and(|v| v.name() == "finalize") => {
-            Ok(Atom::intern("final").map_err(|_| p.system_limit())?.into())
+            Ok(Atom::intern(super::time_warp::finalize()).map_err(|_| p.system_limit())?.into())
         }
         "scheduler_bind_type"
             if value.as_atom().is_some_and(|v| BIND_TYPES.contains(&v.name())) =>
@@ -173,7 +205,6 @@ pub(super) fn multi_scheduling<'h>(p: &'h Proc) -> BifResult<'h> {
 }
 fn told<'h>(p: &'h Proc, b: Blocked) -> BifResult<'h> {
     let name = match b {
-        _ if super::schedulers() == 1 => "disabled",
         Blocked::No => "enabled",
         Blocked::Normal => "blocked_normal",
         Blocked::All => "blocked",
@@ -183,13 +214,10 @@ fn told<'h>(p: &'h Proc, b: Blocked) -> BifResult<'h> {
 
 fn set_number<'h>(p: &'h Proc, n: &Number, value: Term<'h>) -> BifResult<'h> {
     let v = value.as_small().filter(|v| *v >= n.range.0).ok_or_else(|| p.badarg())?;
-    if v > n.range.1 && n.name != "backtrace_depth" && n.name != "fullsweep_after" {
+    if v > n.range.1 && n.name != "backtrace_depth" {
         return Err(p.badarg());
     }
-    let v = match n.name {
-        "min_heap_size" => super::info::heap_size_at_least(v),
-        _ => v.min(n.range.1),
-    };
+    let v = v.min(n.range.1);
     if n.name == "backtrace_depth" {
         kvik_jit::BACKTRACE_DEPTH.store(v as usize, Relaxed);
     }

@@ -1,7 +1,8 @@
 //! `erlang:halt/2`.
 
+use kvik_heap::OwnedTerm;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, Term};
+use kvik_term::{am, print, Term};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "halt", 2, halt_2)];
 
@@ -36,6 +37,16 @@ fn end(p: &Proc, h: Halt) {
             std::process::exit(1)
         }
     }
+}
+
+/// Without its system processes the machine cannot go on.
+fn system_process_ends(p: &Proc, reason: &OwnedTerm) {
+    let shown = |t: Term<'_>| String::from_utf8_lossy(&print::display(t)).into_owned();
+    let (pid, reason) = (shown(p.self_pid()), shown(reason.term()));
+    end(p, Halt::Slogan(format!("System process {pid} terminated: {reason}")))
+}
+pub fn install() {
+    kvik_proc::hooks::on_system_exit(system_process_ends);
 }
 
 /// Most characters of a slogan that are kept.

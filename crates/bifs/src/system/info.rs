@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
-use kvik_proc::limits::MaxHeap;
+use kvik_proc::limits::{Defaults, MaxHeap};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -42,9 +42,6 @@ fn heap_sizes() -> Vec<i64> {
     }
     sizes.retain(|s| *s <= 1 << 59);
     sizes
-}
-pub(super) fn heap_size_at_least(n: i64) -> i64 {
-    heap_sizes().into_iter().find(|s| *s >= n).unwrap_or(n)
 }
 
 fn system_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -85,9 +82,9 @@ fn numbers(name: &str) -> Option<i64> {
         "process_count" => kvik_proc::process::table().count(),
         "process_limit" => kvik_proc::process::table().limit(),
         "port_count" => kvik_port::table::count(),
-        "port_limit" => c.port_limit,
+        "port_limit" => kvik_port::table::limit(),
         "atom_count" => Atom::count(),
-        "atom_limit" => kvik_term::atom::MAX_ATOMS,
+        "atom_limit" => kvik_term::atom::limit(),
         "ets_count" => kvik_ets::registry::count(),
         "ets_limit" => c.ets_limit,
         "logical_processors" => processors::found().configured,
@@ -95,10 +92,10 @@ fn numbers(name: &str) -> Option<i64> {
         "logical_processors_online" => processors::found().online,
         "run_queues" => super::schedulers(),
         "wordsize" => 8,
-        "compat_rel" => usize::from(kvik_release::current().number),
+        "compat_rel" => c.compat_rel,
         "context_reductions" => REDUCTIONS_A_TURN,
         "creation" => 0,
-        "delayed_node_table_gc" => 60,
+        "delayed_node_table_gc" => c.node_table_gc?,
         "dist_buf_busy_limit" => c.dist_buf_busy_limit,
         "outstanding_system_requests_limit" => {
             match flags::get("outstanding_system_requests_limit") {
@@ -139,20 +136,13 @@ const ATOMS: &[(&str, &str)] = &[
     ("beam_jump_table", "true"),
     ("constant_pool_support", "true"),
     ("endian", "little"),
-    ("ets_always_compress", "false"),
-    ("ets_realloc_moves", "false"),
     ("eager_check_io", "true"),
     ("dynamic_trace", "none"),
     ("dynamic_trace_probes", "false"),
     ("heap_type", "private"),
-    ("message_queue_data", "on_heap"),
-    ("modified_timing_level", "undefined"),
-    ("port_parallelism", "false"),
     ("scheduler_bind_type", "unbound"),
     ("smp_support", "true"),
     ("threads", "true"),
-    ("time_correction", "true"),
-    ("time_offset", "final"),
     ("tolerant_timeofday", "enabled"),
     ("hipe_architecture", "undefined"),
     ("cpu_quota", "unknown"),
@@ -170,6 +160,17 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
         "break_ignored" => c.break_ignored.into(),
         "kernel_poll" => c.kernel_poll.into(),
         "time_warp_mode" => atom(p, c.time_warp_mode)?,
+        "time_offset" => atom(p, super::time_warp::state())?,
+        "time_correction" => c.time_correction.into(),
+        "modified_timing_level" => c.modified_timing.map_or(am::undefined.into(), int),
+        // `numbers` tells the others.
+        "delayed_node_table_gc" => am::infinity.into(),
+        "ets_always_compress" => c.ets_always_compress.into(),
+        "ets_realloc_moves" => c.ets_realloc_moves.into(),
+        "port_parallelism" => c.port_parallelism.into(),
+        "message_queue_data" => {
+            atom(p, if Defaults::get().off_heap_queue { "off_heap" } else { "on_heap" })?
+        }
         "fullsweep_after" | "min_heap_size" | "min_bin_vheap_size" => flag_pair(p, name)?,
         "max_heap_size" => MaxHeap::system().map(h),
         "garbage_collection" => {
@@ -376,6 +377,7 @@ mod tests {
         let s = heap_sizes();
         assert_eq!(s[..8], [12, 38, 51, 90, 142, 233, 376, 610]);
         assert!(s.contains(&833_026) && s.contains(&999_631) && s.contains(&1_199_557));
-        assert_eq!(heap_size_at_least(200), 233);
+        let next = |n| kvik_proc::limits::next_heap_size(n);
+        assert_eq!([1, 12, 13, 200].map(next), [12, 12, 38, 233]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
+use kvik_proc::process::flag;
 use kvik_proc::{Bif, BifResult, Class, Proc};
 use kvik_term::word::NONE;
 use kvik_term::{am, Export, ExportSlot, FunEntry, Term, View};
@@ -98,6 +99,9 @@ fn finished<'h>(
             if p.heap.exc_class() == Class::Again as u8 {
                 stop(p, e, args);
             }
+            if p.heap.exc_class() == Class::Trap as u8 && p.flag(flag::HANDED_OFF) {
+                note_handed_off(p, e);
+            }
             note_bif(p, e, args);
             NONE
         }
@@ -146,6 +150,24 @@ fn stop<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) {
     }
 }
 
+/// Puts the name of a BIF that another thread does the work of behind the arguments of the function that
+/// waits for it. There it stays while the process has [`flag::HANDED_OFF`], for those that ask where it is.
+#[cold]
+fn note_handed_off(p: &Proc, e: &Export) {
+    let wait = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
+    let name = [e.module.into(), e.function.into(), Term::int(e.arity as i32)];
+    p.heap.set_root(Root::Trap, p.heap.tuple_of(&[wait, &name]));
+}
+/// The BIF of a process whose work another thread does.
+pub fn handed_off(p: &Proc) -> Option<&'static Export> {
+    if !p.flag(flag::HANDED_OFF) {
+        return None;
+    }
+    let [.., m, f, a] = p.heap.root(Root::Trap).as_tuple()?.elements() else { return None };
+    let arity = u32::try_from(a.as_small()?).ok()?;
+    kvik_code::find_export(m.as_atom()?, f.as_atom()?, arity)
+}
+
 /// What `after_bif` answers where the turn is over, and the BIF is not.
 pub const STOPPED: u64 = 1;
 
@@ -169,10 +191,12 @@ pub extern "sysv64" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -
 }
 
 fn with_kept_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term<'h>]) -> u64 {
-    for (i, t) in args.iter().enumerate() {
+    for (i, t) in args.iter().take(e.arity as usize).enumerate() {
         set_x(regs, i, t.word());
     }
-    p.heap.set_root(Root::Trap, Term::NIL);
+    if !p.flag(flag::HANDED_OFF) {
+        p.heap.set_root(Root::Trap, Term::NIL);
+    }
     e as *const Export as u64
 }
 

@@ -2,7 +2,7 @@
 //! and arguments (or `[]`), and addresses as small integers. The list that programs see is built
 //! when somebody asks for it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use kvik_code::Location;
@@ -14,6 +14,8 @@ use kvik_term::{am, Atom, Term};
 
 /// `erlang:system_flag(backtrace_depth, N)`
 pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
+/// Do traces tell files and lines? Not with the flag `+L`.
+pub static LINE_NUMBERS: AtomicBool = AtomicBool::new(true);
 
 /// A word on a stack that a call comes back to: addresses of continuations end in 8.
 pub fn is_continuation(w: u64) -> bool {
@@ -184,7 +186,7 @@ pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h
     if let Some(e) = p.trap_to.get().filter(|_| !own) {
         let (module, function, arity) = (e.module, e.function, e.arity);
         lines.push(Location { module, function, arity, line: None });
-    } else if !own {
+    } else if !own && super::call::handed_off(p).is_none() {
         lines.extend(kvik_code::at(ip).and_then(|i| i.location_near(ip)));
     }
     // SAFETY: native code waits for our answer, or the process does not run.
@@ -234,9 +236,10 @@ pub fn slots(p: &Proc) -> impl Iterator<Item = (usize, Slot<'_>)> {
         (std::ptr::from_ref(w) as usize, slot)
     })
 }
-/// Where a process that does not run goes on: the function it waits to call, or an address.
+/// Where a process that does not run goes on: the function that it is in the middle of, or waits to call;
+/// else the address.
 pub fn goes_on(p: &Proc) -> (usize, Option<&'static kvik_term::Export>) {
-    (p.heap.ip(), p.trap_to.get())
+    (p.heap.ip(), p.trap_to.get().or_else(|| super::call::handed_off(p)))
 }
 
 /// Will the process come back to the old code of a module?
@@ -263,7 +266,9 @@ fn text<'h>(
     more: Option<Term<'h>>,
 ) -> Term<'h> {
     let mut info = Vec::with_capacity(3);
-    if let Some((file, line)) = at.line.filter(|(_, line)| (*line as u64) < MAX_LINE) {
+    let shown =
+        |l: &(Arc<str>, u32)| u64::from(l.1) < MAX_LINE && LINE_NUMBERS.load(Ordering::Relaxed);
+    if let Some((file, line)) = at.line.filter(shown) {
         let known = files.iter().find(|f| Arc::ptr_eq(&f.0, &file)).map(|f| f.1);
         info.push(known.unwrap_or_else(|| {
             let t = h.tuple(&[am::file.into(), h.string(&file)]);

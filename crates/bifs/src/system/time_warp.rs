@@ -1,0 +1,70 @@
+//! The time warp modes (flag `+C`): whether and when the offset between monotonic and system time changes,
+//! and who hears of it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use kvik_proc::process::table;
+use kvik_proc::relation::Target;
+use kvik_proc::signal::{deliver, post, Signal};
+use kvik_proc::{clock, Proc};
+use kvik_term::{am, Term};
+
+static FINALIZED: AtomicBool = AtomicBool::new(false);
+
+/// What `system_info(time_offset)` says.
+pub fn state() -> &'static str {
+    match super::config().time_warp_mode {
+        "multi_time_warp" => "volatile",
+        "single_time_warp" if !FINALIZED.load(Relaxed) => "preliminary",
+        _ => "final",
+    }
+}
+/// Fixes the offset, where it is not fixed yet. The state before.
+pub fn finalize() -> &'static str {
+    let before = state();
+    if before == "preliminary" && !FINALIZED.swap(true, Relaxed) {
+        change();
+    }
+    before
+}
+/// System time is what the operating system says; those that monitor the offset are told.
+fn change() {
+    clock::warp();
+    for pid in table().numbers() {
+        deliver(pid, Signal::Run(Box::new(|p: Option<&Proc>| p.into_iter().for_each(tell))));
+    }
+}
+fn tell(p: &Proc) {
+    let watches = p.extra(|x| {
+        let all = x.monitoring.iter().filter(|(_, m)| matches!(m.target, Target::TimeOffset));
+        all.map(|(id, _)| *id).collect::<Vec<_>>()
+    });
+    for id in watches.unwrap_or_default() {
+        post(p.pid(), |h| {
+            let offset = h.integer(clock::offset());
+            let id = h.ref_of_numbers(id.0);
+            let clock = Term::atom(am::clock_service);
+            h.tuple(&[am::CHANGE.into(), id, am::time_offset.into(), clock, offset])
+        });
+    }
+}
+
+/// How far the two clocks are apart before the offset changes: more than slewing leaves between two reads.
+const STEP: i64 = 10_000_000;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// With `+C multi_time_warp` the offset follows the operating system's time, in steps.
+pub fn follow_system_time() -> io::Result<()> {
+    if super::config().time_warp_mode != "multi_time_warp" {
+        return Ok(());
+    }
+    let follow = || loop {
+        std::thread::sleep(BETWEEN_LOOKS);
+        if clock::drift().abs() > STEP {
+            change();
+        }
+    };
+    std::thread::Builder::new().name("time warp".into()).spawn(follow).map(|_| ())
+}

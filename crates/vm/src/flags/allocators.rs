@@ -1,0 +1,172 @@
+//! `+M…`: settings of OTP's allocators. kvik has one allocator, which needs none; what OTP would refuse is
+//! refused all the same.
+
+use super::numbers::leading;
+use super::{ensure, Read};
+
+/// What a setting's value may be.
+#[derive(Copy, Clone)]
+enum Kind {
+    Boolean,
+    /// A number from 0 to this.
+    UpTo(i64),
+    /// Percent, or `de`.
+    Utilisation,
+    Strategy,
+    /// The letter of an allocator, `:` or `@`.
+    Pool,
+    OneOf(&'static [&'static str]),
+}
+use Kind::*;
+
+const ANY: Kind = UpTo(i64::MAX);
+const KILOBYTES: Kind = UpTo(i64::MAX >> 9);
+const MEGABYTES: Kind = UpTo(1 << 44);
+
+const STRATEGIES: &[&str] = &[
+    "bf",
+    "aobf",
+    "gf",
+    "af",
+    "aoff",
+    "aoffcbf",
+    "aoffcaobf",
+    "ageffcaoff",
+    "ageffcbf",
+    "ageffcaobf",
+];
+
+/// Settings of a single allocator, or of all of them; a name goes before those that it begins with.
+const OF_ALLOCATOR: &[(&str, Kind)] = &[
+    ("acul", Utilisation),
+    ("acnl", ANY),
+    ("acfml", ANY),
+    ("acful", Utilisation),
+    ("asbcst", KILOBYTES),
+    ("as", Strategy),
+    ("atags", Boolean),
+    ("cp", Pool),
+    ("e", Boolean),
+    ("lmbcs", KILOBYTES),
+    ("mbcgs", ANY),
+    ("mbsd", ANY),
+    ("mmbcs", KILOBYTES),
+    ("mmmbc", ANY),
+    ("mmsbc", ANY),
+    ("rsbcmt", ANY),
+    ("rsbcst", ANY),
+    ("rmbcmt", ANY),
+    ("ramv", Boolean),
+    ("sbct", KILOBYTES),
+    ("smbcs", KILOBYTES),
+    ("t", Boolean),
+];
+/// Others, by all that follows the M.
+const OTHERS: &[(&str, Kind)] = &[
+    ("Iscs", MEGABYTES),
+    ("Mamcbf", KILOBYTES),
+    ("Mrmcbf", ANY),
+    ("Mmcs", ANY),
+    ("Mscs", MEGABYTES),
+    ("Mscrpm", Boolean),
+    ("Mscrfsd", ANY),
+    ("Msco", Boolean),
+    ("Ytt", UpTo(i32::MAX as i64 / 1024)),
+    ("Ytp", UpTo(i32::MAX as i64 / 1024)),
+    ("Ye", OneOf(&["true"])),
+    ("lpm", OneOf(&["all", "no"])),
+    ("uycs", KILOBYTES),
+    ("ummc", ANY),
+    ("usac", Boolean),
+];
+/// Where an allocator's letter may stand, `u` for all.
+const LETTERS: &str = "uBDEFHILRSTZ";
+/// Whose carriers do not move to others, and which cannot be switched off.
+const FIXED: &str = "IT";
+
+/// `name`: what follows the M, maybe with the value behind it.
+pub fn check(name: &str, value: &str) -> Read {
+    // What value it has is for the program that starts the emulator.
+    if name.starts_with("Ym") {
+        return Ok(());
+    }
+    if let Some((setting, kind)) = OTHERS.iter().find(|s| name.starts_with(s.0)) {
+        return kind.check(name, setting.len(), value);
+    }
+    if let Some(given) = name.strip_prefix("dai") {
+        let v = if given.is_empty() { value } else { given };
+        return ensure(v == "max" || UpTo(i64::MAX).takes(v), || bad_value("dai", v));
+    }
+    if let Some(given) = name.strip_prefix("ea") {
+        let v = if given.is_empty() { value } else { given };
+        let known = ["min", "max", "config", "r9c", "r10b", "r11b"];
+        return ensure(known.contains(&v), || bad_parameter("ea"));
+    }
+    let Some(letter) = name.chars().next().filter(|c| LETTERS.contains(*c)) else {
+        // The letters that have settings of their own are part of the name.
+        let known = name.starts_with(['M', 'Y', 'e', 'l', 'd']);
+        return Err(bad_parameter(if known { &name[..1] } else { "" }));
+    };
+    let setting = OF_ALLOCATOR.iter().find(|s| name[1..].starts_with(s.0));
+    let moves = |s: &str| s.starts_with("ac") || s == "cp";
+    let setting = setting.filter(|s| !(FIXED.contains(letter) && moves(s.0)));
+    let (setting, kind) = setting.ok_or_else(|| bad_parameter(&name[..1]))?;
+    kind.check(name, 1 + setting.len(), value)?;
+    let given = &name[1 + setting.len()..];
+    let v = if given.is_empty() { value } else { given };
+    let forbidden = *setting == "e" && FIXED.contains(letter) && v == "false"
+        || *setting == "t" && letter == 'I' && v == "true";
+    ensure(!forbidden, || bad_value(&name[..2], v))
+}
+
+fn bad_parameter(name: &str) -> String {
+    format!("bad \"M{name}\" parameter")
+}
+fn bad_value(name: &str, value: &str) -> String {
+    format!("bad \"M{name}\" value: {value}")
+}
+
+impl Kind {
+    /// `length` characters of `name` are the setting's; what follows is its value, else that is `value`.
+    fn check(self, name: &str, length: usize, value: &str) -> Read {
+        let (setting, given) = name.split_at(length);
+        let v = if given.is_empty() { value } else { given };
+        // OTP tells of a strategy by one letter less.
+        let shown = if matches!(self, Strategy) { &setting[..length - 1] } else { setting };
+        ensure(self.takes(v), || bad_value(shown, v))
+    }
+    fn takes(self, v: &str) -> bool {
+        let number = || leading(v).map(|(n, _)| n);
+        match self {
+            Boolean => ["true", "false"].contains(&v),
+            UpTo(most) => number().is_some_and(|n| (0..=most).contains(&n)),
+            Utilisation => v == "de" || number().is_some_and(|n| (0..=100).contains(&n)),
+            Strategy => STRATEGIES.contains(&v),
+            Pool => v.len() == 1 && "BDEFHLRS@:".contains(v),
+            OneOf(all) => all.contains(&v),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_what_is_wrong() {
+        let bad = |name, value| check(name, value).unwrap_err();
+        assert_eq!(bad("Bas", "x"), "bad \"MBa\" value: x");
+        assert_eq!(bad("Hx", "2"), "bad \"MH\" parameter");
+        assert_eq!(bad("Xx", "2"), "bad \"M\" parameter");
+        assert_eq!(bad("Mmcs", "x"), "bad \"MMmcs\" value: x");
+        assert_eq!(bad("Ie", "false"), "bad \"MIe\" value: false");
+        assert_eq!(bad("Tacul", "0"), "bad \"MT\" parameter");
+        assert_eq!(bad("", ""), "bad \"M\" parameter");
+    }
+    #[test]
+    fn the_value_may_stand_in_the_same_word() {
+        assert!(check("Mmcs", "").is_err());
+        assert_eq!(check("Mmcs30", ""), Ok(()));
+        assert_eq!(check("Basaobf", ""), Ok(()));
+    }
+}
