@@ -13,6 +13,7 @@ import random
 import re
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
@@ -58,8 +59,10 @@ def server_sockets():
     """This process's sockets that are connected to the server, as duplicates."""
     for fd in map(int, os.listdir("/proc/self/fd")):
         try:
+            if not stat.S_ISSOCK(os.fstat(fd).st_mode):
+                continue
             s = socket.socket(fileno=os.dup(fd))
-        except OSError:
+        except OSError:  # the descriptor that listed them is closed by now
             continue
         try:
             if s.getpeername()[1] == PORT:

@@ -14,6 +14,7 @@ mod procs;
 mod profile;
 mod seq_trace;
 mod time_warp;
+mod topology_text;
 
 pub use flags::{backtrace_depth, set_outstanding_requests, wall_time_on};
 pub use flags::{set_trace_control_word, trace_control_word};
@@ -107,6 +108,11 @@ static EMU_ARGS: OnceLock<Vec<OsString>> = OnceLock::new();
 /// The first call counts.
 pub fn set_emu_args(args: Vec<OsString>) {
     let _ = EMU_ARGS.set(args);
+}
+
+/// The topology of processors that `+sct` writes down; the reason where it is refused.
+pub fn define_cpu_topology(text: &str) -> Result<(), &'static str> {
+    processors::define(text)
 }
 
 static CONFIG: OnceLock<Config> = OnceLock::new();

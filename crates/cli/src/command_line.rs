@@ -31,8 +31,9 @@ const WITH_VALUE: &[&str] = &[
 ];
 /// `+` flags without a value.
 const BARE: &[&str] = &[
-    "B", "Bi", "Bc", "Bd", "c", "d", "ec", "r", "v", "V", "H", "L", "fnl", "fnu", "fna", "fnui",
-    "fnue", "fnuw", "fnai", "fnae", "fnaw", "We", "Ww", "Wi", "ns", "na", "nd",
+    "B", "Bi", "Bc", "Bd", "c", "d", "ec", "r", "v", "V", "H", "L", "ssrct", "fnl", "fnlw", "fnli",
+    "fnle", "fnu", "fna", "fnui", "fnue", "fnuw", "fnai", "fnae", "fnaw", "We", "Ww", "Wi", "ns",
+    "na", "nd",
 ];
 /// Those whose value can only stand in the same word.
 const WITH_VALUE_BEHIND: &[&str] = &["dcg"];

@@ -360,7 +360,7 @@ impl Request<'_> {
         let all = self.options.list_to_vec()?;
         let mut o = SpawnOptions::default();
         let good = all.into_iter().all(|t| option(&mut o, &mut None, t).is_some());
-        if !good || arity.is_none() {
+        if !good || !o.heap_fits() || arity.is_none() {
             return self.refuse(from, am::badopt);
         }
         let (link, monitor) = (std::mem::take(&mut o.link), o.monitor.take().is_some());

@@ -60,6 +60,19 @@ impl SpawnOptions {
     }
 }
 
+impl SpawnOptions {
+    /// A heap may not begin with more than it may come to.
+    pub fn heap_fits(&self) -> bool {
+        if self.min_heap_size.is_none() && self.max_heap_size.is_none() {
+            return true;
+        }
+        let d = Defaults::get();
+        let most = self.max_heap_size.unwrap_or(d.max_heap).size;
+        let least = |n: usize| next_heap_size(n.max(d.min_heap_size));
+        most == 0 || self.min_heap_size.map_or(d.min_heap_size, least) <= most
+    }
+}
+
 /// A new process, which is not running yet.
 pub struct Spawned {
     pub pid: u32,

@@ -168,7 +168,7 @@ impl Flags {
                 self.machine.time_correction = match v {
                     "true" => true,
                     "false" | "" => false,
-                    _ => return Err(format!("Invalid time correction value: {v}")),
+                    _ => return Err(format!("Invalid time correnction value: {v}")),
                 }
             }
             "C" => {
@@ -206,6 +206,8 @@ impl Flags {
                 let bad = || format!("bad port parallelism scheduling hint {v}");
                 self.machine.port_parallelism = v.parse().map_err(|_| bad())?;
             }
+            "sct" => system::define_cpu_topology(v)
+                .map_err(|why| format!("bad cpu topology '{v}': {why}"))?,
             "r" => self.machine.ets_realloc_moves = true,
             "ec" => self.machine.ets_always_compress = true,
             "i" => self.boot_module = v.into(),

@@ -111,6 +111,8 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
         }
         am::max_heap_size => {
             let (new, old) = (MaxHeap::read(v)?, MaxHeap::of(p));
+            let least = p.rare(|x| x.min_heap_size).unwrap_or(0);
+            (new.size == 0 || new.size >= least).then_some(())?;
             p.with_rare(|x| x.max_heap_size = Some(new));
             Some(old.map(&p.heap))
         }

@@ -121,6 +121,9 @@ fn spawn_opt_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     for t in all {
         option(&mut o, &mut None, t).ok_or_else(|| p.badarg_because(am::badopt))?;
     }
+    if !o.heap_fits() {
+        return Err(p.badarg_because(am::badopt));
+    }
     let m = mfa(a).ok_or_else(|| p.badarg())?;
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
     o.request = request(p, a[3], None, false);
@@ -149,7 +152,7 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let mut r = Reply::default();
     // How to answer may be said behind what is wrong.
     let bad = all.into_iter().filter(|t| option(&mut o, &mut Some(&mut r), *t).is_none()).count();
-    let good = bad == 0;
+    let good = bad == 0 && o.heap_fits();
     let has_alias = o.monitor.as_ref().is_some_and(|m| m.1.is_some());
     o.request = request(p, a[3], r.tag.as_ref(), true);
     let spawned = if good { start(p, m, &mut o) } else { None };

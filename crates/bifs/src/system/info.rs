@@ -80,7 +80,8 @@ fn numbers(name: &str) -> Option<i64> {
         "dirty_io_schedulers" => c.dirty_io,
         "thread_pool_size" => c.async_threads,
         "process_count" => kvik_proc::process::table().count(),
-        "process_limit" => kvik_proc::process::table().limit(),
+        // The most that OTP tells of; the table has a place more.
+        "process_limit" => kvik_proc::process::table().limit().min((1 << 27) - 1),
         "port_count" => kvik_port::table::count(),
         "port_limit" => kvik_port::table::limit(),
         "atom_count" => Atom::count(),

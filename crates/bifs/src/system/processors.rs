@@ -11,14 +11,14 @@ use kvik_term::{am, Term};
 
 /// One logical processor, as OTP's `#cpu{}` has it: its node, the processor, the node within that
 /// processor, core, thread and own number; -1 for what there is not.
-type Cpu = [i32; 6];
-const NODE: usize = 0;
-const PROCESSOR: usize = 1;
-const PROCESSOR_NODE: usize = 2;
-const CORE: usize = 3;
-const THREAD: usize = 4;
-const LOGICAL: usize = 5;
-const MAX_ID: i64 = 0xFFFF;
+pub(super) type Cpu = [i32; 6];
+pub(super) const NODE: usize = 0;
+pub(super) const PROCESSOR: usize = 1;
+pub(super) const PROCESSOR_NODE: usize = 2;
+pub(super) const CORE: usize = 3;
+pub(super) const THREAD: usize = 4;
+pub(super) const LOGICAL: usize = 5;
+pub(super) const MAX_ID: i64 = 0xFFFF;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Found {
@@ -155,7 +155,7 @@ pub(super) fn set<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
 pub(super) fn set_internal<'h>(p: &'h Proc, t: Term<'h>) -> BifResult<'h> {
     let new = match t.is_atom(am::undefined) {
         true => None,
-        false => Some(rows(t).and_then(verified).ok_or_else(|| p.badarg())?),
+        false => Some(rows(t).and_then(|r| verified(r).ok()).ok_or_else(|| p.badarg())?),
     };
     let before = chosen("used");
     state().defined = new;
@@ -171,18 +171,31 @@ fn rows(t: Term<'_>) -> Option<Vec<Cpu>> {
     };
     t.list_to_vec().filter(|v| !v.is_empty())?.iter().map(row).collect()
 }
-/// In order of processors, if each is there once and nodes and processors belong together.
-fn verified(mut all: Vec<Cpu>) -> Option<Vec<Cpu>> {
-    all.sort_by_key(|c| (c[PROCESSOR], c[NODE], c[PROCESSOR_NODE], c[CORE], c[THREAD]));
+/// In order of processors, if each is there once and nodes and processors belong together. Else
+/// `erl`'s reason.
+fn verified(mut all: Vec<Cpu>) -> Result<Vec<Cpu>, &'static str> {
     let mut ids: Vec<i32> = all.iter().map(|c| c[LOGICAL]).collect();
     ids.sort_unstable();
+    if ids.windows(2).any(|w| w[0] == w[1]) {
+        return Err("not unique logical identifiers");
+    }
+    all.sort_by_key(|c| (c[PROCESSOR], c[NODE], c[PROCESSOR_NODE], c[CORE], c[THREAD]));
+    if all.windows(2).any(|w| w[0][..LOGICAL] == w[1][..LOGICAL]) {
+        return Err("not unique entities");
+    }
     let no_nodes = all.iter().all(|c| c[NODE] < 0 && c[PROCESSOR_NODE] < 0);
     let one_node = |c: &Cpu| (c[NODE] < 0) != (c[PROCESSOR_NODE] < 0);
-    let good = ids.windows(2).all(|w| w[0] != w[1])
-        && all.windows(2).all(|w| w[0][..LOGICAL] != w[1][..LOGICAL])
-        && all.windows(2).all(|w| w[0][PROCESSOR] != w[1][PROCESSOR] || w[0][NODE] == w[1][NODE])
-        && (no_nodes || all.iter().all(one_node));
-    good.then_some(all)
+    let apart = |w: &[Cpu]| w[0][PROCESSOR] == w[1][PROCESSOR] && w[0][NODE] != w[1][NODE];
+    match all.windows(2).any(apart) || !(no_nodes || all.iter().all(one_node)) {
+        true => Err("invalid nodes declaration"),
+        false => Ok(all),
+    }
+}
+
+/// What `+sct` says, or why it is refused.
+pub(super) fn define(text: &str) -> Result<(), &'static str> {
+    state().defined = Some(super::topology_text::parse(text).and_then(verified)?);
+    Ok(())
 }
 
 /// `[{Logical, Group}]` if so many groups were spread over the processors: one core to a group
@@ -310,9 +323,9 @@ mod tests {
     #[test]
     fn processors_are_told_apart() {
         let mut c = cores(&[2, 2]);
-        assert_eq!(verified(c.clone()), Some(c.clone()));
+        assert_eq!(verified(c.clone()), Ok(c.clone()));
         c[3][LOGICAL] = 0;
-        assert_eq!(verified(c), None);
+        assert_eq!(verified(c), Err("not unique logical identifiers"));
     }
     #[test]
     fn there_are_processors() {
