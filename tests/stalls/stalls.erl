@@ -75,7 +75,7 @@ lists_() ->
      {keyfind, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keyfind(x, 1, L) || _ <- ints(4)] end end},
      {keymember, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keymember(x, 1, L) || _ <- ints(4)] end end},
      {keysearch, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keysearch(x, 1, L) || _ <- ints(4)] end end},
-     {length, whole, fun() -> L = ints(10_000_000), fun() -> length(L) + length(tl(L)) end end}].
+     {length, yields, fun() -> L = ints(10_000_000), fun() -> length(L) + length(tl(L)) end end}].
 
 tuples() ->
     [{list_to_tuple, whole, fun() -> L = ints(4_000_000), fun() -> list_to_tuple(L) end end},
