@@ -7,6 +7,7 @@ main() ->
     N = two:other(),
     Echo = spawn(N, ?MODULE, echo, []),
     [two:p(Name, fun() -> echoed(Echo, Term) end) || {Name, Term} <- terms()],
+    two:p(kept, fun() -> kept(Echo) end),
     two:p(atoms, fun() -> [echoed(Echo, A) || A <- atoms(), _ <- [1, 2]] end),
     two:p(order, fun() -> order(N) end),
     two:p(senders, fun() -> senders(N) end),
@@ -45,6 +46,15 @@ echoed(Echo, T) ->
     receive {R, Back} -> Back =:= T after 30000 -> nothing end.
 echo() ->
     receive {P, R, T} -> P ! {R, T}, echo() end.
+
+%% A part of a message that is kept does not keep the rest of it.
+kept(Echo) ->
+    R = make_ref(),
+    Echo ! {self(), R, {binary:copy(<<5>>, 40000), binary:copy(<<6>>, 4000000)}},
+    receive {R, {Small, Large}} ->
+        [binary:referenced_byte_size(B) =< 8 * byte_size(B) || B <- [Small, Large]]
+    after 30000 -> nothing
+    end.
 
 %% Small ones wait behind the large one before them.
 order(N) ->

@@ -61,7 +61,7 @@ cpu() -> element(1, statistics(runtime)).
 %% `whole`: OTP 25 does it in one go too; reported, not judged.
 cases() ->
     lists_() ++ tuples() ++ maps_() ++ binaries() ++ terms() ++ huge_terms() ++ numbers() ++ processes_() ++
-        tables() ++ huge_objects() ++ ports() ++ others().
+        tables() ++ huge_objects() ++ one_key() ++ ports() ++ names() ++ others().
 
 ints(N) -> lists:seq(1, N).
 pairs(N) -> [{I, I} || I <- ints(N)].
@@ -75,13 +75,18 @@ lists_() ->
      {keyfind, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keyfind(x, 1, L) || _ <- ints(4)] end end},
      {keymember, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keymember(x, 1, L) || _ <- ints(4)] end end},
      {keysearch, yields, fun() -> L = pairs(3_000_000), fun() -> [lists:keysearch(x, 1, L) || _ <- ints(4)] end end},
-     {length, whole, fun() -> L = ints(10_000_000), fun() -> length(L) + length(tl(L)) end end}].
+     {length, yields, fun() -> L = ints(10_000_000), fun() -> length(L) + length(tl(L)) end end}].
 
 tuples() ->
     [{list_to_tuple, whole, fun() -> L = ints(4_000_000), fun() -> list_to_tuple(L) end end},
      {tuple_to_list, whole, fun() -> T = erlang:make_tuple(4_000_000, a), fun() -> tuple_to_list(T) end end},
      {make_tuple, whole, fun() -> fun() -> erlang:make_tuple(10_000_000, a) end end},
-     {setelement, whole, fun() -> T = erlang:make_tuple(6_000_000, a), fun() -> setelement(1, T, b) end end}].
+     {setelement, whole, fun() -> T = erlang:make_tuple(6_000_000, a), fun() -> setelement(1, T, b) end end},
+     {append_element, whole, fun() -> T = erlang:make_tuple(6_000_000, a), fun() -> erlang:append_element(T, b) end end},
+     {insert_element, whole, fun() -> T = erlang:make_tuple(6_000_000, a), fun() -> erlang:insert_element(2, T, b) end end},
+     {delete_element, whole, fun() -> T = erlang:make_tuple(6_000_000, a), fun() -> erlang:delete_element(2, T) end end},
+     {make_tuple_with, whole, fun() -> L = [{I, b} || I <- ints(3_000_000)],
+                                       fun() -> erlang:make_tuple(3_000_000, a, L) end end}].
 
 maps_() ->
     [{maps_from_list, yields, fun() -> L = pairs(500_000), fun() -> maps:from_list(L) end end},
@@ -147,6 +152,17 @@ terms() ->
      {list_to_integer, whole, fun() -> L = lists:duplicate(300_000, $9), fun() -> list_to_integer(L) end end},
      {persistent_term_put, whole, fun() -> L = lists:foldl(fun(_, A) -> [A] end, [], ints(500_000)),
                                            fun() -> persistent_term:put(stalls, L) end end},
+     {external_size_of_bytes, yields, fun() -> L = lists:duplicate(10_000_000, 1), fun() -> erlang:external_size(L) end end},
+     {term_to_binary_bytes, yields, fun() -> L = lists:duplicate(10_000_000, 1), fun() -> term_to_binary(L) end end},
+     {phash, whole, fun() -> L = pairs(1_000_000), fun() -> erlang:phash(L, 1 bsl 32) end end},
+     {phash2_binary, whole, fun() -> B = bytes(60_000_000), fun() -> erlang:phash2(B) end end},
+     {flat_size, whole, fun() -> L = pairs(3_000_000), fun() -> erts_debug:flat_size(L) end end},
+     {copy_shared, whole, fun() -> L = pairs(300_000), fun() -> erts_debug:copy_shared(L) end end},
+     {size_shared, whole, fun() -> L = pairs(300_000), fun() -> erts_debug:size_shared(L) end end},
+     {send_after, whole, fun() -> L = pairs(1_500_000), fun() -> erlang:send_after(1 bsl 30, self(), L) end end},
+     {fun_and_environment, whole, fun() -> L = pairs(1_500_000), fun() -> spawn(fun() -> L end) end end},
+     {persistent_term_get_all, yields, fun() -> [persistent_term:put({stalls, I}, I) || I <- ints(3000)],
+                                               fun() -> [persistent_term:get() || _ <- ints(100)] end end},
      {equal_lists, whole, fun() -> A = pairs(3_000_000), B = pairs(3_000_000), fun() -> A == B end end},
      {send, whole, fun() -> L = pairs(1_500_000), P = spawn(fun() -> receive stop -> ok end end), fun() -> P ! L end end}].
 
@@ -170,7 +186,18 @@ map(N) -> maps:from_list(pairs(N)).
 
 numbers() ->
     [{binary_to_integer, whole, fun() -> B = binary:copy(<<"9">>, 300_000), fun() -> binary_to_integer(B) end end},
-     {decode_unsigned, whole, fun() -> B = bytes(4_000_000), fun() -> binary:decode_unsigned(B) end end}].
+     {decode_unsigned, whole, fun() -> B = bytes(4_000_000), fun() -> binary:decode_unsigned(B) end end},
+     {encode_unsigned, whole, fun() -> N = ones(4_000_000), fun() -> binary:encode_unsigned(N) end end},
+     {integer_to_list, whole, fun() -> N = ones(300_000), fun() -> integer_to_list(N) end end},
+     {integer_to_binary, whole, fun() -> N = ones(300_000), fun() -> integer_to_binary(N, 7) end end},
+     {multiply, whole, fun() -> N = ones(400_000), fun() -> N * N end end},
+     {divide, whole, fun() -> N = ones(400_000), M = ones(200_000), fun() -> N div M end end},
+     {remainder, whole, fun() -> N = ones(400_000), M = ones(200_000), fun() -> N rem M end end}].
+
+%% 2^Bits - 1, of which the compiler knows nothing.
+ones(Bits) ->
+    put(ones, Bits),
+    (1 bsl get(ones)) - 1.
 
 processes_() ->
     [{info_messages, whole, fun() -> fill_mailbox(1_000_000), fun() -> process_info(self(), messages) end end},
@@ -210,6 +237,49 @@ huge_objects() ->
      {lookup_element_huge, whole, fun() -> T = ets:new(t, []), ets:insert(T, {k, pairs(1_500_000)}),
                                            fun() -> ets:lookup_element(T, k, 2) end end},
      {take_huge, whole, fun() -> T = ets:new(t, []), ets:insert(T, {k, pairs(1_500_000)}), fun() -> ets:take(T, k) end end}].
+
+%% Very many objects of one key, and objects that are looked at in one go.
+one_key() ->
+    [{bag_lookup, whole, fun() -> T = one_key(duplicate_bag, 800_000), fun() -> ets:lookup(T, k) end end},
+     {bag_lookup_element, whole, fun() -> T = one_key(duplicate_bag, 800_000), fun() -> ets:lookup_element(T, k, 2) end end},
+     {bag_delete_key, whole, fun() -> T = one_key(duplicate_bag, 800_000), fun() -> ets:delete(T, k) end end},
+     {bag_delete_object, whole, fun() -> T = one_key(duplicate_bag, 800_000), fun() -> ets:delete_object(T, {k, 1}) end end},
+     {bag_take, whole, fun() -> T = one_key(duplicate_bag, 800_000), fun() -> ets:take(T, k) end end},
+     {bag_insert_list, yields, fun() -> T = ets:new(t, [duplicate_bag]), L = [{k, I} || I <- ints(400_000)],
+                                        fun() -> ets:insert(T, L) end end},
+     {match_spec_run, yields, fun() -> L = rows(400_000), S = ets:match_spec_compile([{{'$1', b, '_'}, [], ['$1']}]),
+                                       fun() -> ets:match_spec_run(L, S) end end},
+     {update_counter_list, whole, fun() -> T = ets:new(t, []), ets:insert(T, {k, 0}), L = lists:duplicate(600_000, {2, 1}),
+                                           fun() -> ets:update_counter(T, k, L) end end},
+     {tables_info, yields, fun() -> T = table(set, 100_000), fun() -> [ets:info(T) || _ <- ints(5000)] end end}].
+
+one_key(Type, N) ->
+    T = ets:new(t, [Type]),
+    ets:insert(T, [{k, I} || I <- ints(N)]),
+    T.
+
+%% Lists of what a node has.
+names() ->
+    [{registered, whole, fun() -> [register(list_to_atom("stalls_" ++ integer_to_list(I)), spawn(fun() -> receive stop -> ok end end))
+                                   || I <- ints(10_000)],
+                                  fun() -> [registered() || _ <- ints(60)] end end},
+     {re_compile, whole, fun() -> P = lists:duplicate(30_000, "a(b|c)?"), fun() -> re:compile(P) end end},
+     {compile_pattern, whole, fun() -> L = [integer_to_binary(I) || I <- ints(40_000)], fun() -> binary:compile_pattern(L) end end},
+     {decode_packet, yields, fun() -> B = bytes(60_000_000), fun() -> erlang:decode_packet(line, B, []) end end},
+     {is_7bit, whole, fun() -> B = bytes(60_000_000), fun() -> unicode:bin_is_7bit(B) end end},
+     {right_utf8, yields, fun() -> B = binary:copy(<<"åäö"/utf8>>, 10_000_000), fun() -> unicode:characters_to_binary(B) end end},
+     {wrong_utf8, yields, fun() -> B = <<(binary:copy(<<"åäö"/utf8>>, 10_000_000))/binary, 255>>,
+                                   fun() -> unicode:characters_to_binary(B) end end},
+     {binary_to_list_part, yields, fun() -> B = bytes(8_000_000), fun() -> binary_to_list(B, 2, 7_999_999) end end},
+     {common_of_many, yields, fun() -> L = lists:duplicate(1_000_000, <<"abcdefgh">>),
+                                       fun() -> binary:longest_common_prefix(L) end end},
+     {atomics_new, whole, fun() -> fun() -> atomics:new(6_000_000, []) end end},
+     {monitors_of_one, yields, fun() -> P = spawn(fun() -> receive stop -> ok end end), [monitor(process, P) || _ <- ints(200_000)],
+                                        fun() -> exit(P, kill), receive {'DOWN', _, _, P, _} -> ok end end end},
+     {info_links, whole, fun() -> [spawn_link(fun() -> receive stop -> ok end end) || _ <- ints(100_000)],
+                                  fun() -> [process_info(self(), links) || _ <- ints(5)] end end},
+     {match_spec_test, whole, fun() -> T = list_to_tuple(ints(1_000_000)),
+                                       fun() -> erlang:match_spec_test(T, [{'$1', [], ['$1']}], table) end end}].
 
 ports() ->
     [{write_file_iolist, whole, fun() -> L = lists:duplicate(3_000_000, [$a, $b]), fun() -> file:write_file("/dev/null", L) end end}].

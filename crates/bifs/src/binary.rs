@@ -1,7 +1,5 @@
 //! Module `binary`, but for what looks for others in one (`search.rs`).
 
-use std::borrow::Cow;
-
 use kvik_heap::{Pins, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
@@ -35,59 +33,84 @@ const COMPARED: usize = 256;
 /// Bytes of each binary that are compared at once.
 const BLOCK: usize = 4096;
 
-/// A common prefix or suffix under way: the binaries, and how many bytes of each are known to agree.
+/// A common prefix or suffix under way: the binaries in turn against the first one, of which fewer and
+/// fewer bytes are common to all so far.
 struct Comparison<'h> {
-    all: Vec<Bits<'h>>,
-    shortest: usize,
+    list: Term<'h>,
+    first: Bits<'h>,
+    /// What is to be looked at: first for what is no binary, then for what agrees.
+    rest: Term<'h>,
+    checked: bool,
+    /// Bytes that may be common to all: those that are, of the binaries before `rest`.
+    common: usize,
+    /// How many of them are known to be in the binary under way.
     agreed: usize,
 }
 impl Pins for Comparison<'static> {
     type In<'h> = Comparison<'h>;
 }
+/// What a binary costs besides its bytes, in bytes compared.
+const A_BINARY: usize = 16;
 
 impl<'h> Comparison<'h> {
-    fn begin(p: &'h Proc, t: Term<'h>) -> Result<Comparison<'h>, Raised> {
-        let items = t.list_to_vec().filter(|v| !v.is_empty()).ok_or_else(|| p.badarg())?;
-        let all: Vec<_> = items.into_iter().map(|t| whole(p, t)).collect::<Result<_, _>>()?;
-        let shortest = all.iter().map(|b| b.byte_size()).min().unwrap_or(0);
-        Ok(Comparison { all, shortest, agreed: 0 })
-    }
-    /// The next `n` bytes of a binary behind those that agree, from its front or from its end.
-    fn block(&self, b: &Bits<'h>, n: usize, suffix: bool) -> Cow<'h, [u8]> {
-        let at = if suffix { b.byte_size() - self.agreed - n } else { self.agreed };
-        b.slice(at * 8, n * 8).to_bytes()
-    }
-    /// How many of the next `n` bytes all have in common.
-    fn agree(&self, n: usize, suffix: bool) -> usize {
-        let Some((first, rest)) = self.all.split_first() else {
-            return 0;
-        };
-        let first = self.block(first, n, suffix);
-        let mut same = n;
-        for b in rest {
-            let other = self.block(b, n, suffix);
-            let pairs = first.iter().zip(other.iter());
-            same = same.min(match suffix {
-                false => pairs.take_while(|(x, y)| x == y).count(),
-                true => pairs.rev().take_while(|(x, y)| x == y).count(),
-            });
-        }
-        same
+    fn begin(p: &'h Proc, list: Term<'h>) -> Result<Comparison<'h>, Raised> {
+        let first = whole(p, list.as_cons().ok_or_else(|| p.badarg())?.head())?;
+        let common = first.byte_size();
+        Ok(Comparison { list, first, rest: list, checked: false, common, agreed: 0 })
     }
     /// Goes on until so many bytes were looked at. The length, when it is known.
-    fn run(&mut self, suffix: bool, left: &mut usize) -> Option<usize> {
-        loop {
-            let n = BLOCK.min(self.shortest - self.agreed);
-            let same = self.agree(n, suffix);
-            self.agreed += same;
-            *left = left.saturating_sub(n.saturating_mul(self.all.len()));
-            if same < n || self.agreed == self.shortest {
-                return Some(self.agreed);
+    fn run(
+        &mut self,
+        p: &'h Proc,
+        suffix: bool,
+        left: &mut usize,
+    ) -> Result<Option<usize>, Raised> {
+        while *left > 0 {
+            let Some(cell) = self.rest.as_cons() else {
+                match (self.rest.is_nil(), self.checked) {
+                    (false, _) => return Err(p.badarg()),
+                    (true, true) => return Ok(Some(self.common)),
+                    (true, false) => (self.rest, self.checked) = (self.list, true),
+                }
+                continue;
+            };
+            let b = whole(p, cell.head())?;
+            let compared = match self.checked {
+                false => {
+                    self.common = self.common.min(b.byte_size());
+                    0
+                }
+                true => self.compare(&b, suffix),
+            };
+            if self.agreed == self.common || !self.checked {
+                (self.rest, self.agreed) = (cell.tail(), 0);
             }
-            if *left == 0 {
-                return None;
-            }
+            *left = left.saturating_sub(compared + A_BINARY);
         }
+        Ok(None)
+    }
+    /// A block more of a binary; how many bytes that were. Where they differ, no more are common.
+    fn compare(&mut self, b: &Bits<'h>, suffix: bool) -> usize {
+        let n = BLOCK.min(self.common - self.agreed);
+        let block = |b: &Bits<'h>| {
+            let at = if suffix { b.byte_size() - self.agreed - n } else { self.agreed };
+            b.slice(at * 8, n * 8).to_bytes()
+        };
+        let (x, y) = (block(&self.first), block(b));
+        let same = if x == y {
+            n
+        } else {
+            let pairs = x.iter().zip(y.iter());
+            match suffix {
+                false => pairs.take_while(|(x, y)| x == y).count(),
+                true => pairs.rev().take_while(|(x, y)| x == y).count(),
+            }
+        };
+        self.agreed += same;
+        if same < n {
+            self.common = self.agreed;
+        }
+        n
     }
 }
 
@@ -97,7 +120,7 @@ fn common<'h>(p: &'h Proc, t: Term<'h>, suffix: bool) -> BifResult<'h> {
         None => Comparison::begin(p, t)?,
     };
     let mut left = p.steps(COMPARED);
-    let done = c.run(suffix, &mut left);
+    let done = c.run(p, suffix, &mut left)?;
     p.steps_left(left, COMPARED);
     match done {
         Some(n) => Ok(p.heap.unsigned(n as u64)),

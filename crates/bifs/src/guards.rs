@@ -2,6 +2,7 @@
 
 use kvik_heap::arith::integer_value;
 use kvik_heap::bits::context_bits;
+use kvik_heap::pin::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, map, Term, View};
 
@@ -142,14 +143,27 @@ fn hd<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
 fn tl<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     a[0].as_cons().map(|c| c.tail()).ok_or_else(|| p.badarg())
 }
+/// What is left of a list, and how long it was up to there.
+struct Length<'h>(Term<'h>, usize);
+impl Pins for Length<'static> {
+    type In<'h> = Length<'h>;
+}
+
+/// As a function that is applied; a guard is native code (`jit/src/templates/guards.rs`).
 fn length<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
-    let mut it = a[0].list();
-    let n = it.by_ref().count();
-    p.heap.bump_reductions(n as i64 / 64);
-    if it.rest.is_nil() {
-        Ok(p.heap.integer(n as i64))
-    } else {
-        Err(p.badarg())
+    /// Cells that are a reduction, as in OTP.
+    const CELLS: usize = 16;
+    let Length(rest, before) = p.resumed::<Length<'static>>().unwrap_or(Length(a[0], 0));
+    let steps = p.steps(CELLS);
+    let mut it = rest.list();
+    let n = it.by_ref().take(steps).count();
+    if it.rest.as_cons().is_some() {
+        return Err(p.again::<Length<'static>>(Length(it.rest, before + n), None));
+    }
+    p.steps_left(steps - n, CELLS);
+    match it.rest.is_nil() {
+        true => Ok(p.heap.integer((before + n) as i64)),
+        false => Err(p.badarg()),
     }
 }
 fn size<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {

@@ -1,6 +1,7 @@
 //! Natives of `maps`, and what `maps` and `erts_debug` call in `erts_internal`.
 
 use kvik_heap::map_build::MapBuilder;
+use kvik_heap::map_merge::MapMerge;
 use kvik_heap::Pins;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::map::{child, Child, Node, LEVELS};
@@ -127,16 +128,17 @@ fn values<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// Two maps being put together.
 enum Merging<'h> {
-    /// All associations of both, the second one's last.
-    Both(map::Iter<'h>, Option<Term<'h>>, MapBuilder<'h>),
-    /// A few into a large map, one by one, sharing what is not touched: all, or those it lacks.
-    Few { from: map::Iter<'h>, into: Term<'h>, missing: bool },
+    Large(MapMerge<'h>),
+    /// A small map's associations into a large one: all, or those it lacks.
+    Few {
+        from: map::Iter<'h>,
+        into: Term<'h>,
+        missing: bool,
+    },
 }
 impl Pins for Merging<'static> {
     type In<'h> = Merging<'h>;
 }
-/// So many associations are put together in one go.
-const MERGED_AT_ONCE: usize = 1024;
 /// Steps for an association that goes into a large map by itself.
 const PUT: usize = 4;
 
@@ -145,22 +147,22 @@ fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some(m) => m,
         None => {
             let (x, y) = (want(p, a[0])?, want(p, a[1])?);
-            match (x.len(), y.len()) {
-                (_, 0) => return Ok(a[0]),
-                (0, _) => return Ok(a[1]),
+            match (MapMerge::new(x, y), x.len(), y.len()) {
+                (_, _, 0) => return Ok(a[0]),
+                (_, 0, _) => return Ok(a[1]),
                 _ if a[0].same(a[1]) => return Ok(a[0]),
-                (n, few) if few * 8 < n => {
+                (Some(large), ..) => Merging::Large(large),
+                (_, n, few) if few * 8 < n => {
                     Merging::Few { from: map::iter(y), into: a[0], missing: false }
                 }
-                (few, n) if few * 8 < n => {
+                (_, few, n) if few * 8 < n => {
                     Merging::Few { from: map::iter(x), into: a[1], missing: true }
                 }
-                (n, o) if n + o <= MERGED_AT_ONCE => {
+                (_, n, o) => {
                     bump(p, n + o);
                     let pairs = map::iter(x).filter(|(k, _)| !map::contains(y, *k));
                     return Ok(p.heap.map_of_unique(pairs.chain(map::iter(y)).collect()));
                 }
-                _ => Merging::Both(map::iter(x), Some(a[1]), MapBuilder::default()),
             }
         }
     };
@@ -172,18 +174,10 @@ fn merge<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 impl<'h> Merging<'h> {
     /// Goes on for so many steps: the map, where it is finished.
     fn run(&mut self, p: &'h Proc, left: &mut usize) -> Result<Option<Term<'h>>, Raised> {
-        while *left > 0 {
-            match self {
-                Merging::Both(pairs, then, made) => match (pairs.next(), then.take()) {
-                    (Some((k, v)), more) => {
-                        made.add(k, v);
-                        *then = more;
-                        *left -= 1;
-                    }
-                    (None, Some(y)) => *pairs = map::iter(want(p, y)?),
-                    (None, None) => return Ok(made.finish(&p.heap, left)),
-                },
-                Merging::Few { from, into, missing } => {
+        match self {
+            Merging::Large(merge) => return Ok(merge.run(&p.heap, left)),
+            Merging::Few { from, into, missing } => {
+                while *left > 0 {
                     let Some((k, v)) = from.next() else { return Ok(Some(*into)) };
                     let m = want(p, *into)?;
                     if !*missing || !map::contains(m, k) {

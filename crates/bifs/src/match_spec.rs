@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use kvik_ets::ms::{compile, lint, Dialect, Error, Program};
 use kvik_ets::order;
-use kvik_heap::Heap;
+use kvik_heap::{Heap, Pins};
+use kvik_proc::sched::REDUCTIONS;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -34,25 +35,37 @@ fn match_spec_compile_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
+/// A list under way: what is left of it, and what matched before that, last first.
+struct Matching<'h>(Term<'h>, Term<'h>);
+impl Pins for Matching<'static> {
+    type In<'h> = Matching<'h>;
+}
+
 /// What matches, last first, before a list of earlier results.
 fn match_spec_run_r_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let [list, prog, mut done] = *a else { return Err(p.badarg()) };
+    let [list, prog, done] = *a else { return Err(p.badarg()) };
     let (Some(prog), true) = (program_of(prog), list.is_list()) else {
         return Err(p.badarg());
     };
-    let mut it = list.list();
+    let resumed = p.resumed::<Matching<'static>>();
+    let Matching(rest, mut done) = resumed.unwrap_or(Matching(list, done));
+    let mut it = rest.list();
     let mut n = 0;
-    for t in it.by_ref() {
+    // As in OTP, as many as a whole turn has, whatever is left of this one.
+    for t in it.by_ref().take(REDUCTIONS as usize) {
         n += 1;
         if let Some(v) = prog.run(p, t) {
             done = p.heap.cons(v, done);
         }
     }
+    if it.rest.as_cons().is_some() {
+        p.heap.set_reductions(0);
+        return Err(p.again::<Matching<'static>>(Matching(it.rest, done), None));
+    }
     p.heap.bump_reductions(n);
-    if it.rest.is_nil() {
-        Ok(done)
-    } else {
-        Err(p.badarg())
+    match it.rest.is_nil() {
+        true => Ok(done),
+        false => Err(p.badarg()),
     }
 }
 

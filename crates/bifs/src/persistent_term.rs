@@ -155,6 +155,7 @@ fn get_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let pairs = all.by_hash.values().flatten().filter_map(parts);
     let list: Vec<Term<'h>> =
         pairs.map(|[k, v]| p.heap.tuple(&[p.heap.copy_all(k), p.heap.copy(v)])).collect();
+    p.heap.bump_reductions(list.len() as i64);
     Ok(p.heap.list(&list))
 }
 fn get_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,9 +1,11 @@
 //! `unicode`: the natives that turn character data into UTF-8 and lists, with what is left over
 //! when the data is wrong or ends too soon. Encodings other than Latin-1 and UTF-8 go on in Erlang.
 
-use kvik_heap::{Heap, Pins};
+use std::borrow::Cow;
+
+use kvik_heap::{Heap, Pins, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::{am, Term, View};
+use kvik_term::{am, Bits, Term, View};
 
 use crate::iolist::charge;
 
@@ -16,11 +18,51 @@ pub const BIFS: &[BifEntry] = &[
 /// Character data, converted as far as it goes.
 struct Converted<'h> {
     /// What was converted, in UTF-8.
-    text: Vec<u8>,
+    text: Text,
     /// What could not be, where something was wrong.
     rest: Option<Term<'h>>,
     /// The start of a character whose end is missing.
     leftover: Vec<u8>,
+}
+
+/// Text under way. What is short is copied to where it goes; what is long is written there.
+enum Text {
+    Short(Vec<u8>),
+    Long(Writer),
+}
+
+impl Text {
+    /// For about so many bytes.
+    fn with_room(n: usize) -> Text {
+        match n {
+            0..=SHORT => Text::Short(Vec::with_capacity(n)),
+            _ => Text::Long(Writer::with_room(n.min(GROWS_IN_PLACE))),
+        }
+    }
+    fn push(&mut self, bytes: &[u8]) {
+        match self {
+            Text::Short(text) => text.extend_from_slice(bytes),
+            Text::Long(text) => text.push(bytes),
+        }
+    }
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Text::Short(text) => text,
+            Text::Long(text) => text.bytes(),
+        }
+    }
+    fn truncate(&mut self, n: usize) {
+        match self {
+            Text::Short(text) => text.truncate(n),
+            Text::Long(text) => text.truncate(n),
+        }
+    }
+    fn finish(self, h: &Heap) -> Term<'_> {
+        match self {
+            Text::Short(text) => h.binary(&text),
+            Text::Long(text) => text.finish(h),
+        }
+    }
 }
 
 /// Not character data at all.
@@ -30,9 +72,12 @@ struct BadData;
 struct Converter<'h> {
     latin1: bool,
     out: Converted<'h>,
-    /// All of the data, until it was checked.
+    /// All of the data, until it was checked, and about how many bytes it makes.
     unchecked: Option<Term<'h>>,
+    bytes: usize,
     at: Term<'h>,
+    /// A long binary, from a byte on; whether it is an element of a list, which goes on with `at`.
+    part: Option<(Term<'h>, usize, bool)>,
     /// What follows the lists that are being gone through.
     later: Vec<Term<'h>>,
     /// Is it at its end?
@@ -43,6 +88,13 @@ struct Converter<'h> {
 impl Pins for Converter<'static> {
     type In<'h> = Converter<'h>;
 }
+
+/// So many characters of a plain list are converted without looking at the turn; so many bytes of text
+/// are short.
+const SHORT: usize = 1000;
+/// Memory of that size grows without being copied (`sys/src/huge.rs`). For less there is room from the
+/// beginning: all of it copied in one turn would keep others waiting.
+const GROWS_IN_PLACE: usize = kvik_sys::huge::LEAST;
 
 /// Characters, or bytes of binaries, for one reduction.
 const CHARACTERS: usize = 64;
@@ -80,8 +132,15 @@ impl<'h> Converter<'h> {
                         self.later.push(c.tail());
                         Some(c.head())
                     }
-                    View::Small(_) | View::Nil => Some(c.tail()),
-                    View::Bits(b) if b.is_binary() => Some(c.tail()),
+                    View::Small(n) => {
+                        self.bytes += char::from_u32(n as u32).map_or(1, char::len_utf8);
+                        Some(c.tail())
+                    }
+                    View::Nil => Some(c.tail()),
+                    View::Bits(b) if b.is_binary() => {
+                        self.bytes = self.bytes.saturating_add(b.byte_size());
+                        Some(c.tail())
+                    }
                     // No character: the conversion gets no further.
                     View::Big(_) => None,
                     _ => return Err(BadData),
@@ -92,6 +151,7 @@ impl<'h> Converter<'h> {
             };
             self.at = next.unwrap_or_else(|| {
                 self.unchecked = None;
+                self.out.text = Text::with_room(self.bytes);
                 self.later.clear();
                 data
             });
@@ -103,13 +163,16 @@ impl<'h> Converter<'h> {
     /// go on.
     fn run(&mut self, h: &'h Heap, steps: &mut usize) {
         while *steps > 0 && !self.done {
-            let before = self.out.text.len();
+            let before = self.out.text.bytes().len();
             self.step(h);
-            let made = self.out.text.len() - before;
+            let made = self.out.text.bytes().len() - before;
             *steps = steps.saturating_sub(1 + made / BYTES_A_STEP);
         }
     }
     fn step(&mut self, h: &'h Heap) {
+        if let Some((t, from, in_list)) = self.part.take() {
+            return self.bytes(h, t, from, in_list);
+        }
         match self.at.view() {
             View::Nil => match self.later.pop() {
                 Some(next) => self.at = next,
@@ -123,32 +186,41 @@ impl<'h> Converter<'h> {
                         self.at = head;
                     }
                     View::Nil => self.at = tail,
-                    View::Bits(_) => match self.binary(h, head) {
-                        Ok(()) => self.at = tail,
-                        Err(rest) => self.stop(h, h.cons(rest, tail)),
-                    },
+                    View::Bits(_) => {
+                        self.at = tail;
+                        self.bytes(h, head, 0, true);
+                    }
                     _ if self.number(head) => self.at = tail,
                     _ => self.stop(h, self.at),
                 }
             }
-            _ => match self.binary(h, self.at) {
-                Ok(()) => self.at = Term::NIL,
-                Err(rest) => self.stop(h, rest),
-            },
+            _ => {
+                let t = std::mem::replace(&mut self.at, Term::NIL);
+                self.bytes(h, t, 0, false);
+            }
+        }
+    }
+    /// Converts a piece of a binary, from a byte on.
+    fn bytes(&mut self, h: &'h Heap, t: Term<'h>, from: usize, in_list: bool) {
+        match self.binary(h, t, from) {
+            Ok(to) => self.part = to.map(|to| (t, to, in_list)),
+            Err(rest) if in_list => self.stop(h, h.cons(rest, self.at)),
+            Err(rest) => self.stop(h, rest),
         }
     }
     /// Makes the text a list, from its end.
     fn make_list(&mut self, h: &'h Heap, steps: &mut usize) {
-        let text = &mut self.out.text;
+        let text = self.out.text.bytes();
         let mut from = text.len().saturating_sub(*steps);
         while text.get(from).is_some_and(|b| b & 0xC0 == 0x80) {
             from += 1;
         }
         *steps = steps.saturating_sub(text.len() - from);
         let part = String::from_utf8_lossy(&text[from..]);
-        let items: Vec<Term<'h>> = part.chars().map(|c| Term::int(c as i32)).collect();
+        let mut items = Vec::with_capacity(part.len());
+        items.extend(part.chars().map(|c| Term::int(c as i32)));
         self.list = h.list_with_tail(&items, self.list);
-        text.truncate(from);
+        self.out.text.truncate(from);
     }
     fn stop(&mut self, h: &'h Heap, at: Term<'h>) {
         let later = std::mem::take(&mut self.later);
@@ -164,75 +236,147 @@ impl<'h> Converter<'h> {
             return false;
         }
         let mut buf = [0; 4];
-        self.out.text.extend_from_slice(c.encode_utf8(&mut buf).as_bytes());
+        self.out.text.push(c.encode_utf8(&mut buf).as_bytes());
         true
     }
-    /// Converts a binary; an error is what is left of it.
-    fn binary(&mut self, h: &'h Heap, t: Term<'h>) -> Result<(), Term<'h>> {
+    /// Converts a piece of a binary from a byte on: where the next one begins, if there is one. An error
+    /// is what is left of the binary.
+    fn binary(&mut self, h: &'h Heap, t: Term<'h>, from: usize) -> Result<Option<usize>, Term<'h>> {
         let Some(bits) = t.as_bits() else {
             return Err(t);
         };
-        let bytes = bits.to_bytes();
+        let rest = |from: usize| h.sub_binary(t, from * 8, bits.bit_len() - from * 8).unwrap_or(t);
+        let mut piece = Piece::of(&bits, from);
         if self.latin1 {
-            let text = &mut self.out.text;
-            for b in bytes.iter() {
-                match b {
-                    0..0x80 => text.push(*b),
-                    _ => text.extend_from_slice(&[0xC0 | b >> 6, 0x80 | b & 0x3F]),
-                }
-            }
-            return Ok(());
+            return Ok(self.latin1_piece(&piece));
         }
-        let rest = |from: usize| {
-            let n = bytes.len() - from;
-            h.sub_binary(t, from * 8, n * 8).unwrap_or(t)
-        };
-        let mut from = 0;
         if let Some(first) = self.out.leftover.first() {
             let missing = char_len(*first).unwrap_or(4).saturating_sub(self.out.leftover.len());
-            if bytes.len() < missing {
-                self.out.leftover.extend_from_slice(&bytes);
-                return Ok(());
+            let start = bits.byte_size().min(missing);
+            let bytes = bits.slice(0, start * 8).to_bytes();
+            self.out.leftover.extend_from_slice(&bytes);
+            if start < missing {
+                return Ok(None);
             }
-            let mut whole = self.out.leftover.clone();
-            whole.extend_from_slice(&bytes[..missing]);
-            if std::str::from_utf8(&whole).is_err() {
+            if std::str::from_utf8(&self.out.leftover).is_err() {
+                self.out.leftover.truncate(self.out.leftover.len() - missing);
                 return Err(rest(0));
             }
-            self.out.text.extend_from_slice(&whole);
-            self.out.leftover.clear();
-            from = missing;
+            self.out.text.push(&std::mem::take(&mut self.out.leftover));
+            piece = Piece::of(&bits, missing);
         }
-        let (good, wrong) = match std::str::from_utf8(&bytes[from..]) {
-            Ok(s) => (s.len(), None),
-            Err(e) => (e.valid_up_to(), Some(from + e.valid_up_to())),
-        };
-        self.out.text.extend_from_slice(&bytes[from..from + good]);
-        let Some(at) = wrong else { return Ok(()) };
-        let bad = &bytes[at..];
-        if bad.first().and_then(|b| char_len(*b)).is_some_and(|n| n > bad.len()) {
-            self.out.leftover = bad.to_vec();
-            return Ok(());
+        let (good, wrong) = piece.valid();
+        self.out.text.push(&piece.bytes[..good]);
+        let at = piece.from + good;
+        let left = bits.byte_size() - at;
+        if !wrong {
+            return Ok((left > 0).then_some(at));
+        }
+        if char_len(bits.byte(at)).is_some_and(|n| n > left) {
+            self.out.leftover = bits.slice(at * 8, left * 8).to_bytes().into_owned();
+            return Ok(None);
         }
         Err(rest(at))
+    }
+    fn latin1_piece(&mut self, piece: &Piece<'_>) -> Option<usize> {
+        let text = &mut self.out.text;
+        for b in piece.bytes.iter() {
+            match b {
+                0..0x80 => text.push(&[*b]),
+                _ => text.push(&[0xC0 | b >> 6, 0x80 | b & 0x3F]),
+            }
+        }
+        (!piece.last).then_some(piece.from + piece.bytes.len())
+    }
+}
+
+/// Bytes of a binary that are converted at once.
+const PIECE: usize = 64 << 10;
+
+/// Some bytes of a binary.
+struct Piece<'a> {
+    from: usize,
+    bytes: Cow<'a, [u8]>,
+    /// Are they the last ones?
+    last: bool,
+}
+
+impl<'a> Piece<'a> {
+    fn of(bits: &Bits<'a>, from: usize) -> Piece<'a> {
+        let left = bits.byte_size() - from;
+        let n = left.min(PIECE);
+        Piece { from, bytes: bits.slice(from * 8, n * 8).to_bytes(), last: n == left }
+    }
+    /// Bytes of whole characters, and whether what follows is none, or the start of one at the
+    /// binary's end.
+    fn valid(&self) -> (usize, bool) {
+        match std::str::from_utf8(&self.bytes) {
+            Ok(s) => (s.len(), false),
+            Err(e) => (e.valid_up_to(), self.last || e.error_len().is_some()),
+        }
+    }
+}
+
+/// A binary that has turned out to be its own answer up to a byte.
+struct Right(usize);
+impl Pins for Right {
+    type In<'h> = Right;
+}
+
+/// Whether a binary is UTF-8, or ASCII, that needs no conversion; in as many turns as that takes.
+fn is_right<'h>(p: &'h Proc, b: &Bits<'h>, ascii: bool) -> Result<bool, Raised> {
+    if b.byte_size() <= PIECE {
+        let bytes = b.to_bytes();
+        let right = bytes.is_ascii() || !ascii && std::str::from_utf8(&bytes).is_ok();
+        charge(p, if right { bytes.len() } else { 0 });
+        return Ok(right);
+    }
+    let Right(mut at) = p.resumed::<Right>().unwrap_or(Right(0));
+    let mut left = p.steps(CHARACTERS);
+    loop {
+        let piece = Piece::of(b, at);
+        let (good, wrong) = match (ascii, piece.bytes.is_ascii()) {
+            (_, true) => (piece.bytes.len(), false),
+            (true, false) => (0, true),
+            (false, false) => piece.valid(),
+        };
+        at += good;
+        left = left.saturating_sub(good / BYTES_A_STEP);
+        if wrong || at == b.byte_size() {
+            p.steps_left(left, CHARACTERS);
+            return Ok(!wrong);
+        }
+        if left == 0 {
+            p.steps_left(0, CHARACTERS);
+            return Err(p.again::<Right>(Right(at), None));
+        }
     }
 }
 
 /// Converts all of the data, in as many turns as that takes. With `list` the text is made one, too.
 fn convert<'h>(
     p: &'h Proc,
+    resumed: Option<Converter<'h>>,
     data: Term<'h>,
     latin1: bool,
     list: bool,
 ) -> Result<Converter<'h>, Raised> {
-    let resumed = p.resumed::<Converter<'static>>();
     let mut c = match resumed {
         Some(c) => c,
         None if !(data.is_list() || data.as_bits().is_some()) => return Err(p.badarg()),
         None => {
-            let out = Converted { text: Vec::new(), rest: None, leftover: Vec::new() };
-            let (unchecked, at, later) = (Some(data), data, Vec::new());
-            Converter { latin1, out, unchecked, at, later, done: false, list: Term::NIL }
+            let out = Converted { text: Text::with_room(0), rest: None, leftover: Vec::new() };
+            Converter {
+                latin1,
+                out,
+                unchecked: Some(data),
+                bytes: data.as_bits().map_or(0, |b| b.byte_size()),
+                at: data,
+                part: None,
+                later: Vec::new(),
+                done: false,
+                list: Term::NIL,
+            }
         }
     };
     let mut left = p.steps(CHARACTERS);
@@ -247,7 +391,7 @@ fn convert<'h>(
         c.make_list(&p.heap, &mut left);
     }
     p.steps_left(left, CHARACTERS);
-    if !c.done || list && !c.out.text.is_empty() {
+    if !c.done || list && !c.out.text.bytes().is_empty() {
         return Err(p.again::<Converter<'static>>(c, None));
     }
     Ok(c)
@@ -268,15 +412,16 @@ fn answer<'h>(p: &'h Proc, c: &Converted<'h>, made: Term<'h>) -> BifResult<'h> {
     })
 }
 
-/// So many characters of a plain list are converted without looking at the turn.
-const SHORT: usize = 1000;
-
-/// The bytes of a short list of ASCII characters.
-fn ascii(t: Term<'_>) -> Option<Vec<u8>> {
+/// The bytes of a short list of characters, where it is nothing else.
+fn plain(t: Term<'_>, latin1: bool) -> Option<Vec<u8>> {
     let mut it = t.list();
     let mut bytes = Vec::with_capacity(64);
     for t in it.by_ref().take(SHORT) {
-        bytes.push(t.as_small().and_then(|c| u8::try_from(c).ok()).filter(u8::is_ascii)?);
+        match u32::try_from(t.as_small()?).ok()? {
+            c @ 0..0x80 => bytes.push(c as u8),
+            c if latin1 && c > 255 => return None,
+            c => bytes.extend_from_slice(char::from_u32(c)?.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
     }
     it.rest.is_nil().then_some(bytes)
 }
@@ -302,28 +447,26 @@ fn characters_to_binary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // A binary that is right already is its own answer.
     let lone = a[0].as_cons().filter(|c| c.tail().is_nil());
     let data = lone.map(|c| c.head()).filter(|t| t.as_bits().is_some()).unwrap_or(a[0]);
-    let first_turn = !p.heap.is_pinned();
-    if let Some(b) = data.as_bits().filter(|b| first_turn && b.is_binary()) {
-        let bytes = b.to_bytes();
-        let same = if latin1 { bytes.is_ascii() } else { std::str::from_utf8(&bytes).is_ok() };
-        if same {
-            charge(p, bytes.len());
+    let converting = p.resumed::<Converter<'static>>();
+    if let (None, Some(b)) = (&converting, data.as_bits().filter(|b| b.is_binary())) {
+        if is_right(p, &b, latin1)? {
             return Ok(data);
         }
     }
-    if let Some(bytes) = ascii(data).filter(|_| first_turn) {
+    if let (None, Some(bytes)) = (&converting, plain(data, latin1)) {
         p.heap.bump_reductions((bytes.len() / CHARACTERS) as i64);
         return Ok(p.heap.binary(&bytes));
     }
-    let c = convert(p, data, latin1, false)?;
-    answer(p, &c.out, p.heap.binary(&c.out.text))
+    let mut c = convert(p, converting, data, latin1, false)?;
+    let made = std::mem::replace(&mut c.out.text, Text::with_room(0)).finish(&p.heap);
+    answer(p, &c.out, made)
 }
 
 fn characters_to_list_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(latin1) = encoding(a[1]) else {
         return in_erlang(p, am::characters_to_list_int, a);
     };
-    let c = convert(p, a[0], latin1, true)?;
+    let c = convert(p, p.resumed::<Converter<'static>>(), a[0], latin1, true)?;
     answer(p, &c.out, c.list)
 }
 

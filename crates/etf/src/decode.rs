@@ -28,8 +28,10 @@ const REF_NUMBERS: usize = 5;
 const LOCAL_REF_MAX: u32 = 1 << 18;
 const LOCAL_PORT_MAX: u64 = (1 << 28) - 1;
 const MAX_FREE: u32 = 255;
-/// A binary of that size is worth keeping the memory it came in.
+/// A binary of that size may share the memory it came in instead of being copied...
 const SHARED_BINARY: usize = 1 << 15;
+/// ...where it is at least this part of it: all of that memory stays as long as the binary does.
+const SHARED_PART: usize = 8;
 
 /// Decodes a term after its version byte, compressed or not. Also says how many bytes it took.
 pub fn decode<'h>(
@@ -212,7 +214,8 @@ impl<'h> Decoder<'_, 'h> {
                 let n = self.r.count(1)?;
                 let from = self.r.pos();
                 let bytes = self.r.take(n)?;
-                let part = self.opts.source.filter(|_| n >= SHARED_BINARY);
+                let worth = |b: &&BinRef| n >= SHARED_BINARY.max(b.bytes().len() / SHARED_PART);
+                let part = self.opts.source.filter(worth);
                 match part.and_then(|b| self.heap.binary_part(b.clone(), from, n)) {
                     Some(part) => part,
                     None => self.heap.binary(bytes),

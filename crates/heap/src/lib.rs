@@ -25,6 +25,7 @@ pub mod literal;
 pub mod magic_refs;
 pub mod map;
 pub mod map_build;
+pub mod map_merge;
 #[cfg(test)]
 mod map_tests;
 pub mod meter;

@@ -15,10 +15,10 @@ type Pair<'h> = (Term<'h>, Term<'h>);
 pub(crate) const WIDTH: usize = 16;
 
 /// What goes into a large map.
-struct Put<'h> {
-    key: Term<'h>,
-    value: Term<'h>,
-    leaf: Term<'h>,
+pub(crate) struct Put<'h> {
+    pub key: Term<'h>,
+    pub value: Term<'h>,
+    pub leaf: Term<'h>,
 }
 
 /// The keys and values of a flat map under way.
@@ -216,7 +216,7 @@ impl Heap {
 
     /// A node with a leaf put below it, and whether its key is new; `None` where it is there. Of a
     /// root comes the keys it has.
-    fn node_put<'h>(
+    pub(crate) fn node_put<'h>(
         &'h self,
         n: Node<'h>,
         path: Path<'h>,

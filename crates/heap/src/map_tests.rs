@@ -9,7 +9,7 @@ use crate::{Heap, OwnedTerm};
 
 /// Keys that differ and have the same hash under every salt: the digits of integers in a row may
 /// belong to the first or to the second.
-fn colliding(h: &Heap, n: usize) -> Vec<Term<'_>> {
+pub(crate) fn colliding(h: &Heap, n: usize) -> Vec<Term<'_>> {
     let top = 1 << 60;
     let one = |bit: bool| match bit {
         true => [h.big(false, &[top + 1, top + 2]), h.big(false, &[top + 3])],

@@ -2,8 +2,9 @@
 
 use std::cell::UnsafeCell;
 
-/// X registers beyond the highest one an instruction may name are for the VM itself.
-pub const X_REGS: usize = 1024;
+/// X registers beyond the highest one an instruction may name (1022) are for the VM itself: three,
+/// for what an instruction keeps that goes on later.
+pub const X_REGS: usize = 1026;
 pub const F_REGS: usize = 1024;
 
 /// One for each scheduler. Native code holds its address in a machine register.

@@ -110,7 +110,7 @@ fn asn1(b: &[u8], l: Limits) -> Length {
 
 fn line(b: &[u8], l: Limits) -> Length {
     let over = |n: usize| l.packet_size != 0 && n > l.packet_size;
-    match b.iter().position(|x| *x == l.delimiter) {
+    match memchr::memchr(l.delimiter, b) {
         Some(i) if over(i + 1) => Invalid,
         Some(i) if l.line_length != 0 && i + 1 > l.line_length => Known(l.line_length),
         Some(i) => Known(i + 1),

@@ -7,7 +7,7 @@ pub mod count;
 pub mod errno;
 pub mod fd;
 pub mod file;
-mod huge;
+pub mod huge;
 mod kept;
 pub mod local_time;
 pub mod locale;

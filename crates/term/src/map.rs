@@ -65,6 +65,10 @@ impl<'h> Path<'h> {
     pub fn key(self) -> Term<'h> {
         self.key
     }
+    /// What children of a root are at, for [`Path::at_level_of`].
+    pub fn first_level() -> Path<'h> {
+        Path::hashed(Term::NIL, 0)
+    }
     /// The path of a key at the level another one has come to.
     pub fn at_level_of(key: Term<'h>, other: Path<'h>) -> Path<'h> {
         if other.is_collision() {
@@ -219,7 +223,19 @@ fn get_flat<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
     place_of(keys, key).and_then(|i| values.get(i).copied())
 }
 
-/// Down from a root.
+/// The value of the key that a path is of, at the path's level or below.
+pub fn find_below<'h>(node: Node<'h>, path: Path<'h>) -> Option<Term<'h>> {
+    match path.is_collision() {
+        true => find_collision(node, path.key),
+        false => find(node, path),
+    }
+}
+fn find_collision<'h>(node: Node<'h>, key: Term<'h>) -> Option<Term<'h>> {
+    let place = node.place_in_collision(key).ok()?;
+    node.children.get(place)?.as_cons().map(|cell| cell.tail())
+}
+
+/// Down from a node above the collisions.
 fn find<'h>(mut node: Node<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
     let key = path.key;
     loop {
@@ -233,8 +249,7 @@ fn find<'h>(mut node: Node<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
         }
         path = path.down();
         if path.is_collision() {
-            let place = node.place_in_collision(key).ok()?;
-            return node.children.get(place)?.as_cons().map(|cell| cell.tail());
+            return find_collision(node, key);
         }
     }
 }

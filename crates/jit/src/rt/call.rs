@@ -248,6 +248,15 @@ pub extern "sysv64" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u6
     }
 }
 
+/// Raises `badarg` for a guard BIF of one argument that a template has found to be wrong.
+pub extern "sysv64" fn bad_argument(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+    // SAFETY: the template gave one operand.
+    let terms: &[Term<'_>] = unsafe { std::slice::from_raw_parts(args.cast(), 1) };
+    p.badarg();
+    note_bif(p, export_at(extra), terms);
+    NONE
+}
+
 /// Arguments from which on a call is `system_limit`, as in OTP.
 const MAX_ARGS: usize = 1024;
 

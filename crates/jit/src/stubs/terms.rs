@@ -14,7 +14,9 @@ const HEADER: i32 = -(TAG_BOXED as i32);
 pub struct TermStubs {
     /// Compares the terms in `rdx` and `rsi`: less than, equal to, or greater than 0 in `rax`.
     pub compare: Label,
-    /// The length of the list in `rsi`, a small integer in `rax`, or `NONE` where it is no proper list.
+    /// Adds the length of the list in `rsi` to the small integer in `rax`. `NONE` in `rax` where the
+    /// turn ends before the list does: then `rsi` is the rest of it, and `rdx` the sum so far. `NONE`
+    /// too where it is no proper list: then `rsi` is no cell.
     pub length: Label,
     /// Whether they are the same (`=:=`): not 0 in `rax`.
     pub equal: Label,
@@ -112,31 +114,47 @@ fn answer(a: &mut Asm, greater: Cc) {
     a.ret();
 }
 
-/// Cells that are a reduction.
-const CELLS: i64 = 64;
+/// Cells that are a reduction, as in OTP: where a turn ends in `length/1` depends on it.
+const CELLS: i64 = 16;
 
 fn length(a: &mut Asm) -> Label {
-    let (entry, end, bad) = (entry(a), a.label(), a.label());
-    a.mov_ri(RAX, 0);
-    // Four cells a round.
+    let (entry, check, end, over) = (entry(a), a.label(), a.label(), a.label());
+    let one = small(1) as i32;
+    let a_reduction = (small(CELLS) as i64).trailing_zeros() as u8;
+    // How far the turn goes. Where nothing is left of it, not even to the first cell.
+    a.mov_rr(RDX, REDS);
+    a.shl(RDX, a_reduction);
+    a.alu_rr(Alu::Add, RDX, RAX);
+    a.jmp(check);
+    // Four cells a round; the limit is whole rounds away.
     let next = a.here();
     for _ in 0..4 {
         a.lea(RCX, RSI, -(TAG_LIST as i32));
         a.test8_ri(RCX, 3);
         a.jcc(Cc::Ne, end);
         a.mov_rm(RSI, RSI, 8 - TAG_LIST as i32);
-        a.alu_ri(Alu::Add, RAX, small(1) as i32);
+        a.alu_ri(Alu::Add, RAX, one);
     }
-    a.jmp(next);
-    a.place(end);
-    a.alu_ri(Alu::Cmp, RSI, NIL as i32);
-    a.jcc(Cc::Ne, bad);
-    a.mov_rr(RCX, RAX);
-    a.shr(RCX, small(CELLS).trailing_zeros() as u8);
-    a.alu_rr(Alu::Sub, REDS, RCX);
-    a.ret();
-    a.place(bad);
+    a.place(check);
+    a.alu_rr(Alu::Cmp, RAX, RDX);
+    a.jcc(Cc::L, next);
+    a.lea(RCX, RSI, -(TAG_LIST as i32));
+    a.test8_ri(RCX, 3);
+    a.jcc(Cc::Ne, end);
+    a.mov_ri(REDS, 0);
+    a.mov_rr(RDX, RAX);
     a.mov_ri(RAX, NONE);
+    a.ret();
+    // A reduction of which not all cells were used is left.
+    a.place(end);
+    a.alu_rr(Alu::Sub, RDX, RAX);
+    a.alu_ri(Alu::Add, RDX, small(CELLS) as i32 - 1);
+    a.sar(RDX, a_reduction);
+    a.mov_rr(REDS, RDX);
+    a.alu_ri(Alu::Cmp, RSI, NIL as i32);
+    a.jcc(Cc::E, over);
+    a.mov_ri(RAX, NONE);
+    a.place(over);
     a.ret();
     entry
 }

@@ -13,12 +13,12 @@ use crate::templates::guards::Guard;
 
 impl<'m> Compiler<'m> {
     pub(super) fn guard_bif(&mut self, op: &Op) -> Done {
-        let (fail, import, operands, dst) = match (op.opcode, self.args(op)) {
-            (Opcode::Bif0, [m, d]) => (Arg::Label(0), *m, vec![], *d),
+        let (fail, live, import, operands, dst) = match (op.opcode, self.args(op)) {
+            (Opcode::Bif0, [m, d]) => (Arg::Label(0), None, *m, vec![], *d),
             (Opcode::Bif1 | Opcode::Bif2 | Opcode::Bif3, [j, m, s @ .., d]) => {
-                (*j, *m, s.to_vec(), *d)
+                (*j, None, *m, s.to_vec(), *d)
             }
-            (_, [j, _live, m, s @ .., d]) => (*j, *m, s.to_vec(), *d),
+            (_, [j, Arg::U(live), m, s @ .., d]) => (*j, Some(*live), *m, s.to_vec(), *d),
             _ => return Err(self.refuse("guard BIF")),
         };
         let Arg::U(i) = import else { return Err(self.refuse("import")) };
@@ -44,7 +44,7 @@ impl<'m> Compiler<'m> {
                 self.a.alu_ri(Alu::Or, RAX, TAG_PID as i32);
                 return self.store(dst, RAX);
             }
-            if self.native_guard(Guard { e, fail, args: &operands, dst })? {
+            if self.native_guard(Guard { e, fail, args: &operands, dst, live })? {
                 return Ok(());
             }
             if let [a, b] = operands[..] {

@@ -7,6 +7,7 @@ use kvik_term::{am, Atom, Export};
 
 use crate::asm::*;
 use crate::compiler::{kind_byte, none_to, Compiler, Done};
+use crate::rt;
 use crate::LoadError;
 
 /// From a tagged pointer to the word behind the header.
@@ -21,6 +22,8 @@ pub(super) struct Guard<'a> {
     pub fail: Option<Label>,
     pub args: &'a [Arg],
     pub dst: Arg,
+    /// X registers that it keeps; `None` for a call that must not end the turn.
+    pub live: Option<u64>,
 }
 
 /// The type test that answers the same question.
@@ -73,12 +76,7 @@ impl<'m> Compiler<'m> {
                 c.a.shr(RAX, 4);
                 Ok(())
             }),
-            am::length => self.or_function(g, |c, slow| {
-                c.load(a, RSI)?;
-                c.a.call_abs(c.stubs.length);
-                none_to(&mut c.a, slow);
-                Ok(())
-            }),
+            am::length => self.length(g, a),
             am::map_size => self.or_function(g, |c, slow| {
                 let r = c.src(a, RDX)?;
                 c.one_of(r, &[FLAT_MAP, HAMT], slow);
@@ -195,6 +193,61 @@ impl<'m> Compiler<'m> {
         self.a.mov_ri(RAX, am::false_.word());
         self.a.place(over);
         self.store(dst, RAX)
+    }
+
+    /// The turn may end in its middle. What it goes on with then is in x registers above those that are
+    /// live: the rest of the list, how long it was up to there, and the list, for an exception.
+    fn length(&mut self, g: Guard<'_>, list: Arg) -> Done {
+        let Some(live) = g.live.and_then(|n| u16::try_from(n).ok()) else {
+            return Err(self.refuse("guard BIF"));
+        };
+        let [rest, so_far, whole] = [0, 1, 2].map(|n| Arg::X(live + n, 0));
+        let (improper, failed, back) = (self.a.label(), self.a.label(), self.a.label());
+        let (e, fail, dst, length) = (g.e, g.fail, g.dst, self.stubs.length);
+        self.load(list, RSI)?;
+        self.a.mov_ri(RAX, small(0));
+        self.a.call_abs(length);
+        none_to(&mut self.a, failed);
+        self.a.place(back);
+        self.store(dst, RAX)?;
+        self.later(move |c| {
+            let (bad, stopped, go_on) = (c.a.label(), c.a.label(), c.a.label());
+            c.a.place(failed);
+            c.low_bits(RSI, 3, TAG_LIST, bad);
+            c.load(list, RAX)?;
+            c.store(whole, RAX)?;
+            c.a.place(stopped);
+            c.store(rest, RSI)?;
+            c.store(so_far, RDX)?;
+            c.a.lea_label(RAX, go_on);
+            c.a.mov_ri(RCX, live as u64 + 3);
+            c.a.jmp_abs(c.stubs.yield_);
+            c.a.place(go_on);
+            c.place();
+            c.load(rest, RSI)?;
+            c.load(so_far, RAX)?;
+            c.a.call_abs(length);
+            c.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+            c.a.jcc(Cc::Ne, back);
+            c.low_bits(RSI, 3, TAG_LIST, improper);
+            c.a.jmp(stopped);
+            c.a.place(improper);
+            c.bad_argument(e, fail, whole)?;
+            c.a.place(bad);
+            c.bad_argument(e, fail, list)
+        });
+        Ok(())
+    }
+    /// A call that fails, without calling the function.
+    fn bad_argument(&mut self, e: &'static Export, fail: Option<Label>, a: Arg) -> Done {
+        match fail {
+            Some(fail) => self.a.jmp(fail),
+            None => {
+                self.call_rt(rt::call::bad_argument, &[a], e as *const Export as u64)?;
+                self.raise_here();
+            }
+        }
+        Ok(())
     }
 
     fn part_of_cell(&mut self, a: Arg, offset: i32, bad: Label) -> Done {

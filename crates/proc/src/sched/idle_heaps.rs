@@ -4,8 +4,8 @@
 //! generation in which much is dead. While it goes on, that room pays; a connection that waits for
 //! the next request of its client may hold it for hours. So a scheduler lists each process whose
 //! heap has much room after a collection. Every few seconds it goes through its list: a process
-//! that has not run since the last time is collected and gets a block that fits, and leaves the list.
-//! Once all have, nothing wakes an idle node any more.
+//! that has hardly run since the last time is collected and gets a block that fits, and leaves the
+//! list. Once all have, nothing wakes an idle node any more.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,8 +20,13 @@ const PERIOD_NS: u64 = 5_000_000_000;
 const BATCH: usize = 32;
 /// A heap with less room than this, in words, is left as it is.
 const WORTH_WORDS: usize = 192;
-/// One that holds more than this is not moved, and no more is in one look: other processes would wait.
-const MOST_WORDS: usize = 32 << 10;
+/// One that holds more than this is not moved: other processes would wait.
+const MOST_WORDS: usize = 128 << 10;
+/// Words moved after which a look is over.
+const MOVED_WORDS: usize = 32 << 10;
+/// A process that has used fewer reductions since the last look is as good as idle: a connection that
+/// tells its figures every few seconds, say.
+const FEW_REDUCTIONS: u64 = 4000;
 
 /// A listed process, and its reductions when it was looked at last.
 struct Listed {
@@ -72,7 +77,7 @@ impl IdleHeaps {
             self.left.set(self.listed.borrow().len());
         }
         let (most, mut seen, mut moved) = (self.left.get().min(BATCH), 0, 0);
-        while seen < most && moved < MOST_WORDS {
+        while seen < most && moved < MOVED_WORDS {
             let Some(l) = self.listed.borrow_mut().pop_front() else { break };
             if let Some(reductions) = l.goes_on(&mut moved) {
                 self.listed.borrow_mut().push_back(Listed { pid: l.pid, reductions });
@@ -104,7 +109,8 @@ impl Listed {
     }
     fn see(&self, p: &mut Proc, moved: &mut usize) -> Seen {
         let reductions = p.reductions.get();
-        if self.reductions != Some(reductions) {
+        let idle = |before| reductions.wrapping_sub(before) < FEW_REDUCTIONS;
+        if !self.reductions.is_some_and(idle) {
             return Seen::Ran(reductions);
         }
         p.set_flag(flag::IDLE_LISTED, false);

@@ -1,0 +1,242 @@
+//! Putting two large maps together: their trees side by side, a child at a time. What only one of them
+//! has is shared, and so is a node of which the other changes nothing.
+
+use std::cmp::Ordering;
+
+use kvik_term::map::{child, find_below, Child, Node, Path, COLLISION};
+use kvik_term::{cmp, Map, Term};
+
+use crate::map::{Put, WIDTH};
+use crate::Heap;
+
+/// Two nodes in the same place, and what has become of their children so far.
+struct Frame<'h> {
+    /// The nodes as terms; of roots the maps.
+    terms: [Term<'h>; 2],
+    nodes: [Node<'h>; 2],
+    /// Indices whose children are still to come.
+    todo: u32,
+    children: [Term<'h>; WIDTH],
+    n: usize,
+}
+
+impl<'h> Frame<'h> {
+    fn new(terms: [Term<'h>; 2], nodes: [Node<'h>; 2]) -> Frame<'h> {
+        let todo = (nodes[0].bitmap | nodes[1].bitmap) & ((1 << WIDTH) - 1);
+        Frame { terms, nodes, todo, children: [Term::NIL; WIDTH], n: 0 }
+    }
+    fn add(&mut self, t: Term<'h>) {
+        self.children[self.n] = t;
+        self.n += 1;
+    }
+    /// The next index, and the children there.
+    fn next(&mut self) -> Option<[Option<Term<'h>>; 2]> {
+        if self.todo == 0 {
+            return None;
+        }
+        let index = self.todo.trailing_zeros();
+        self.todo &= self.todo - 1;
+        Some(self.nodes.map(|n| {
+            let (place, there) = n.place(index);
+            n.children.get(place).filter(|_| there).copied()
+        }))
+    }
+    /// The node of all children: one of the two where it has the same.
+    fn finish(&self, h: &'h Heap, root_of: Option<usize>) -> Term<'h> {
+        let children = &self.children[..self.n];
+        let is = |n: &Node<'h>| {
+            n.children.len() == self.n && n.children.iter().zip(children).all(|(a, b)| a.same(*b))
+        };
+        match self.nodes.iter().rposition(is) {
+            Some(i) => self.terms[i],
+            None => h.hamt_node(self.nodes[0].bitmap | self.nodes[1].bitmap, root_of, &[children]),
+        }
+    }
+}
+
+/// Two large maps being put together; where both have a key the second one's value counts.
+pub struct MapMerge<'h> {
+    frames: Vec<Frame<'h>>,
+    /// The level of the last frame's children.
+    levels: Vec<Path<'h>>,
+    /// Keys of both maps, each counted once, as far as is known.
+    keys: usize,
+}
+
+impl<'h> MapMerge<'h> {
+    /// `None` where one of them is no large map.
+    pub fn new(a: Map<'h>, b: Map<'h>) -> Option<MapMerge<'h>> {
+        let root = Frame::new([a.term(), b.term()], [a.root()?, b.root()?]);
+        let levels = vec![Path::first_level().down()];
+        Some(MapMerge { frames: vec![root], levels, keys: a.len() + b.len() })
+    }
+
+    /// Goes on until so many steps are done, one for a child and more for two, and takes those it did from them. The
+    /// map, where it is finished.
+    pub fn run(&mut self, h: &'h Heap, steps: &mut usize) -> Option<Term<'h>> {
+        while *steps > 0 {
+            *steps -= 1;
+            let level = *self.levels.last()?;
+            let top = self.frames.last_mut()?;
+            let done = match top.next() {
+                Some([Some(a), Some(b)]) => match (child(a), child(b)) {
+                    (Child::Node(x), Child::Node(y)) if !level.is_collision() => {
+                        self.frames.push(Frame::new([a, b], [x, y]));
+                        self.levels.push(level.down());
+                        continue;
+                    }
+                    _ => {
+                        *steps = steps.saturating_sub(LOOKED_AT);
+                        let (t, both) = together(h, [a, b], level, steps);
+                        self.keys -= both;
+                        t
+                    }
+                },
+                Some([a, b]) => a.or(b)?,
+                None => {
+                    let root_of = (self.frames.len() == 1).then_some(self.keys);
+                    let node = self.frames.pop()?.finish(h, root_of);
+                    self.levels.pop();
+                    if self.frames.is_empty() {
+                        return Some(node);
+                    }
+                    node
+                }
+            };
+            self.frames.last_mut()?.add(done);
+        }
+        None
+    }
+}
+
+/// Steps for two children that are looked at, which the processor's cache may not have.
+const LOOKED_AT: usize = 2;
+/// Steps for a leaf that goes into a node of the other map by itself.
+const PUT: usize = 8;
+
+/// Two children of which one is a leaf, or both collision nodes; and how many keys both have.
+fn together<'h>(
+    h: &'h Heap,
+    [a, b]: [Term<'h>; 2],
+    level: Path<'h>,
+    steps: &mut usize,
+) -> (Term<'h>, usize) {
+    let put = |key, value, leaf| Put { key, value, leaf };
+    match (child(a), child(b)) {
+        (Child::Leaf(k, _), Child::Leaf(l, _)) if cmp::eq_exact(k, l) => (b, 1),
+        (Child::Leaf(k, _), Child::Leaf(l, _)) => {
+            let mut two = [(Path::at_level_of(k, level), a), (Path::at_level_of(l, level), b)];
+            (h.branch(&mut two, None), 0)
+        }
+        (Child::Leaf(k, v), Child::Node(n)) => {
+            *steps = steps.saturating_sub(PUT);
+            let path = Path::at_level_of(k, level);
+            match find_below(n, path) {
+                Some(_) => (b, 1),
+                None => (h.node_put(n, path, &put(k, v, a), None).map_or(b, |(t, _)| t), 0),
+            }
+        }
+        (Child::Node(n), Child::Leaf(k, v)) => {
+            *steps = steps.saturating_sub(PUT);
+            match h.node_put(n, Path::at_level_of(k, level), &put(k, v, b), None) {
+                Some((t, added)) => (t, !added as usize),
+                None => (a, 1),
+            }
+        }
+        (Child::Node(x), Child::Node(y)) => collisions(h, x.children, y.children, steps),
+    }
+}
+
+/// A node of the cells of both, which are in the order of their keys.
+fn collisions<'h>(
+    h: &'h Heap,
+    mut a: &[Term<'h>],
+    mut b: &[Term<'h>],
+    steps: &mut usize,
+) -> (Term<'h>, usize) {
+    let key = |t: &Term<'h>| t.as_cons().map_or(Term::NIL, |c| c.head());
+    let (mut cells, mut both) = (Vec::with_capacity(a.len() + b.len()), 0);
+    while let ([x, xs @ ..], [y, ys @ ..]) = (a, b) {
+        match cmp::compare_exact(key(x), key(y)) {
+            Ordering::Less => {
+                cells.push(*x);
+                a = xs;
+            }
+            order => {
+                cells.push(*y);
+                b = ys;
+                if order == Ordering::Equal {
+                    a = xs;
+                    both += 1;
+                }
+            }
+        }
+    }
+    cells.extend_from_slice(a);
+    cells.extend_from_slice(b);
+    *steps = steps.saturating_sub(cells.len());
+    (h.hamt_node(COLLISION, None, &[&cells]), both)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map_tests::colliding;
+    use kvik_term::map;
+
+    fn merged<'h>(h: &'h Heap, a: Term<'h>, b: Term<'h>, step: usize) -> Term<'h> {
+        let mut m = MapMerge::new(a.as_map().unwrap(), b.as_map().unwrap()).unwrap();
+        loop {
+            if let Some(t) = m.run(h, &mut step.clone()) {
+                return t;
+            }
+        }
+    }
+    fn of<'h>(h: &'h Heap, keys: &[Term<'h>], value: i32) -> Term<'h> {
+        h.map(&keys.iter().map(|k| (*k, Term::int(value))).collect::<Vec<_>>())
+    }
+
+    /// The same map, of the same shape, as pairs put one by one, in steps of any size.
+    #[test]
+    fn merging_equals_many_puts() {
+        let h = Heap::new(64);
+        let mut all: Vec<_> = (0..20_000).map(Term::int).collect();
+        all.extend(colliding(&h, 200));
+        for (step, a, b) in [
+            (1, 0..100, 50..150),
+            (7, 0..20_000, 100..140),
+            (1000, 100..140, 0..20_000),
+            (usize::MAX, 0..10_000, 10_000..20_200),
+            (50, 5000..20_150, 15_000..20_200),
+            (3, 20_000..20_100, 20_050..20_200),
+            (3, 20_000..20_100, 20_150..20_200),
+            (9, 0..500, 0..500),
+        ] {
+            let (a, b) = (&all[a], &all[b]);
+            let (x, y) = (of(&h, a, 1), of(&h, b, 2));
+            let want = b.iter().fold(x, |m, k| h.map_put(m.as_map().unwrap(), *k, Term::int(2)));
+            let got = merged(&h, x, y, step);
+            assert!(cmp::eq_exact(got, want));
+            let shape = |t: Term<'_>| {
+                let m = t.as_map().unwrap();
+                (
+                    m.len(),
+                    map::iter(m).map(|p| (p.0.as_small(), p.1.as_small())).collect::<Vec<_>>(),
+                )
+            };
+            assert_eq!(shape(got), shape(want));
+        }
+    }
+
+    #[test]
+    fn merging_a_few_keys_makes_few_words() {
+        let h = Heap::new(64);
+        let keys: Vec<_> = (0..100_000).map(Term::int).collect();
+        let (large, few) = (of(&h, &keys, 1), of(&h, &keys[500..540], 2));
+        let before = h.sizes().used;
+        let merged_both = [merged(&h, large, few, usize::MAX), merged(&h, few, large, usize::MAX)];
+        assert!(h.sizes().used - before < 40 * 200);
+        assert!(merged_both[1].same(large));
+        assert_eq!(merged_both[0].as_map().unwrap().len(), keys.len());
+    }
+}
