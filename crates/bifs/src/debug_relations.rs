@@ -30,7 +30,8 @@ fn list_of<'h>(
 
 pub fn links<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     list_of(p, pid, |p, h| {
-        let all = p.extra(|x| x.links.values().copied().collect::<Vec<_>>()).unwrap_or_default();
+        let all =
+            p.extra(|x| x.links.values().rev().copied().collect::<Vec<_>>()).unwrap_or_default();
         let rows = all.into_iter().map(|l| {
             let kind = if l.peer.as_local_port().is_some() { am::port } else { am::process };
             let (state, id) = match l.state {
@@ -46,7 +47,7 @@ pub fn links<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
 pub fn monitors<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     list_of(p, pid, |p, h| {
         let rows = p.extra(|x| {
-            let own = x.monitoring.iter().map(|(id, m)| watching(h, id, m));
+            let own = x.monitoring.iter().rev().map(|(id, m)| watching(h, id, m));
             own.chain(x.monitored_by.iter().map(|(id, m)| watched(h, id, m))).collect::<Vec<_>>()
         });
         h.list(&rows.unwrap_or_default())

@@ -1,13 +1,14 @@
 //! What a process does with its signals, in the order they came.
 
 use kvik_heap::{Heap, OwnedTerm};
+use kvik_sync::pin;
 use kvik_term::{am, Term, View};
 
-use crate::process::{flag, ExtraFields};
+use crate::process::{flag, table, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::remote::{tell, Outward};
 use crate::signal::{
-    control, deliver, message, send_to_peer, try_control, undeliverable, Control, RefId, Signal,
+    control, message, send_to_peer, try_control, undeliverable, Control, RefId, Signal,
 };
 use crate::trace::bit;
 use crate::{sched, Proc};
@@ -85,17 +86,17 @@ impl Proc {
             Control::Unlink { from, id } => {
                 self.trace_procs("getting_unlinked", from);
                 self.with_links(|x| {
-                    if x.links.get(&from.word()).is_some_and(|l| l.state == LinkState::Linked) {
-                        x.links.remove(&from.word());
+                    if x.links.get(&Link::key(from)).is_some_and(|l| l.state == LinkState::Linked) {
+                        x.links.remove(&Link::key(from));
                     }
                 });
                 let ack = Control::UnlinkAck { from: self.self_pid(), id };
                 send_to_peer(from, self.pid(), ack);
             }
             Control::UnlinkAck { from, id } => self.with_links(|x| {
-                let state = x.links.get(&from.word()).map(|l| l.state);
+                let state = x.links.get(&Link::key(from)).map(|l| l.state);
                 if state == Some(LinkState::Unlinking(id)) {
-                    x.links.remove(&from.word());
+                    x.links.remove(&Link::key(from));
                 }
             }),
             Control::Exit { from, linked, reason, token } => {
@@ -110,6 +111,8 @@ impl Proc {
                 }
             }
             Control::Down { id, reason } => self.down(id, &reason),
+            Control::Suspend { by } => self.suspend_for(by),
+            Control::Resume { by } => self.resume_for(by),
         }
     }
     fn with_links(&self, f: impl FnOnce(&mut ExtraFields)) {
@@ -121,12 +124,12 @@ impl Proc {
         // While the other has not answered our unlinking, a link of its is older than that, and it
         // ends it.
         let unlinking = |l: &Link| l.state != LinkState::Linked;
-        if self.extra(|x| x.links.get(&from.word()).is_some_and(unlinking)) == Some(true) {
+        if self.extra(|x| x.links.get(&Link::key(from)).is_some_and(unlinking)) == Some(true) {
             return;
         }
         self.trace_procs("getting_linked", from);
         self.with_extra(|x| {
-            x.links.insert(from.word(), Link { peer: from, state: LinkState::Linked });
+            x.links.insert(Link::key(from), Link { peer: from, state: LinkState::Linked });
         });
     }
 
@@ -178,7 +181,7 @@ impl Proc {
         token: Option<Box<OwnedTerm>>,
     ) {
         if linked {
-            let key = from.term().word();
+            let key = Link::key(from.term());
             let counts = self.extra.borrow_mut().get_mut().is_some_and(|x| {
                 let linked = x.links.get(&key).is_some_and(|l| l.state == LinkState::Linked);
                 if linked {
@@ -330,8 +333,12 @@ impl Proc {
         if to.same(self.self_pid()) {
             return true;
         }
+        // Where it is gone nothing is sent, and a monitor that is held back stays so.
+        if to.as_local_pid().is_some_and(|pid| table().get(pid, &pin()).is_none()) {
+            return false;
+        }
         let new = self.with_extra(|x| {
-            let old = x.links.insert(to.word(), Link { peer: to, state: LinkState::Linked });
+            let old = x.links.insert(Link::key(to), Link { peer: to, state: LinkState::Linked });
             !old.is_some_and(|l| l.state == LinkState::Linked)
         });
         if !new {
@@ -349,7 +356,7 @@ impl Proc {
         };
         if !sent {
             self.with_links(|x| {
-                x.links.remove(&to.word());
+                x.links.remove(&Link::key(to));
             });
         }
         sent
@@ -357,7 +364,7 @@ impl Proc {
     pub fn unlink(&self, from: Term<'static>) {
         let id = unlink_id();
         let was = self.extra.borrow_mut().get_mut().is_some_and(|x| {
-            match x.links.get_mut(&from.word()) {
+            match x.links.get_mut(&Link::key(from)) {
                 Some(l) if l.state == LinkState::Linked => {
                     l.state = LinkState::Unlinking(id);
                     true
@@ -369,7 +376,7 @@ impl Proc {
             self.trace_procs("unlink", from);
             if from.as_local_port().is_some() {
                 self.with_links(|x| {
-                    x.links.remove(&from.word());
+                    x.links.remove(&Link::key(from));
                 });
             }
             send_to_peer(from, self.pid(), Control::Unlink { from: self.self_pid(), id });
@@ -484,6 +491,35 @@ impl Proc {
         self.with_rare(|x| *x.suspended_by.entry(by).or_default() += 1);
         self.set_flag(flag::SUSPENDED, true);
     }
+    /// One `suspend_process` less, of the process `by`.
+    fn resume_for(&self, by: u32) {
+        let none = self.with_rare(|x| {
+            let gone = x.suspended_by.get_mut(&by).is_some_and(|n| {
+                *n = n.saturating_sub(1);
+                *n == 0
+            });
+            if gone {
+                x.suspended_by.remove(&by);
+            }
+            x.suspended_by.is_empty()
+        });
+        self.set_flag(flag::SUSPENDED, !none);
+    }
+    /// Has a process that nobody suspends any more stay out of this turn: it has the next one.
+    pub(crate) fn sit_out(&self) {
+        if !self.flag(flag::SUSPENDED | flag::EXITING) {
+            self.set_flag(flag::SUSPENDED, true);
+        }
+    }
+    /// Does it only sit out this turn? Not from now on.
+    pub(crate) fn has_sat_out(&self) -> bool {
+        let sits =
+            self.flag(flag::SUSPENDED) && self.rare(|x| x.suspended_by.is_empty()) == Some(true);
+        if sits {
+            self.set_flag(flag::SUSPENDED, false);
+        }
+        sits
+    }
     /// Has its heap collected at the next safepoint, or before it is run again.
     pub fn ask_for_gc(&self, full: bool) {
         self.heap.ask_for_gc();
@@ -496,29 +532,5 @@ impl Proc {
 
 /// One `suspend_process` less, of the process `by`.
 pub fn resume(pid: u32, by: u32) {
-    let f = move |p: Option<&Proc>| {
-        let Some(p) = p else { return };
-        p.with_rare(|x| {
-            let gone = x.suspended_by.get_mut(&by).is_some_and(|n| {
-                *n = n.saturating_sub(1);
-                *n == 0
-            });
-            if gone {
-                x.suspended_by.remove(&by);
-            }
-        });
-        let none = p.rare(|x| x.suspended_by.is_empty()).unwrap_or(true);
-        p.set_flag(flag::SUSPENDED, !none);
-    };
-    deliver(pid, Signal::Run(Box::new(f)));
-}
-/// One more; `done` hears of it when it is suspended (or gone: false).
-pub fn suspend(pid: u32, by: u32, done: impl FnOnce(bool) + Send + 'static) {
-    let f = move |p: Option<&Proc>| {
-        if let Some(p) = p {
-            p.suspend_for(by);
-        }
-        done(p.is_some());
-    };
-    deliver(pid, Signal::Run(Box::new(f)));
+    control(pid, Control::Resume { by });
 }

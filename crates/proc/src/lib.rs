@@ -22,6 +22,7 @@ pub mod process;
 pub mod receive;
 pub mod registry;
 pub mod relation;
+mod relation_tree;
 pub mod remote;
 pub mod saved_calls;
 pub mod sched;

@@ -41,6 +41,22 @@ fn price(s: &Signal) -> i64 {
     }
 }
 
+/// What was among the signals that were taken.
+#[derive(Default)]
+struct Came {
+    /// A message, or the end of a wait.
+    message: bool,
+    suspension: bool,
+}
+
+impl Came {
+    fn note(&mut self, s: &Signal) {
+        self.message |= s.is_mail();
+        self.suspension |=
+            matches!(s, Signal::Control(c) if matches!(**c, Control::Suspend { .. }));
+    }
+}
+
 impl Proc {
     #[inline]
     pub fn has_signals(&self) -> bool {
@@ -77,25 +93,38 @@ impl Proc {
     /// turn goes.
     #[inline]
     pub fn handle_signals(&self) {
-        self.handle_worth(self.heap.reductions_left())
+        self.handle_worth(self.heap.reductions_left());
+    }
+    /// The same where the process looks at itself: what has come is known to it then.
+    pub fn fetch_signals(&self) {
+        self.handle_signals();
+        self.set_flag(flag::UNFETCHED, false);
     }
     /// The same with all that has come, where somebody wants to see what it comes to.
     pub fn handle_all_signals(&self) {
-        self.handle_worth(i64::MAX / PARTS)
+        self.handle_worth(i64::MAX / PARTS);
     }
     /// Before it runs. One that doesn't wait has half its turn for itself, however many come.
+    ///
+    /// Who was waiting and is suspended by one of them, and resumed by another, has its turn later: as in
+    /// OTP, where to handle such a signal takes all of a turn that is for signals alone.
     pub(crate) fn handle_first_signals(&self) {
+        let dormant = self.flag(flag::WAITING | flag::ROUSED) && !self.flag(flag::UNFETCHED);
         if self.set_flag(flag::SIGNALLED, false) {
-            self.set_flag(flag::UNFETCHED, false);
+            self.set_flag(flag::UNFETCHED | flag::ROUSED, false);
             self.end_replied_monitor();
         }
         let waits = self.flag(flag::WAITING | flag::SUSPENDED);
-        self.handle_worth(self.heap.reductions_left() >> !waits as u32)
+        let came = self.handle_worth(self.heap.reductions_left() >> !waits as u32);
+        if came.suspension && !came.message && dormant {
+            self.sit_out();
+        }
     }
-    fn handle_worth(&self, reductions: i64) {
-        let Some(me) = &self.me else { return };
+    fn handle_worth(&self, reductions: i64) -> Came {
+        let mut came = Came::default();
+        let Some(me) = &self.me else { return came };
         if self.is_exiting() {
-            return;
+            return came;
         }
         let all = reductions.max(LEAST) * PARTS;
         let mut left = all;
@@ -110,8 +139,10 @@ impl Proc {
                     others = true;
                     signals |= !s.is_mail();
                     timed |= matches!(s, Signal::Control(_)) && s.is_mail();
+                    came.note(s);
                 }
             });
+            came.message |= messages > 0;
             if others || self.is_traced(bit::RECEIVE) {
                 left = self.handle_chain(new, left);
                 if !signals && (messages > 0 || timed) {
@@ -124,13 +155,14 @@ impl Proc {
                 }
                 self.set_flag(flag::UNFETCHED, true);
             } else if left == all {
-                return;
+                return came;
             }
         }
         self.heap.bump_reductions((all - left) / PARTS);
         if self.heap.max_words() > 0 {
             self.check_queue();
         }
+        came
     }
     /// Handles signals for so many parts of a reduction, and keeps the others. What is left of the
     /// parts.

@@ -15,6 +15,7 @@ use kvik_term::{am, Atom, Export, Term};
 use crate::few::Few;
 use crate::mailbox::MailboxCell;
 use crate::relation::{Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::relation_tree::RelationTree;
 use crate::remote::RemotePid;
 use crate::signal::{RefId, Signal};
 
@@ -150,7 +151,9 @@ pub mod flag {
     /// The time of its `receive` is over.
     pub const TIMED_OUT: u32 = 8;
     pub const SUSPENDED: u32 = 16;
-    pub const SYSTEM: u32 = 32;
+    /// Its wait was ended by a signal that became a message: to OTP it is no active process until it has
+    /// handled that in a turn.
+    pub const ROUSED: u32 = 32;
     pub const SENSITIVE: u32 = 64;
     /// A scheduler has listed it, as its heap has much room: see `crate::sched::idle_heaps`.
     pub const IDLE_LISTED: u32 = 128;
@@ -243,8 +246,9 @@ pub struct Extra(Option<Box<ExtraFields>>);
 
 #[derive(Default)]
 pub struct ExtraFields {
-    pub links: Few<u64, Link>,
-    pub monitoring: Few<RefId, Monitoring>,
+    /// By [`Link::key`].
+    pub links: RelationTree<u64, Link>,
+    pub monitoring: RelationTree<RefId, Monitoring>,
     pub monitored_by: Few<RefId, MonitoredBy>,
     /// Aliases in use, with whether the first reply ends them.
     pub aliases: Few<RefId, bool>,
@@ -273,6 +277,8 @@ pub struct Rare {
     /// The scheduler it is to run on, counted from 1; 0 for any.
     pub bound: usize,
     pub tasks: Option<Box<crate::tasks::SysTasks>>,
+    /// It has ended, and this is left to do.
+    pub(crate) farewell: Option<Box<crate::exit::Farewell>>,
     pub seq: crate::seq::Counters,
     /// Links to processes of other nodes.
     pub remote_links: BTreeMap<RemotePid, LinkState>,
@@ -307,6 +313,7 @@ impl Default for Rare {
             literals: None,
             bound: 0,
             tasks: None,
+            farewell: None,
             seq: crate::seq::Counters::default(),
             remote_links: BTreeMap::new(),
             spawning: BTreeSet::new(),

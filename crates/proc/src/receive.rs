@@ -158,7 +158,7 @@ impl Proc {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(from, message(&make).term());
         }
-        if !self.put_on_heap(|h| Some(make(h))) {
+        if !self.put_of_signal(|h| Some(make(h))) {
             self.mailbox.borrow_mut().push(OwnedTerm::build(SMALL_MESSAGE / 4, make));
         }
     }
@@ -171,9 +171,19 @@ impl Proc {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(from, OwnedTerm::tuple(elements).term());
         }
-        if !self.put_on_heap(|h| Some(h.tuple(&elements))) {
+        if !self.put_of_signal(|h| Some(h.tuple(&elements))) {
             self.mailbox.borrow_mut().push(OwnedTerm::tuple(elements));
         }
+    }
+    /// Puts the message that a signal became on the process's heap, where that can be.
+    #[inline]
+    fn put_of_signal<'h>(&'h self, make: impl FnOnce(&'h Heap) -> Option<Term<'h>>) -> bool {
+        let waits = self.flag(flag::WAITING);
+        let put = self.put_on_heap(make);
+        if put && waits {
+            self.flags.set(self.flags.get() | flag::ROUSED);
+        }
+        put
     }
     /// Puts a message on the process's heap, if it waits for one and has looked at all others, or
     /// does not wait and has none. False: neither, or there is no room.

@@ -10,6 +10,14 @@ pub struct Link {
     pub peer: Term<'static>,
     pub state: LinkState,
 }
+impl Link {
+    /// What a link to it goes by: processes before ports, as in OTP, and those by their numbers.
+    pub fn key(peer: Term<'_>) -> u64 {
+        // The tag to the front.
+        peer.word().rotate_right(4)
+    }
+}
+
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum LinkState {
     Linked,

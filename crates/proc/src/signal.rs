@@ -127,12 +127,25 @@ pub enum Control {
         id: RefId,
         reason: OwnedTerm,
     },
+    /// Another suspends it, once more or once less.
+    Suspend {
+        by: u32,
+    },
+    Resume {
+        by: u32,
+    },
 }
 
 impl Control {
     /// Is nobody told when it is handled, so that it may be before the receiver's turn?
     pub(crate) fn is_quiet(&self) -> bool {
-        !matches!(self, Control::Unlink { .. } | Control::AliasMessage { .. })
+        !matches!(
+            self,
+            Control::Unlink { .. }
+                | Control::AliasMessage { .. }
+                | Control::Suspend { .. }
+                | Control::Resume { .. }
+        )
     }
 }
 
@@ -382,8 +395,8 @@ pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     }
     sched::with_rest_any(task, f)
 }
-/// Has a process do something between its turns. That is no signal, and waits for none sent before, as
-/// in OTP, where the process may be touched.
+/// Has a process do something between its turns. As in OTP that is a signal only where there are others
+/// that it has yet to handle.
 pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return (t.run)(None) };
@@ -393,7 +406,7 @@ pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     }
     let mut left = Some(t);
     sched::with_rest_any(task, |p| {
-        if !p.flag(flag::ENDING) {
+        if p.is_settled() {
             left.take().into_iter().for_each(|t| p.add_task(priority, t));
         }
     });

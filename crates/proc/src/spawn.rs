@@ -168,7 +168,6 @@ fn words_of(args: Term<'_>) -> usize {
 }
 
 fn set_options(p: &Proc, o: &mut SpawnOptions) {
-    p.set_flag(flag::SYSTEM, o.system);
     if let (true, Some(me)) = (o.system, p.me()) {
         me.set_system();
     }
@@ -201,8 +200,8 @@ fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> O
     if o.link {
         let (a, b) = (parent.self_pid(), p.self_pid());
         let linked = |peer| Link { peer, state: LinkState::Linked };
-        parent.with_extra(|x| x.links.insert(b.word(), linked(b)));
-        p.with_extra(|x| x.links.insert(a.word(), linked(a)));
+        parent.with_extra(|x| x.links.insert(Link::key(b), linked(b)));
+        p.with_extra(|x| x.links.insert(Link::key(a), linked(a)));
     }
     let (tag, alias) = o.monitor.take()?;
     let id = id.unwrap_or_else(RefId::next);

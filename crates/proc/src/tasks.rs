@@ -75,15 +75,15 @@ impl Proc {
         let later = self.with_rare(|x| std::mem::take(&mut x.tasks.get_or_insert_default().later));
         later.into_iter().for_each(|(p, t)| self.add_task(p, t));
     }
-    /// The process ends: nothing of it will be done.
-    pub(crate) fn drop_tasks(&self) {
+    /// The process ends: nothing of it will be done. Was there anything to do?
+    pub(crate) fn drop_tasks(&self) -> bool {
         if !self.flag(flag::TASKS | flag::TASKS_LATER) {
-            return;
+            return false;
         }
-        let Some(mut all) = self.with_rare(|x| x.tasks.take()) else { return };
+        let Some(mut all) = self.with_rare(|x| x.tasks.take()) else { return false };
         let later = std::mem::take(&mut all.later);
         let rest = std::iter::from_fn(|| all.take()).chain(later);
-        rest.for_each(|(_, t)| (t.run)(None));
+        rest.map(|(_, t)| (t.run)(None)).count() > 0
     }
 }
 

@@ -116,7 +116,7 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
     let n = super::local(pid).ok_or_else(|| p.badarg())?;
     if n == p.pid() {
         let flush = p.resumed::<Flush>();
-        p.handle_signals();
+        p.fetch_signals();
         p.check_exit()?;
         if p.has_pending() {
             let flush = flush.unwrap_or_else(|| Flush::begin(p));

@@ -193,7 +193,7 @@ fn messages<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
 }
 fn links<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let all = p.extra(|x| {
-        let linked = x.links.values().filter(|l| l.state == LinkState::Linked);
+        let linked = x.links.values().rev().filter(|l| l.state == LinkState::Linked);
         linked.map(|l| l.peer).collect::<Vec<_>>()
     });
     let mut all: Vec<Term<'h>> = all.unwrap_or_default();
@@ -211,8 +211,9 @@ fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
         Target::TimeOffset => h.tuple(&[am::time_offset.into(), am::clock_service.into()]),
         Target::Remote(t) => h.tuple(&[am::process.into(), h.copy(t.term())]),
     };
-    let all: Vec<Term<'h>> =
-        p.extra(|x| x.monitoring.values().map(|m| one(&m.target)).collect()).unwrap_or_default();
+    let all: Vec<Term<'h>> = p
+        .extra(|x| x.monitoring.values().rev().map(|m| one(&m.target)).collect())
+        .unwrap_or_default();
     h.list(&all)
 }
 fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {

@@ -5,7 +5,9 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::process::table;
 use kvik_proc::remote::Outward;
-use kvik_proc::signal::{deliver, deliver_from, give_task, inspect, message, Signal};
+use kvik_proc::signal::{
+    control, deliver, deliver_from, give_task, inspect, message, Control, Signal,
+};
 use kvik_proc::tasks::SysTask;
 use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
 use kvik_term::{am, Atom, Pid, Term, View};
@@ -202,7 +204,7 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     });
     let suspended = suspended == Some(true);
     if !already && !suspended {
-        handle::suspend(to, own, |_| ());
+        control(to, Control::Suspend { by: own });
     }
     if asynchronous && tag.is_none() || !asynchronous && suspended {
         return Ok(done.into());

@@ -280,6 +280,12 @@ impl Loop {
         if p.flag(flag::WAITING) && p.can_go_on() {
             p.set_flag(flag::WAITING, false);
         }
+        let next_turn = p.has_sat_out() && !p.flag(flag::WAITING);
+        if next_turn {
+            self.l.account(p);
+            self.l.queues.borrow_mut().push(t);
+            return None;
+        }
         if p.flag(flag::WAITING | flag::SUSPENDED) {
             if p.has_pending() {
                 self.l.account(p);
@@ -294,6 +300,10 @@ impl Loop {
     }
     fn end(&mut self, t: Ticket) {
         let p = t.private();
+        if p.rare(|x| x.farewell.is_some()) == Some(true) {
+            let left = exit::go_on(t);
+            return self.ends_later(left);
+        }
         let reason = p.with_extra(|x| x.exit_reason.take()).unwrap_or_default();
         self.terminate(t, reason);
     }
@@ -304,8 +314,9 @@ impl Loop {
         if exit::prepare(p, &reason) {
             self.ended += 1;
             // Whom its end wakes has no partner to stay with.
-            exit::terminate(t, reason);
-            return self.l.flush_deferred();
+            let left = exit::terminate(t, reason);
+            self.l.flush_deferred();
+            return self.ends_later(left);
         }
         if trace::on() {
             p.trace_exiting("out_exiting");
@@ -314,6 +325,16 @@ impl Loop {
         p.with_extra(|x| x.exit_reason = Some(reason));
         self.l.account(p);
         self.l.queues.borrow_mut().push_busy(t);
+    }
+
+    /// A process that has ended needs a further turn.
+    fn ends_later(&mut self, t: Option<Ticket>) {
+        let Some(t) = t else { return };
+        if trace::on() {
+            t.private().trace_exiting("out_exiting");
+        }
+        self.l.account(t.private());
+        self.l.queues.borrow_mut().push(t);
     }
 
     /// Timers and events, every 4,000 reductions or so.
