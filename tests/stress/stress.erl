@@ -55,7 +55,14 @@ so_far(Ticker) ->
     receive {stalls, N, Stalls} -> {N, Stalls} end.
 
 %% Processor time that all threads of this program have had, and the clock.
-now_ms() -> {element(1, statistics(runtime)), erlang:monotonic_time(millisecond)}.
+now_ms() -> {cpu_ms(), erlang:monotonic_time(millisecond)}.
+
+%% OTP's leaves out what the kernel does for it, as when it clears pages.
+cpu_ms() ->
+    case erlang:function_exported(kvik, processor_time, 0) of
+        true -> kvik:processor_time() div 1_000_000;
+        false -> element(1, statistics(runtime))
+    end.
 
 %% Sleeps a millisecond, again and again; keeps how much was done meanwhile, of the five longest times.
 %% Where the program was kept from running (the clock went on, its processor time did not), what came

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use kvik_ets::table::{Access, Store};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::signal::{deliver, post, Signal};
+use kvik_proc::timer::{self, Dest};
 use kvik_proc::{Proc, Raised};
 use kvik_term::word::{header_subtag, is_header, is_small, small_value, EXT, FUN, TAG_ATOM};
 use kvik_term::{am, Atom, FunEntry, Term};
@@ -27,6 +28,10 @@ pub type Key = Option<(u32, u32)>;
 pub enum Holder {
     Process(u32),
     Table([u32; 3]),
+    /// A timer for a process.
+    Timer(u32),
+    /// One for whoever has that name, as an atom's index.
+    NamedTimer(u32),
 }
 pub type Found = BTreeMap<(Key, Holder), usize>;
 
@@ -82,6 +87,7 @@ pub fn ask_all(
     let reference = kvik_heap::build::next_ref();
     let mut found = Found::new();
     in_tables(wanted, &mut found);
+    in_timers(wanted, &mut found);
     let (found, finish) = (Mutex::new(found), Box::new(finish));
     let census = Arc::new(Census { by: p.pid(), reference, found, finish });
     for pid in kvik_proc::process::table().numbers() {
@@ -103,6 +109,15 @@ fn in_process(p: &Proc, wanted: Wanted, found: &mut Found) {
         false
     });
     p.each_message(|m| wanted.count(who, OwnedTerm::new(m).block(), found));
+}
+fn in_timers(wanted: Wanted, found: &mut Found) {
+    timer::each(|_, t| {
+        let who = match t.dest {
+            Dest::Process(pid) => Holder::Timer(pid),
+            Dest::Name(name) => Holder::NamedTimer(name.index()),
+        };
+        wanted.count(who, t.message.block(), found)
+    });
 }
 fn in_tables(wanted: Wanted, found: &mut Found) {
     for t in kvik_ets::registry::all() {

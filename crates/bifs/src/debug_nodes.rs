@@ -32,6 +32,10 @@ pub fn references<'h>(h: &'h Heap, found: &Found) -> Term<'h> {
             Holder::Process(pid) => {
                 held(pair(am::process.into(), Term::local_pid(pid)), am::heap, n)
             }
+            Holder::Timer(pid) => {
+                held(pair(am::process.into(), Term::local_pid(pid)), am::timer, n)
+            }
+            Holder::NamedTimer(i) => held(pair(am::process.into(), name(i)), am::timer, n),
             Holder::Table(id) => {
                 let table = kvik_ets::registry::by_id(id);
                 let table = table.map(|t| kvik_ets::registry::reference(h, &t));

@@ -1,10 +1,11 @@
 //! Crash dumps: the file that `halt("text")` leaves behind, in the format that OTP documents
 //! ("How to Interpret the Erlang Crash Dumps") and its `crashdump_viewer` reads. What is not known
-//! is left out: heaps, and terms on stacks.
+//! is left out.
 
 mod out;
 mod processes;
 mod system;
+mod terms;
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ use kvik_term::{print, Atom, Term};
 use out::Out;
 pub use processes::Processes;
 pub use system::{objects, ports};
+use terms::Terms;
 
 /// An environment variable, as programs may have set it.
 fn variable(name: &str) -> Option<Vec<u8>> {
@@ -180,9 +182,17 @@ fn dump(
     processes.describe(&mut out)?;
     system::ports(&mut out)?;
     system::tables(&mut out)?;
+    if p.is_some() {
+        system::timers(&mut out)?;
+    }
     system::node(&mut out)?;
     system::modules(&mut out)?;
-    processes.stacks(&mut out)?;
+    // Where there is no process to ask, memory may have run out: terms would take more.
+    if p.is_some() {
+        let mut terms = Terms::default();
+        processes.terms(&mut out, &mut terms)?;
+        terms.shared(&mut out)?;
+    }
     system::atoms(&mut out)?;
     writeln!(out, "=end")?;
     out.flush()

@@ -7,8 +7,16 @@ use kvik_proc::sched::histogram::Histogram;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{Atom, Term};
 
-pub const BIFS: &[BifEntry] =
-    &[bif!("kvik", "scheduling", 0, scheduling_0), bif!("kvik", "scheduling", 1, scheduling_1)];
+pub const BIFS: &[BifEntry] = &[
+    bif!("kvik", "processor_time", 0, processor_time_0),
+    bif!("kvik", "scheduling", 0, scheduling_0),
+    bif!("kvik", "scheduling", 1, scheduling_1),
+];
+
+/// Nanoseconds that all threads have had, in the kernel and outside.
+fn processor_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
+    Ok(p.heap.integer(kvik_sys::clock::cpu_nanos()))
+}
 
 /// Of all schedulers together, and how many there are.
 fn scheduling_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {

@@ -150,6 +150,11 @@ fn value<'h>(p: &'h Proc, key: Term<'_>) -> Option<Term<'h>> {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
     all.get(key).map(|v| p.heap.copy(v))
 }
+/// Looks at all keys and values, if nobody changes them just now: a dump may be written at any moment.
+pub(crate) fn each(mut f: impl FnMut(Term<'_>, Term<'_>)) {
+    let Ok(all) = pairs().try_read() else { return };
+    all.by_hash.values().flatten().filter_map(parts).for_each(|[k, v]| f(k, v));
+}
 fn get_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
     let pairs = all.by_hash.values().flatten().filter_map(parts);

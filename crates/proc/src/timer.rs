@@ -122,6 +122,18 @@ fn shard(id: RefId) -> &'static Shard {
     &ALL.get_or_init(|| (0..SHARDS).map(|_| Shard::default()).collect())[id.0[0] as usize % SHARDS]
 }
 
+/// Looks at all timers whose receiver is there, with their references.
+pub fn each(mut f: impl FnMut(RefId, &Timer)) {
+    let there = |d: Dest| match d {
+        Dest::Process(pid) => crate::trace::is_alive(pid),
+        Dest::Name(_) => true,
+    };
+    for i in 0..SHARDS as u32 {
+        let shard = shard(RefId([i, 0, 0])).lock().unwrap_or_else(|e| e.into_inner());
+        let all = shard.iter().filter(|(_, set)| there(set.timer.dest));
+        all.for_each(|(id, set)| f(*id, &set.timer));
+    }
+}
 /// Rings for the process's `receive`.
 pub(crate) fn set_process_timer(pid: u32, deadline: At) {
     sched::add_timer(deadline, Due::Process(pid));

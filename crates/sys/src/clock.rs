@@ -29,7 +29,17 @@ pub fn tick_nanos() -> i64 {
     unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &mut t) };
     t.tv_nsec
 }
-/// Nanoseconds of processor time that this process (all its threads) has used.
+/// Microseconds of processor time that this process (all its threads) has used outside the kernel.
+pub fn user_cpu_micros() -> i64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the call fills the structure; all zeros is a value of it too.
+    let t = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        usage.assume_init().ru_utime
+    };
+    t.tv_sec.saturating_mul(1_000_000).saturating_add(t.tv_usec)
+}
+/// Nanoseconds of processor time that this process (all its threads) has used, in the kernel and outside.
 pub fn cpu_nanos() -> i64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }

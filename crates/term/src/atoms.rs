@@ -837,6 +837,7 @@ atoms! {
     time_offset = "time_offset",
     timeout = "timeout",
     timeout_value = "timeout_value",
+    timer = "timer",
     timestamp = "timestamp",
     tl = "tl",
     total = "total",

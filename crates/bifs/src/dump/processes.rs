@@ -15,7 +15,7 @@ use kvik_proc::signal::{control, deliver, Control, Signal};
 use kvik_proc::{registry, sched, Proc, RefId, ABROAD};
 use kvik_term::{am, Atom, Term};
 
-use super::{place, quoted, show, Out};
+use super::{place, quoted, show, Out, Terms};
 use crate::process::status;
 
 /// What is known of a process.
@@ -26,7 +26,7 @@ enum Known<'p> {
     Waits(Ticket),
     /// One that waits for its turn.
     Queued(Ticket),
-    /// What one told that another scheduler has: its description and its stack.
+    /// What one told that another scheduler has: its description and its terms.
     Told(Vec<u8>, Vec<u8>),
 }
 
@@ -85,9 +85,10 @@ impl<'p> Processes<'p> {
             let (pid, tell) = (*pid, tell.clone());
             let look = move |p: Option<&Proc>| {
                 let Some(p) = p else { return };
-                let (mut text, mut stack) = (Vec::new(), Vec::new());
-                if describe(&mut text, p, false).and_then(|()| self::stack(&mut stack, p)).is_ok() {
-                    let _ = tell.send((pid, text, stack));
+                let (mut text, mut terms) = (Vec::new(), Vec::new());
+                let told = describe(&mut text, p, false);
+                if told.and_then(|()| Terms::default().of_process(&mut terms, p)).is_ok() {
+                    let _ = tell.send((pid, text, terms));
                 }
             };
             deliver(pid, Signal::Run(Box::new(look)));
@@ -95,8 +96,8 @@ impl<'p> Processes<'p> {
         drop(tell);
         let end = Instant::now() + PATIENCE;
         let left = || end.saturating_duration_since(Instant::now());
-        while let Ok((pid, text, stack)) = told.recv_timeout(left()) {
-            self.known.insert(pid, Known::Told(text, stack));
+        while let Ok((pid, text, terms)) = told.recv_timeout(left()) {
+            self.known.insert(pid, Known::Told(text, terms));
         }
     }
     /// `=proc` of all.
@@ -130,12 +131,12 @@ impl<'p> Processes<'p> {
         let from = OwnedTerm::new(Term::local_pid(0));
         control(pid, Control::Exit { from, linked: false, reason, token: None });
     }
-    /// `=proc_stack` of those that have one.
-    pub fn stacks(&self, out: &mut Out) -> Result<()> {
+    /// Their messages, dictionaries, stacks and heaps.
+    pub fn terms(&self, out: &mut Out, terms: &mut Terms) -> Result<()> {
         for k in self.known.values() {
             match k {
-                Known::Own(p) => stack(out, p)?,
-                Known::Waits(t) | Known::Queued(t) => stack(out, t.private())?,
+                Known::Own(p) => terms.of_process(out, p)?,
+                Known::Waits(t) | Known::Queued(t) => terms.of_process(out, t.private())?,
                 Known::Told(_, text) => out.write_all(text)?,
             }
         }
@@ -246,7 +247,7 @@ fn describe_with<W: Write>(
     writeln!(out, "Spawned as: {}:{}/{a}", quoted(m), quoted(f))?;
     if own {
         writeln!(out, "Last scheduled in for: erlang:halt/2")?;
-    } else if let Some(e) = p.trap_to.get() {
+    } else if let Some(e) = kvik_jit::goes_on(p).1 {
         writeln!(out, "Current call: {}:{}/{}", quoted(e.module), quoted(e.function), e.arity)?;
     }
     writeln!(out, "Spawned by: {}", show(p.parent_pid().unwrap_or(Term::NIL)))?;
@@ -305,19 +306,4 @@ fn target(h: &Heap, t: &Target) -> Option<String> {
         Target::Remote(t) => show(t.term()),
         Target::TimeOffset => return None,
     })
-}
-
-/// The calls on a stack, without the terms between them.
-fn stack(out: &mut impl Write, p: &Proc) -> Result<()> {
-    let calls = kvik_jit::returns(p);
-    if calls.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "=proc_stack:{}", show(p.self_pid()))?;
-    for (at, to) in calls {
-        if let Some(function) = place(to) {
-            writeln!(out, "{at:#018x}:SReturn addr 0x{to:X} ({function})")?;
-        }
-    }
-    Ok(())
 }

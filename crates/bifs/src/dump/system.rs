@@ -9,9 +9,10 @@ use kvik_code::Instance;
 use kvik_ets::{registry, Store};
 use kvik_heap::Heap;
 use kvik_port::table as ports;
+use kvik_proc::timer::Dest;
 use kvik_proc::{node, sched, Proc};
 use kvik_sys::local_time::{local_of_posix, Civil};
-use kvik_term::{Atom, Term};
+use kvik_term::{am, Atom, Term};
 
 use super::{quoted, show, Out};
 
@@ -183,6 +184,30 @@ pub fn sizes_of_modules(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// `=timer` of those that a reference stands for.
+pub fn timers(out: &mut Out) -> Result<()> {
+    let now = kvik_proc::clock::now();
+    let mut result = Ok(());
+    kvik_proc::timer::each(|id, t| {
+        if result.is_err() {
+            return;
+        }
+        let to = match t.dest {
+            Dest::Process(pid) => Term::local_pid(pid),
+            Dest::Name(name) => name.into(),
+        };
+        let h = Heap::detached();
+        let message = match t.wrap {
+            true => h.tuple(&[am::timeout.into(), h.ref_of_numbers(id.0), t.message.term()]),
+            false => t.message.term(),
+        };
+        let left = t.deadline.ns().saturating_sub(now) / 1_000_000;
+        result =
+            writeln!(out, "=timer:{}\nMessage: {}\nTime left: {left}", show(to), show(message));
+    });
+    result
+}
+
 pub fn modules(out: &mut Out) -> Result<()> {
     writeln!(out, "=loaded_modules")?;
     let names = code_sizes(out)?;
@@ -210,7 +235,7 @@ pub fn atoms(out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub(super) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for c in bytes.chunks(3) {

@@ -1,0 +1,314 @@
+//! Terms in a dump: each object on a heap is a line of its own, `ADDRESS:what it is`, and words within others
+//! point to it. An address here is the word that points to the object.
+//!
+//! Terms are walked with a list of what is still to come, so that their depth does not matter, and each object
+//! is written once. What lies among literals goes into a section for all processes. A large binary is a
+//! section of its own; so there is a walk for binaries before the one for lines.
+
+use std::collections::HashSet;
+use std::io::{Result, Write};
+
+use kvik_heap::Heap;
+use kvik_jit::Slot;
+use kvik_proc::process::flag;
+use kvik_proc::Proc;
+use kvik_term::{map, Bits, Fun, Term, View};
+
+use super::system::base64;
+use super::{place, show};
+
+/// Bytes of a binary that is written where it occurs.
+const SMALL_BINARY: usize = 64;
+
+/// What has been written for all processes.
+#[derive(Default)]
+pub struct Terms {
+    literals: Vec<u8>,
+    /// Literals written, and those searched for binaries.
+    written: HashSet<u64>,
+    searched: HashSet<u64>,
+    binaries: HashSet<usize>,
+    /// Addresses of tuples that dumps need and no heap has: odd, so that they are nobody else's.
+    made: u64,
+}
+
+/// A section's terms, and the objects among them that were met.
+struct Walk {
+    met: HashSet<u64>,
+}
+
+impl Terms {
+    /// The sections `=proc_messages`, `=proc_dictionary`, `=proc_stack` and `=proc_heap` of a process.
+    pub fn of_process(&mut self, out: &mut impl Write, p: &Proc) -> Result<()> {
+        if p.flag(flag::SENSITIVE) {
+            return Ok(());
+        }
+        self.binaries_of(out, p)?;
+        let pid = show(p.self_pid());
+        let mut messages = Vec::new();
+        p.each_message(|m| {
+            element(&mut messages, m);
+            messages.extend_from_slice(b":N\n");
+        });
+        section(out, "proc_messages", &pid, &messages)?;
+        let pairs = p.dict_pairs();
+        let first = self.made;
+        self.made += pairs.len() as u64;
+        let made = |i: usize| (first + i as u64) * 2 + 1;
+        let mut dictionary = Vec::new();
+        for i in 0..pairs.len() {
+            writeln!(dictionary, "H{:X}", made(i))?;
+        }
+        section(out, "proc_dictionary", &pid, &dictionary)?;
+        stack(out, p)?;
+
+        writeln!(out, "=proc_heap:{pid}")?;
+        let mut walk = Walk { met: HashSet::new() };
+        for (i, [key, value]) in pairs.into_iter().enumerate() {
+            let mut line = Vec::new();
+            write!(line, "{:X}:t2:", made(i))?;
+            elements(&mut line, &[key, value]);
+            out.write_all(&line)?;
+            out.write_all(b"\n")?;
+            self.lines(out, &mut walk, key)?;
+            self.lines(out, &mut walk, value)?;
+        }
+        let mut result = Ok(());
+        p.each_message(|m| {
+            if result.is_ok() {
+                result = self.lines(out, &mut walk, m);
+            }
+        });
+        result?;
+        for t in on_stack(p) {
+            self.lines(out, &mut walk, t)?;
+        }
+        Ok(())
+    }
+
+    /// `=persistent_terms`, then `=literals`: what those and all processes before have of them.
+    pub fn shared(&mut self, out: &mut impl Write) -> Result<()> {
+        let mut text = Vec::new();
+        let mut result = Ok(());
+        let (mut walk, mut none) = (Walk { met: HashSet::new() }, Vec::new());
+        crate::persistent_term::each(|key, value| {
+            element(&mut text, key);
+            text.push(b'|');
+            element(&mut text, value);
+            text.push(b'\n');
+            for t in [key, value] {
+                if result.is_ok() {
+                    result = self.find_binaries(out, &mut walk, t);
+                    // They lie among literals.
+                    result = std::mem::replace(&mut result, Ok(()))
+                        .and_then(|()| self.lines(&mut none, &mut Walk { met: HashSet::new() }, t));
+                }
+            }
+        });
+        result?;
+        writeln!(out, "=persistent_terms")?;
+        out.write_all(&text)?;
+        writeln!(out, "=literals")?;
+        out.write_all(&self.literals)
+    }
+
+    /// `=binary` of each large one that a process refers to, where it was not written before.
+    fn binaries_of(&mut self, out: &mut impl Write, p: &Proc) -> Result<()> {
+        let mut walk = Walk { met: HashSet::new() };
+        let mut result = Ok(());
+        p.each_message(|m| {
+            if result.is_ok() {
+                result = self.find_binaries(out, &mut walk, m);
+            }
+        });
+        result?;
+        for t in p.dict_pairs().into_iter().flatten().chain(on_stack(p)) {
+            self.find_binaries(out, &mut walk, t)?;
+        }
+        Ok(())
+    }
+    fn find_binaries(&mut self, out: &mut impl Write, walk: &mut Walk, t: Term<'_>) -> Result<()> {
+        let mut rest = vec![t];
+        while let Some(t) = rest.pop() {
+            let met = if Heap::is_literal_term(t) { &mut self.searched } else { &mut walk.met };
+            if t.is_immediate() || !met.insert(t.word()) {
+                continue;
+            }
+            match t.view() {
+                View::Bits(b) => {
+                    if let Some((at, bytes)) = large(b).filter(|(at, _)| self.binaries.insert(*at))
+                    {
+                        writeln!(out, "=binary:{at:X}")?;
+                        writeln!(out, "{:X}:{}", bytes.len(), base64(bytes))?;
+                    }
+                }
+                _ => children(t, &mut rest),
+            }
+        }
+        Ok(())
+    }
+
+    /// The lines of a term's objects that were not met before.
+    fn lines(&mut self, out: &mut impl Write, walk: &mut Walk, t: Term<'_>) -> Result<()> {
+        let (mut rest, mut line) = (vec![t], Vec::new());
+        while let Some(t) = rest.pop() {
+            if t.is_immediate() {
+                continue;
+            }
+            let literal = Heap::is_literal_term(t);
+            let met = if literal { &mut self.written } else { &mut walk.met };
+            if !met.insert(t.word()) {
+                continue;
+            }
+            line.clear();
+            let keys = self.made * 2 + 1;
+            self.made += u64::from(object(&mut line, t, keys));
+            match literal {
+                true => self.literals.extend_from_slice(&line),
+                false => out.write_all(&line)?,
+            }
+            children(t, &mut rest);
+        }
+        Ok(())
+    }
+}
+
+fn section(out: &mut impl Write, name: &str, pid: &str, text: &[u8]) -> Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "={name}:{pid}")?;
+    out.write_all(text)
+}
+
+fn on_stack(p: &Proc) -> impl Iterator<Item = Term<'_>> {
+    kvik_jit::slots(p).filter_map(|(_, slot)| match slot {
+        Slot::Term(t) => Some(t),
+        _ => None,
+    })
+}
+
+/// The calls on a stack, and the terms between them.
+fn stack(out: &mut impl Write, p: &Proc) -> Result<()> {
+    let function = |to| place(to).unwrap_or_else(|| "<terminate process normally>".into());
+    let (mut text, mut register) = (Vec::new(), 0);
+    for (at, slot) in kvik_jit::slots(p) {
+        match slot {
+            Slot::Return(to) => {
+                writeln!(text, "{at:#018x}:SReturn addr 0x{to:X} ({})", function(to))?;
+                register = 0;
+                continue;
+            }
+            Slot::Catch(to) => {
+                writeln!(text, "y{register}:SCatch 0x{to:X} ({})", function(to))?;
+            }
+            Slot::Term(t) => {
+                write!(text, "y{register}:")?;
+                element(&mut text, t);
+                text.push(b'\n');
+            }
+        }
+        register += 1;
+    }
+    section(out, "proc_stack", &show(p.self_pid()), &text)
+}
+
+/// The bytes of a binary that is written apart, with their address.
+fn large(b: Bits<'_>) -> Option<(usize, &[u8])> {
+    let bytes = b.as_bytes().filter(|b| b.len() > SMALL_BINARY)?;
+    // Two that begin at the same place differ by their length.
+    Some((bytes.as_ptr() as usize ^ bytes.len() << 48, bytes))
+}
+
+/// Terms that an object points to, in a way that its line shows.
+fn children<'h>(t: Term<'h>, to: &mut Vec<Term<'h>>) {
+    match t.view() {
+        View::Cons(c) => to.extend([c.tail(), c.head()]),
+        View::Tuple(t) => to.extend(t.elements()),
+        View::Map(m) => to.extend(map::iter(m).flat_map(|(k, v)| [k, v])),
+        _ => {}
+    }
+}
+
+/// The line of an object. Of a map's keys it makes a tuple, whose address is `keys`: true where it did.
+fn object(line: &mut Vec<u8>, t: Term<'_>, keys: u64) -> bool {
+    // Nothing that is written to a vector fails.
+    let mut text = |s: String| line.extend_from_slice(s.as_bytes());
+    let address = t.word();
+    match t.view() {
+        View::Cons(c) => {
+            text(format!("{address:X}:l"));
+            element(line, c.head());
+            line.push(b'|');
+            element(line, c.tail());
+        }
+        View::Tuple(t) => {
+            text(format!("{address:X}:t{:X}:", t.elements().len()));
+            elements(line, t.elements());
+        }
+        View::Map(m) => {
+            let (all_keys, values): (Vec<_>, Vec<_>) = map::iter(m).unzip();
+            text(format!("{keys:X}:t{:X}:", all_keys.len()));
+            elements(line, &all_keys);
+            line.extend_from_slice(
+                format!("\n{address:X}:Mf{:X}:H{keys:X}:", values.len()).as_bytes(),
+            );
+            elements(line, &values);
+        }
+        View::Float(f) => {
+            let digits = format!("{f:.20e}");
+            text(format!("{address:X}:F{:X}:{digits}", digits.len()));
+        }
+        View::Big(_) => text(format!("{address:X}:B{}", show(t))),
+        View::Bits(b) if b.is_binary() => match large(b) {
+            Some((at, bytes)) => text(format!("{address:X}:Yc{at:X}:0:{:X}", bytes.len())),
+            None => {
+                text(format!("{address:X}:Yh{:X}:{}", b.byte_size(), base64(&b.to_bytes())));
+            }
+        },
+        View::Pid(_) => text(format!("{address:X}:P{}", show(t))),
+        View::Port(_) => text(format!("{address:X}:{}", port(t))),
+        View::Fun(f) => text(external(address, without_environment(&Heap::detached(), t, f))),
+        _ => text(external(address, t)),
+    }
+    line.push(b'\n');
+    matches!(t.view(), View::Map(_))
+}
+
+fn external(address: u64, t: Term<'_>) -> String {
+    let bytes = kvik_etf::encode(t, crate::etf::default_options(), 0);
+    format!("{address:X}:E{:X}:{}", bytes.len(), base64(&bytes))
+}
+/// A fun with nothing in its environment: what that shares would be written many times.
+fn without_environment<'h>(h: &'h Heap, t: Term<'h>, f: Fun<'h>) -> Term<'h> {
+    let Some((entry, creator)) = f.entry().zip(f.creator()) else { return t };
+    h.fun(entry, f.arity(), h.copy(creator), &vec![Term::NIL; f.env().len()])
+}
+
+fn port(t: Term<'_>) -> String {
+    show(t).replacen("#Port", "p", 1)
+}
+
+fn elements(line: &mut Vec<u8>, all: &[Term<'_>]) {
+    for (i, t) in all.iter().enumerate() {
+        if i > 0 {
+            line.push(b',');
+        }
+        element(line, *t);
+    }
+}
+
+/// A word within an object.
+fn element(line: &mut Vec<u8>, t: Term<'_>) {
+    if !t.is_immediate() {
+        return line.extend_from_slice(format!("H{:X}", t.word()).as_bytes());
+    }
+    let text = match t.view() {
+        View::Small(n) => format!("I{n}"),
+        View::Atom(a) => format!("A{:X}:{}", a.name().len(), a.name()),
+        View::Pid(_) => format!("P{}", show(t)),
+        View::Port(_) => port(t),
+        _ => "N".to_owned(),
+    };
+    line.extend_from_slice(text.as_bytes())
+}
