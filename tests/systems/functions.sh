@@ -1,6 +1,17 @@
 # Functions for `run`, its cases and `rabbitmq_soak`. $BUILD is where packages and clients are kept.
+# A port that nobody uses, below those that the kernel gives to connections, which would take it meanwhile.
 free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+  python3 -c '
+import random, socket
+while True:
+    port = random.randrange(20000, 32000)
+    with socket.socket() as s:
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+    print(port)
+    break'
 }
 # wait_for SECONDS COMMAND…: until the command succeeds
 wait_for() {

@@ -371,6 +371,7 @@ impl Request<'_> {
             return self.refuse(from, am::system_limit);
         };
         s.asked_for_abroad(self.parent, self.leader, (m, f, arity.unwrap_or(0)));
+        s.trace_spawned_abroad(self.parent, init, run.term(), link);
         let pid = s.pid;
         let w = |id| MonitoredBy { pid: ABROAD, name: id };
         if monitor {

@@ -38,6 +38,21 @@ pub struct Counters {
     pub last: u64,
 }
 
+/// Bits of OTP's tag of small integers, above which they stand in their words.
+const TAG_BITS: u32 = 4;
+/// A small integer as OTP's words hold it.
+fn tagged(n: u64) -> u64 {
+    n << TAG_BITS | 15
+}
+/// A serial: what of the number finds room beside a tag.
+fn small<'h>(h: &'h Heap, n: u64) -> Term<'h> {
+    h.integer((n << TAG_BITS) as i64 >> TAG_BITS)
+}
+/// The number of a serial: it counts as an unsigned one.
+pub fn serial_of(t: Term<'_>) -> u64 {
+    t.as_small().map_or(0, |n| ((n as u64) << TAG_BITS) >> TAG_BITS)
+}
+
 /// Processes with `flag::SEQ`.
 static CARRIERS: AtomicUsize = AtomicUsize::new(0);
 
@@ -79,7 +94,7 @@ pub fn set_tracer(to: Option<Tracer>) -> Option<Tracer> {
 
 /// A token as it goes out with the next message of a process.
 fn stamped<'h>(h: &'h Heap, t: &Token<'_>, sender: Term<'static>, c: Counters) -> Term<'h> {
-    let n = |n: u64| h.unsigned(n);
+    let n = |n: u64| small(h, n);
     h.tuple(&[h.copy(t[0]), h.copy(t[1]), n(c.clock), sender, n(c.last)])
 }
 
@@ -112,10 +127,10 @@ fn tell(token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
 /// A token with the serial before, and that serial.
 fn before<'h>(h: &'h Heap, token: Term<'_>) -> Option<(Term<'h>, u64)> {
     let [flags, label, serial, sender, last] = token.as_tuple_n::<5>()?;
-    let n = serial.as_u64().unwrap_or(0).wrapping_sub(1);
+    let n = serial_of(serial).wrapping_sub(1);
     let copies = [flags, label, sender, last].map(|t| h.copy(t));
     let [flags, label, sender, last] = copies;
-    Some((h.tuple(&[flags, label, h.unsigned(n), sender, last]), n))
+    Some((h.tuple(&[flags, label, small(h, n), sender, last]), n))
 }
 /// No process came of another node's request with that token: what is told of it, and the token for
 /// the answer, in the name of the node.
@@ -286,7 +301,7 @@ impl Proc {
             let Some([_, _, serial, _, _]) = t.as_tuple_n::<5>() else {
                 return self.carry_no_more();
             };
-            let last = serial.as_u64().unwrap_or(0);
+            let last = serial_of(serial);
             let clock = self.seq_counters().clock.max(last);
             self.set_seq_counters(Counters { clock, last });
             self.seq_tell(t, bit::RECEIVE, self.self_pid(), m);
@@ -313,7 +328,7 @@ impl Proc {
         });
         self.seq_tell(token, bit::SEND, child.self_pid(), request.term());
         self.seq_tell(token, bit::RECEIVE, child.self_pid(), request.term());
-        let clock = self.seq_counters().clock;
+        let clock = token.as_tuple_n::<5>().map_or(0, |t| serial_of(t[2]));
         child.set_seq_counters(Counters { clock, last: clock });
         child.heap.set_root(Root::SeqToken, child.heap.copy(token));
         child.carry();
@@ -327,7 +342,8 @@ impl Proc {
         let Some(token) = child.seq_next() else { return };
         self.seq_tell(token, bit::SEND, self.self_pid(), answer.term());
         self.seq_tell(token, bit::RECEIVE, self.self_pid(), answer.term());
-        let clock = child.seq_counters().clock;
+        // As if it were received, but for what OTP takes for the serial: its tagged word.
+        let clock = tagged(child.seq_counters().clock);
         self.set_seq_counters(Counters { clock, last: clock });
     }
     /// This new process was asked for by one of another node, with a token. The request counts as

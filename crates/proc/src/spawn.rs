@@ -94,6 +94,19 @@ impl Spawned {
         p.heap.set_root(Root::GroupLeader, p.heap.copy(leader));
         p.with_rare(|x| x.remote_parent = Some(by));
     }
+    /// Traces it as a new process, and tells of a spawn that another node's process asked for.
+    pub fn trace_spawned_abroad(
+        &self,
+        by: RemotePid,
+        first: (Atom, Atom),
+        args: Term<'_>,
+        link: bool,
+    ) {
+        if crate::trace::on() {
+            self.proc().trace_spawned_abroad(by, first, args, link);
+            self.proc().profile(true);
+        }
+    }
     /// Lets it run.
     pub fn go(self) {
         sched::enqueue(self.ticket);

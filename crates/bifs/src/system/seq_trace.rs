@@ -45,8 +45,8 @@ pub(crate) fn set<'h>(p: &'h Proc, what: Term<'h>, value: Term<'h>) -> Option<Te
         am::label => std::mem::replace(&mut t[1], value),
         am::serial => {
             let [last, clock] = value.as_tuple_n::<2>()?;
-            // What is below 0 counts as OTP's unsigned words do.
-            let (l, c) = (last.as_small()? as u64, clock.as_small()? as u64);
+            last.as_small().and(clock.as_small())?;
+            let (l, c) = (seq::serial_of(last), seq::serial_of(clock));
             p.set_seq_counters(seq::Counters { clock: c, last: l });
             let old = p.heap.tuple(&[t[4], t[2]]);
             (t[4], t[2]) = (last, clock);

@@ -6,7 +6,7 @@ use kvik_term::{am, Atom, Ref, Term};
 use super::{bit, is_alive, judge, of, of_new, on, set, Tracee, Tracer, Verdict};
 use crate::process::flag;
 use crate::signal::{control, Control, RefId};
-use crate::{node, registry, Proc};
+use crate::{node, registry, Proc, RemotePid};
 
 /// The process or port of this node that a message goes to, or the alias of one.
 fn receiver(to: Term<'_>) -> Option<(Term<'_>, Option<(u32, RefId)>)> {
@@ -22,6 +22,14 @@ fn receiver(to: Term<'_>) -> Option<(Term<'_>, Option<(u32, RefId)>)> {
         _ => None,
     };
     Some((to, alias))
+}
+
+/// The call a new process begins with, and whether it is linked from the start.
+struct Call {
+    m: Atom,
+    f: Atom,
+    args: OwnedTerm,
+    link: bool,
 }
 
 impl Proc {
@@ -151,10 +159,7 @@ impl Proc {
     /// This process has just made another: tells of it, and hands on what is to be handed on.
     #[cold]
     pub(crate) fn trace_spawn(&self, child: &Proc, m: Atom, f: Atom, args: Term<'_>, link: bool) {
-        let (new, new_tracer) = of_new(false);
-        if new_tracer.is_some() {
-            set(child.tracee(), new, new_tracer);
-        }
+        child.trace_as_new();
         if let Some((flags, Some(tracer))) = of(self.tracee()) {
             let by = (flags, tracer);
             self.hand_on(by, child, bit::SET_ON_SPAWN, bit::SET_ON_FIRST_SPAWN);
@@ -162,18 +167,39 @@ impl Proc {
                 self.hand_on(by, child, bit::SET_ON_LINK, bit::SET_ON_FIRST_LINK);
             }
         }
-        let args = OwnedTerm::new(args);
-        let tell = |p: &Proc, tags: [&str; 2], other: Term<'static>| {
-            if !p.is_traced(bit::PROCS) {
-                return;
-            }
-            p.trace(tags[0], |h| vec![other, h.tuple(&[m.into(), f.into(), h.copy(args.term())])]);
-            if link {
-                p.trace(tags[1], |_| vec![other]);
-            }
-        };
-        tell(self, ["spawn", "link"], child.self_pid());
-        tell(child, ["spawned", "getting_linked"], self.self_pid());
+        let call = Call { m, f, args: OwnedTerm::new(args), link };
+        self.tell_of_spawn(["spawn", "link"], child.self_pid(), &call);
+        child.tell_of_spawn(["spawned", "getting_linked"], self.self_pid(), &call);
+    }
+    /// The same for a process that another node's process has asked for.
+    #[cold]
+    pub(crate) fn trace_spawned_abroad(
+        &self,
+        by: RemotePid,
+        (m, f): (Atom, Atom),
+        args: Term<'_>,
+        link: bool,
+    ) {
+        self.trace_as_new();
+        let call = Call { m, f, args: OwnedTerm::new(args), link };
+        self.tell_of_spawn(["spawned", "getting_linked"], by.owned().term(), &call);
+    }
+    fn trace_as_new(&self) {
+        let (flags, tracer) = of_new(false);
+        if tracer.is_some() {
+            set(self.tracee(), flags, tracer);
+        }
+    }
+    fn tell_of_spawn(&self, [spawned, linked]: [&str; 2], other: Term<'_>, call: &Call) {
+        if !self.is_traced(bit::PROCS) {
+            return;
+        }
+        self.trace(spawned, |h| {
+            vec![h.copy(other), h.tuple(&[call.m.into(), call.f.into(), h.copy(call.args.term())])]
+        });
+        if call.link {
+            self.trace(linked, |h| vec![h.copy(other)]);
+        }
     }
     /// A new process is traced as this one is, where a flag says so: each time, or the first.
     fn hand_on(&self, (flags, tracer): (u32, Tracer), to: &Proc, each_time: u32, once: u32) {
