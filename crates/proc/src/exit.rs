@@ -16,7 +16,7 @@ use crate::{clock, logger, registry, Proc};
 pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> bool {
     p.set_flag(flag::EXITING, true);
     if !p.set_flag(flag::ENDING, true) {
-        if p.flag(flag::SYSTEM) {
+        if p.me().is_some_and(|me| me.is_system()) {
             crate::hooks::run_on_system_exit(p, reason);
         }
         if let Some(name) = p.name() {
