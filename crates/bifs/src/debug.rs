@@ -123,10 +123,7 @@ fn process_status<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     if table().get(n, &kvik_sync::pin()).is_none() {
         return Ok(am::undefined.into());
     }
-    Err(crate::process::ask(p, n, |of| {
-        let status = of.map_or(am::undefined, crate::process::status);
-        kvik_heap::OwnedTerm::immediate(Term::atom(status))
-    }))
+    Err(crate::process::ask(p, n, |of, _| of.map_or(am::undefined, crate::process::status).into()))
 }
 /// `{Address, References, IsForTests}` of the resource behind a reference; `true` for a reference of
 /// ours without one.

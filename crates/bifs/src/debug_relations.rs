@@ -1,7 +1,7 @@
 //! `erts_debug:get_internal_state({link_list | monitor_list, Pid})`: what a process records of its
 //! links and monitors, in the records that OTP's suites know.
 
-use kvik_heap::{Heap, OwnedTerm};
+use kvik_heap::Heap;
 use kvik_proc::hooks::hooks;
 use kvik_proc::relation::{LinkState, MonitoredBy, Monitoring, Target};
 use kvik_proc::signal::RefId;
@@ -22,10 +22,7 @@ fn list_of<'h>(
         p.check_exit()?;
         return Ok(what(p, &p.heap));
     }
-    Err(process::ask(p, n, move |of| {
-        let h = Heap::detached();
-        OwnedTerm::new(of.map_or(am::undefined.into(), |of| what(of, &h)))
-    }))
+    Err(process::ask(p, n, move |of, h| of.map_or(am::undefined.into(), |of| what(of, h))))
 }
 
 pub fn links<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {

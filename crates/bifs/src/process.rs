@@ -19,7 +19,7 @@ pub(crate) use all::info as processes_info;
 pub(crate) use info_items::items;
 pub use info_items::{item, status_of as status};
 
-use kvik_heap::{OwnedTerm, Pins};
+use kvik_heap::{Heap, OwnedTerm, Pins};
 use kvik_proc::signal::{deliver, deliver_from, message, Signal};
 use kvik_proc::{sched, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -57,11 +57,23 @@ impl Pins for Found {
     type In<'h> = Term<'h>;
 }
 
+/// Words of most answers, with all that is around them.
+const ANSWER_WORDS: usize = 64;
+
 /// Asks another process for something and waits for the answer: traps to a receive.
 pub(crate) fn ask(
     p: &Proc,
     pid: u32,
-    f: impl FnOnce(Option<&Proc>) -> OwnedTerm + Send + 'static,
+    f: impl for<'h> FnOnce(Option<&Proc>, &'h Heap) -> Term<'h> + Send + 'static,
+) -> Raised {
+    ask_for_large(p, pid, |_| 0, f)
+}
+/// The same where the answer may be large. `words`: how many it has about; more cost a copy.
+fn ask_for_large(
+    p: &Proc,
+    pid: u32,
+    words: impl FnOnce(&Proc) -> usize + Send + 'static,
+    f: impl for<'h> FnOnce(Option<&Proc>, &'h Heap) -> Term<'h> + Send + 'static,
 ) -> Raised {
     let r = p.heap.make_ref();
     let (own, id) = (p.pid(), OwnedTerm::new(r));
@@ -69,7 +81,9 @@ pub(crate) fn ask(
         // As in OTP the answer counts as work of the process that gives it. Only its total, as it may give
         // the answer in a turn in which none of its code runs.
         of.into_iter().for_each(|of| of.count_reductions(1));
-        reply(own, pid, &id, &f(of))
+        let words = ANSWER_WORDS + of.map_or(0, words);
+        let m = OwnedTerm::build(words, |h| h.tuple(&[h.copy(id.term()), f(of, h)]));
+        deliver_from(own, Term::local_pid(pid), m);
     };
     deliver(pid, Signal::Run(Box::new(run)));
     sched::raise(pid, p.priority());

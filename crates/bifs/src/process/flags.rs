@@ -1,6 +1,6 @@
 //! `process_flag/2,3`.
 
-use kvik_heap::{OwnedTerm, Pins};
+use kvik_heap::Pins;
 use kvik_proc::hooks::hooks;
 use kvik_proc::limits::{next_heap_size, Defaults, MaxHeap};
 use kvik_proc::process::flag;
@@ -175,9 +175,9 @@ fn process_flag_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             None => am::badarg.into(),
         });
     }
-    Err(super::ask(p, pid, move |p| match (p, new) {
-        (Some(p), Some(n)) => OwnedTerm::new(p.heap.integer(save_calls(p, n) as i64)),
-        (Some(_), None) => OwnedTerm::immediate(Term::atom(am::badarg)),
-        (None, _) => OwnedTerm::immediate(Term::atom(am::badtype)),
+    Err(super::ask(p, pid, move |p, h| match (p, new) {
+        (Some(p), Some(n)) => h.integer(save_calls(p, n) as i64),
+        (Some(_), None) => am::badarg.into(),
+        (None, _) => am::badtype.into(),
     }))
 }

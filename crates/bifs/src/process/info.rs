@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Arc;
 
-use kvik_heap::{OwnedTerm, Pins};
+use kvik_heap::literal::Sharing;
+use kvik_heap::{copy, OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -56,6 +57,36 @@ impl Wanted {
             Wanted::Usual => false,
         }
     }
+    /// About how many words the items that may be large have in an answer.
+    fn words(&self, of: &Proc) -> usize {
+        let items = match self {
+            Wanted::One(a) => std::slice::from_ref(a),
+            Wanted::List(all) => all,
+            Wanted::Usual => ITEMS_1,
+        };
+        let small = 8 * items.len();
+        items.iter().map(|a| large_item_words(of, *a)).sum::<usize>() + small
+    }
+}
+
+fn large_item_words(of: &Proc, a: Atom) -> usize {
+    const CELL: usize = 2;
+    const PAIR: usize = 3;
+    if of.flag(flag::SENSITIVE) {
+        return 0;
+    }
+    let sharing = Sharing::now();
+    let mut words = 0;
+    match a {
+        am::messages => of.each_message(|m| words += CELL + copy::size(m, &sharing)),
+        am::dictionary => {
+            let sizes = |pair: [Term<'_>; 2]| pair.map(|t| copy::size(t, &sharing));
+            let pairs = of.dict_pairs().into_iter().map(sizes);
+            words = pairs.map(|[k, v]| CELL + PAIR + k + v).sum();
+        }
+        _ => {}
+    }
+    words
 }
 
 /// Who answers.
@@ -139,11 +170,13 @@ fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
             return super::found(p, t);
         }
     }
-    Err(super::ask(p, n, move |of| {
-        let h = kvik_heap::Heap::detached();
-        let t = of.and_then(|of| answer(of, By::Turn, &h, &w));
-        OwnedTerm::new(t.unwrap_or(am::undefined.into()))
-    }))
+    let all = w.clone();
+    Err(super::ask_for_large(
+        p,
+        n,
+        move |of| all.words(of),
+        move |of, h| of.and_then(|of| answer(of, By::Turn, h, &w)).unwrap_or(am::undefined.into()),
+    ))
 }
 fn process_info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     wanted(p, a[0], Wanted::Usual)

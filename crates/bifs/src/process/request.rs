@@ -259,9 +259,8 @@ fn process_display_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         show(p, true);
         return Ok(true.into());
     }
-    Err(super::ask(p, n, |of| {
+    Err(super::ask(p, n, |of, _| {
         of.into_iter().for_each(|of| show(of, false));
-        let r = if of.is_some() { am::true_ } else { am::badarg };
-        OwnedTerm::immediate(Term::atom(r))
+        if of.is_some() { am::true_ } else { am::badarg }.into()
     }))
 }
