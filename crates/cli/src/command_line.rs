@@ -19,6 +19,8 @@ pub struct CommandLine {
     pub needs_epmd: bool,
     pub version: bool,
     pub print_args: bool,
+    /// `-emu_args`: to be printed before the start.
+    pub show_args: bool,
 }
 
 /// `+` flags that take a value: the next argument, or the rest of the same word.
@@ -108,7 +110,8 @@ pub fn parse(args: Vec<OsString>) -> Result<CommandLine, String> {
             }
             b"-version" => c.version = true,
             b"-emu_args_exit" => c.print_args = true,
-            b"-emu_args" | b"-keep_window" => {}
+            b"-emu_args" => c.show_args = true,
+            b"-keep_window" => {}
             b"-smp" => {
                 let mode = it.next_if(|v| matches!(v.as_bytes(), b"auto" | b"enable" | b"disable"));
                 if mode.is_some_and(|m| m == "disable") {

@@ -1,6 +1,7 @@
 //! Starting the VM as `erl`.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use kvik_vm::Options;
@@ -48,6 +49,9 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         init_args.iter().for_each(|a| println!("{}", a.to_string_lossy()));
         return 0;
     }
+    if line.show_args {
+        show_args(&line, &init_args);
+    }
     if line.detached {
         return detach(&line, &otp);
     }
@@ -57,6 +61,25 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         start_epmd(&otp);
     }
     kvik_vm::run(Options { root: otp.root, preloaded: otp.preloaded, vm_flags: line.vm, init_args })
+}
+
+/// What `erl` would start the emulator with, on one line. Only a terminal is shown it: what `erl` writes to
+/// anything else is lost when it becomes the emulator.
+fn show_args(line: &command_line::CommandLine, init_args: &[OsString]) {
+    if !std::io::stdout().is_terminal() {
+        return;
+    }
+    let mut words =
+        vec![std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned()];
+    for (flag, value) in &line.vm {
+        let mut flag = command_line::words(flag, value.as_deref());
+        if let Some(sign) = flag.first_mut() {
+            sign.replace_range(..1, "-");
+        }
+        words.append(&mut flag);
+    }
+    words.extend(init_args.iter().map(|a| a.to_string_lossy().into_owned()));
+    println!("Executing: {}\n", words.join(" "));
 }
 
 /// What `peer` and `slave` start further nodes with: `erl`, where the first one in their path is
