@@ -71,6 +71,7 @@ pub(crate) fn ask(
         of.into_iter().for_each(|of| of.count_reductions(1));
         reply(own, pid, &id, &f(of))
     };
+    p.fetch_messages();
     deliver(pid, Signal::Run(Box::new(run)));
     sched::raise(pid, p.priority());
     p.trap_in_next_turn(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])
