@@ -85,6 +85,7 @@ fn ask_for_large(
         let m = OwnedTerm::build(words, |h| h.tuple(&[h.copy(id.term()), f(of, h)]));
         deliver_from(own, Term::local_pid(pid), m);
     };
+    p.fetch_messages();
     deliver(pid, Signal::Run(Box::new(run)));
     sched::raise(pid, p.priority());
     p.trap_in_next_turn(kvik_code::export(am::erts_internal, am::await_result, 1), &[r])

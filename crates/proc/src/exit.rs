@@ -10,10 +10,21 @@ use crate::mailbox::Mailbox;
 use crate::process::{flag, table, Extra, LeavingLiterals, Ticket};
 use crate::relation::LinkState;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable, Control, Signal};
+use crate::tasks::Dropped;
 use crate::{clock, logger, registry, Proc};
 
-/// A process begins to end, or goes on with that in a further turn. False: it needs one more.
-pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> bool {
+/// How far a process has come that begins to end.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Prepared {
+    /// It needs a further turn.
+    NotYet,
+    Ready,
+    /// The same, but those who wait for its end hear of it in the turn after that.
+    TellsLater,
+}
+
+/// A process begins to end, or goes on with that in a further turn.
+pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
     p.set_flag(flag::EXITING, true);
     if !p.set_flag(flag::ENDING, true) {
         if p.me().is_some_and(|me| me.is_system()) {
@@ -28,12 +39,24 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> bool {
             p.trace_exit(reason);
         }
     }
-    crate::hooks::run_before_exit(p)
+    if !crate::hooks::run_before_exit(p) {
+        return Prepared::NotYet;
+    }
+    // As in OTP, where what is left of the turn after that is counted wrong.
+    match p.drop_tasks() {
+        Dropped::None => Prepared::Ready,
+        Dropped::Unheard => Prepared::NotYet,
+        Dropped::Heard => Prepared::TellsLater,
+    }
 }
 
 /// Ends a process: whoever ran it last, in its own turn, after `prepare`. Where that takes further turns,
 /// it gives the process back, for [`go_on`].
-pub(crate) fn terminate(mut ticket: Ticket, reason: OwnedTerm) -> Option<Ticket> {
+pub(crate) fn terminate(
+    mut ticket: Ticket,
+    reason: OwnedTerm,
+    prepared: Prepared,
+) -> Option<Ticket> {
     let messages = ticket.private_mut().mailbox.take_many(STEP);
     let p = ticket.private();
     crate::sched::online::ended(p.pid());
@@ -48,15 +71,13 @@ pub(crate) fn terminate(mut ticket: Ticket, reason: OwnedTerm) -> Option<Ticket>
     table().remove(p.pid());
     let mut signals = p.take_pending();
     signals.append(ticket.close());
-    let had_tasks = p.drop_tasks();
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
     let farewell =
         Farewell { pid: p.pid(), reason, signals, to, messages, seq, literals, turns: 0 };
-    match had_tasks {
-        // Who asked for those hears so a turn before links and watchers do, as in OTP.
-        true => Some(farewell.wait_in(ticket)),
-        false => farewell.take_turn(ticket),
+    match prepared {
+        Prepared::TellsLater => Some(farewell.wait_in(ticket)),
+        _ => farewell.take_turn(ticket),
     }
 }
 /// A further turn of a process that has ended. None where it is the last one.

@@ -100,6 +100,12 @@ impl Proc {
         self.handle_signals();
         self.set_flag(flag::UNFETCHED, false);
     }
+    /// It is about to wait for an answer, and in OTP it takes over the messages that have come.
+    pub fn fetch_messages(&self) {
+        if self.is_settled() {
+            self.fetch_signals();
+        }
+    }
     /// The same with all that has come, where somebody wants to see what it comes to.
     pub fn handle_all_signals(&self) {
         self.handle_worth(i64::MAX / PARTS);

@@ -265,7 +265,7 @@ pub struct Rare {
     /// Who suspended it, how often.
     pub suspended_by: BTreeMap<u32, u32>,
     /// Whom it suspended, how often.
-    pub suspending: BTreeMap<u32, u32>,
+    pub suspending: RelationTree<u32, u32>,
     pub error_handler: Atom,
     pub async_dist: bool,
     pub saved_calls: Option<Box<crate::saved_calls::SavedCalls>>,
@@ -302,7 +302,7 @@ impl Default for Rare {
     fn default() -> Self {
         Rare {
             suspended_by: BTreeMap::new(),
-            suspending: BTreeMap::new(),
+            suspending: RelationTree::default(),
             error_handler: am::error_handler,
             async_dist: false,
             saved_calls: None,

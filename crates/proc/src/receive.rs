@@ -375,7 +375,7 @@ impl Proc {
 
     /// `recv_marker_reserve`.
     pub fn marker_reserve(&self) -> Term<'static> {
-        self.handle_signals();
+        self.fetch_signals();
         let n = self.mailbox.borrow_mut().reserve();
         Term::small(n as i64).unwrap_or(Term::NIL)
     }

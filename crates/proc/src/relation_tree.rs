@@ -1,4 +1,5 @@
-//! [`RelationTree`]: links, and the monitors of a process's own, in a red-black tree with OTP's shape.
+//! [`RelationTree`]: links, the monitors of a process's own, and whom it suspends, each in a red-black tree
+//! with the shape of OTP's (which has the last two in one).
 //!
 //! A process that ends tells its links, and then whom it monitors, from the leaves of OTP's trees to
 //! their root, and `process_info/2` lists them the other way round. Both can be seen: whoever is told
@@ -57,6 +58,10 @@ impl<K: Ord + Copy, V> RelationTree<K, V> {
             RelationTree::One(one) => one.as_mut().filter(|(key, _)| key == k).map(|(_, v)| v),
             RelationTree::Many(t) => t.find(k).ok().map(|i| &mut t.nodes[i as usize].value),
         }
+    }
+    #[inline]
+    pub fn contains_key(&self, k: &K) -> bool {
+        self.get(k).is_some()
     }
     /// Puts a value in; gives the one that was there.
     #[inline]

@@ -196,7 +196,8 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         if PROFILED {
             p.profile_woken();
         }
-        match p.accept(m) || !p.flag(flag::SUSPENDED) {
+        // One to an alias is a signal, for which a suspended process is made runnable too.
+        match p.accept(m) || alias.is_some() || !p.flag(flag::SUSPENDED) {
             true => sched::wake(ticket),
             false => wait_on(ticket),
         }

@@ -2,15 +2,28 @@
 
 use std::collections::VecDeque;
 
-use crate::process::flag;
+use kvik_sync::pin;
+
+use crate::process::{flag, table};
 use crate::signal::Closure;
 use crate::{Priority, Proc};
 
 pub struct SysTask {
+    /// Who hears of it.
+    pub from: u32,
     /// Is the heap collected first?
     pub collect: bool,
     /// Called with the process, or without when it has ended instead.
     pub run: Closure,
+}
+
+/// What a process that ends left undone.
+#[derive(Copy, Clone, PartialEq, Eq)]
+pub(crate) enum Dropped {
+    None,
+    /// Tasks that nobody hears of: those it asked of itself, or who asked has ended.
+    Unheard,
+    Heard,
 }
 
 /// Normal tasks that go before a low one that waits.
@@ -75,15 +88,24 @@ impl Proc {
         let later = self.with_rare(|x| std::mem::take(&mut x.tasks.get_or_insert_default().later));
         later.into_iter().for_each(|(p, t)| self.add_task(p, t));
     }
-    /// The process ends: nothing of it will be done. Was there anything to do?
-    pub(crate) fn drop_tasks(&self) -> bool {
-        if !self.flag(flag::TASKS | flag::TASKS_LATER) {
-            return false;
+    /// The process ends: nothing of it will be done.
+    pub(crate) fn drop_tasks(&self) -> Dropped {
+        if !self.set_flag(flag::TASKS, false) && !self.flag(flag::TASKS_LATER) {
+            return Dropped::None;
         }
-        let Some(mut all) = self.with_rare(|x| x.tasks.take()) else { return false };
+        self.set_flag(flag::TASKS_LATER, false);
+        let Some(mut all) = self.with_rare(|x| x.tasks.take()) else { return Dropped::None };
         let later = std::mem::take(&mut all.later);
-        let rest = std::iter::from_fn(|| all.take()).chain(later);
-        rest.map(|(_, t)| (t.run)(None)).count() > 0
+        let mut dropped = Dropped::None;
+        for (_, t) in std::iter::from_fn(|| all.take()).chain(later) {
+            let hears = t.from != self.pid() && table().get(t.from, &pin()).is_some();
+            match (hears, dropped) {
+                (true, _) | (_, Dropped::Heard) => dropped = Dropped::Heard,
+                _ => dropped = Dropped::Unheard,
+            }
+            (t.run)(None);
+        }
+        dropped
     }
 }
 
@@ -98,7 +120,7 @@ mod tests {
         let add = |prio, c: char| {
             let done = done.clone();
             let run = Box::new(move |_: Option<&Proc>| done.lock().unwrap().push(c));
-            p.add_task(prio, SysTask { collect: false, run });
+            p.add_task(prio, SysTask { from: 2, collect: false, run });
         };
         "ab".chars().for_each(|c| add(Priority::Low, c));
         "0123456789".chars().for_each(|c| add(Priority::Normal, c));

@@ -235,7 +235,8 @@ fn suspending<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let one = |(pid, n): (&u32, &u32)| {
         h.tuple(&[Term::local_pid(*pid), Term::int(*n as i32), Term::int(0)])
     };
-    let all: Vec<Term<'h>> = p.rare(|x| x.suspending.iter().map(one).collect()).unwrap_or_default();
+    let all: Vec<Term<'h>> =
+        p.rare(|x| x.suspending.iter().rev().map(one).collect()).unwrap_or_default();
     h.list(&all)
 }
 /// `{Address, Bytes, Holders}` of each binary outside the heap.

@@ -86,7 +86,7 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
         let m = message(|h| h.tuple(&[name.into(), h.copy(id.term()), h.copy(r.term())]));
         deliver_from(from, Term::local_pid(to), m);
     };
-    let task = SysTask { collect: matches!(t, Task::Collect), run: Box::new(done) };
+    let task = SysTask { from, collect: matches!(t, Task::Collect), run: Box::new(done) };
     if to == p.pid() {
         p.add_task(priority, task);
     } else {
@@ -191,7 +191,10 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let already = p.rare(|x| x.suspending.contains_key(&to)).unwrap_or(false);
     let done = !(already && unless);
     if done {
-        p.with_rare(|x| *x.suspending.entry(to).or_default() += 1);
+        p.with_rare(|x| {
+            let times = x.suspending.get(&to).map_or(1, |n| n + 1);
+            x.suspending.insert(to, times);
+        });
     }
     // Where nothing comes before it, it is suspended here and now.
     let suspended = inspect(to, |of| match already {
@@ -214,6 +217,9 @@ fn suspend_process_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         None => (if done { am::true_ } else { am::false_ }, am::badarg, Some(p.heap.make_ref())),
     };
     let id = tag.unwrap_or_else(|| OwnedTerm::new(r.unwrap_or(Term::NIL)));
+    if r.is_some() {
+        p.fetch_messages();
+    }
     let f = move |of: Option<&Proc>| {
         let what = if of.is_some() { answer } else { gone };
         super::reply(own, to, &id, &OwnedTerm::immediate(Term::atom(what)));

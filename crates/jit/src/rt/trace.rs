@@ -10,7 +10,7 @@ use kvik_heap::roots::Root;
 use kvik_heap::Heap;
 use kvik_proc::{Class, Proc};
 use kvik_term::word::{catch_address, is_catch_mark};
-use kvik_term::{am, Atom, Term};
+use kvik_term::{am, Atom, Export, Term};
 
 /// `erlang:system_flag(backtrace_depth, N)`
 pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
@@ -183,7 +183,10 @@ fn line<'h>(
 pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h> {
     let mut lines = Vec::new();
     let ip = if own { 0 } else { p.heap.ip() };
-    if let Some(e) = p.trap_to.get().filter(|_| !own) {
+    // `erlang:yield/0` is an instruction in OTP, and not a function that the process is in.
+    let yields = |e: &Export| (e.module, e.function) == (am::erlang, am::yield_);
+    let stopped = p.trap_to.get().filter(|e| !yields(e));
+    if let Some(e) = stopped.filter(|_| !own) {
         let (module, function, arity) = (e.module, e.function, e.arity);
         lines.push(Location { module, function, arity, line: None });
     } else if !own && super::call::handed_off(p).is_none() {

@@ -9,6 +9,7 @@ use kvik_sync::{pin, Hold};
 use super::local::{Local, MANY};
 use super::meter::{collecting, during, State};
 use super::{all, online, scavenger, send_work, Work, IDLE, STOP};
+use crate::exit::Prepared;
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
 use crate::{clock, exit, sysprof, timer, trace};
@@ -311,10 +312,11 @@ impl Loop {
         let p = t.private();
         p.heap.set_reductions(REDUCTIONS);
         self.l.given.set(REDUCTIONS);
-        if exit::prepare(p, &reason) {
+        let prepared = exit::prepare(p, &reason);
+        if prepared != Prepared::NotYet {
             self.ended += 1;
             // Whom its end wakes has no partner to stay with.
-            let left = exit::terminate(t, reason);
+            let left = exit::terminate(t, reason, prepared);
             self.l.flush_deferred();
             return self.ends_later(left);
         }
