@@ -460,7 +460,10 @@ impl<'h> Encoding<'h> {
         }
         match b.as_bytes().filter(|_| self.is_written_in_pieces(b)) {
             Some(_) if self.counted.is_some() => self.skip(b.byte_size()),
-            Some(all) => self.todo.push(Todo::Bytes(all)),
+            Some(all) => {
+                self.out.room(all.len());
+                self.todo.push(Todo::Bytes(all));
+            }
             None => self.out.push(&b.to_bytes()),
         }
     }
