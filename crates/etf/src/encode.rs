@@ -272,6 +272,7 @@ impl<'h> Encoding<'h> {
             Todo::Version => self.u8(tag::VERSION),
             Todo::Bytes(all) => {
                 let (piece, rest) = all.split_at(all.len().min(BINARY_PIECE));
+                self.out.room(all.len());
                 self.count(piece.len());
                 self.out.push(piece);
                 self.hold((!rest.is_empty()).then_some(Todo::Bytes(rest)));
@@ -460,10 +461,7 @@ impl<'h> Encoding<'h> {
         }
         match b.as_bytes().filter(|_| self.is_written_in_pieces(b)) {
             Some(_) if self.counted.is_some() => self.skip(b.byte_size()),
-            Some(all) => {
-                self.out.room(all.len());
-                self.todo.push(Todo::Bytes(all));
-            }
+            Some(all) => self.todo.push(Todo::Bytes(all)),
             None => self.out.push(&b.to_bytes()),
         }
     }
