@@ -215,7 +215,7 @@ impl Copying {
             short @ 1..SHORT => b.to_bytes().repeat((SHORT / short).min(n)),
             _ => Vec::new(),
         };
-        Copying { out: Writer::default(), len, several }
+        Copying { out: Writer::with_room(len), len, several }
     }
     /// Goes on for a turn.
     fn run<'h>(mut self, p: &'h Proc, b: Bits<'_>) -> BifResult<'h> {

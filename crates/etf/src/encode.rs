@@ -272,6 +272,7 @@ impl<'h> Encoding<'h> {
             Todo::Version => self.u8(tag::VERSION),
             Todo::Bytes(all) => {
                 let (piece, rest) = all.split_at(all.len().min(BINARY_PIECE));
+                self.out.room(all.len());
                 self.count(piece.len());
                 self.out.push(piece);
                 self.hold((!rest.is_empty()).then_some(Todo::Bytes(rest)));

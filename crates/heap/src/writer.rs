@@ -9,6 +9,9 @@ use kvik_term::Term;
 use crate::binary::{copy_piece, BinRef};
 use crate::Heap;
 
+/// What is finished may leave so large a part of its memory unused, which the allocator does not take
+/// back from a block: a quarter.
+const MOST_UNUSED: usize = 4;
 /// Bytes there is room for at first.
 const FIRST: usize = 224;
 
@@ -58,9 +61,9 @@ impl Writer {
         unsafe { self.data.add(self.len).cast::<[u8; N]>().write(bytes) };
         self.len += N;
     }
-    /// Room for `n` bytes behind those written.
+    /// Room for `n` bytes behind those written, for who writes them in pieces.
     #[inline]
-    fn room(&mut self, n: usize) {
+    pub fn room(&mut self, n: usize) {
         if self.cap - self.len < n {
             self.grow(n);
         }
@@ -99,10 +102,11 @@ impl Writer {
         b.header().used.store(n, Ordering::Relaxed);
         b
     }
-    /// What was written, as a binary. It is copied only where it is small.
+    /// What was written, as a binary. It is copied only where it is small,
+    /// or much smaller than its memory.
     pub fn finish(self, heap: &Heap) -> Term<'_> {
         let (n, cap) = (self.len, self.cap);
-        if n <= HEAP_BIN_LIMIT || n < cap / 2 {
+        if n <= HEAP_BIN_LIMIT || cap - n > cap / MOST_UNUSED {
             return heap.binary(self.bytes());
         }
         // SAFETY: nobody else holds it, and it was made without an owner.
