@@ -183,10 +183,7 @@ fn line<'h>(
 pub fn of_process<'h>(p: &Proc, h: &'h Heap, own: bool, depth: usize) -> Term<'h> {
     let mut lines = Vec::new();
     let ip = if own { 0 } else { p.heap.ip() };
-    // `erlang:yield/0` is an instruction in OTP, and not a function that the process is in.
-    let yields = |e: &Export| (e.module, e.function) == (am::erlang, am::yield_);
-    let stopped = p.trap_to.get().filter(|e| !yields(e));
-    if let Some(e) = stopped.filter(|_| !own) {
+    if let Some(e) = waits_to_call(p).filter(|_| !own) {
         let (module, function, arity) = (e.module, e.function, e.arity);
         lines.push(Location { module, function, arity, line: None });
     } else if !own && super::call::handed_off(p).is_none() {
@@ -241,8 +238,13 @@ pub fn slots(p: &Proc) -> impl Iterator<Item = (usize, Slot<'_>)> {
 }
 /// Where a process that does not run goes on: the function that it is in the middle of, or waits to call;
 /// else the address.
-pub fn goes_on(p: &Proc) -> (usize, Option<&'static kvik_term::Export>) {
-    (p.heap.ip(), p.trap_to.get().or_else(|| super::call::handed_off(p)))
+pub fn goes_on(p: &Proc) -> (usize, Option<&'static Export>) {
+    (p.heap.ip(), waits_to_call(p).or_else(|| super::call::handed_off(p)))
+}
+/// The function that it waits to call. `erlang:yield/0` is none: it is an instruction in OTP.
+fn waits_to_call(p: &Proc) -> Option<&'static Export> {
+    let yields = |e: &Export| (e.module, e.function) == (am::erlang, am::yield_);
+    p.trap_to.get().filter(|e| !yields(e))
 }
 
 /// Will the process come back to the old code of a module?
