@@ -73,17 +73,34 @@ pub fn has_wild(t: Term<'_>) -> bool {
 /// Compares a pattern with a key as far as the pattern is bound: from the first variable on
 /// everything is equal.
 pub fn partial(pattern: Term<'_>, key: Term<'_>) -> Ordering {
-    let mut todo = vec![(pattern, key)];
-    while let Some((a, b)) = todo.pop() {
-        if wild(a).is_some() {
-            break;
-        }
+    // Keys are seldom more than tuples of simple terms: nothing is put aside for those.
+    let mut later = Vec::new();
+    let mut now = Some((pattern, key));
+    while let Some((a, b)) = now.take().or_else(|| later.pop()) {
         match (a.view(), b.view()) {
+            _ if wild(a).is_some() => break,
             (View::Cons(x), View::Cons(y)) => {
-                todo.extend([(x.tail(), y.tail()), (x.head(), y.head())]);
+                later.push((x.tail(), y.tail()));
+                now = Some((x.head(), y.head()));
             }
             (View::Tuple(x), View::Tuple(y)) if x.len() == y.len() => {
-                todo.extend(x.elements().iter().copied().zip(y.elements().iter().copied()).rev());
+                let mut pairs = x.elements().iter().copied().zip(y.elements().iter().copied());
+                for (a, b) in pairs.by_ref() {
+                    if !a.is_immediate() {
+                        now = Some((a, b));
+                        break;
+                    }
+                    if wild(a).is_some() {
+                        return Ordering::Equal;
+                    }
+                    match order(a, b) {
+                        Ordering::Equal => {}
+                        o => return o,
+                    }
+                }
+                if now.is_some() {
+                    later.extend(pairs.rev());
+                }
             }
             (View::Map(_), View::Map(_)) if has_wild(a) => break,
             _ => match order(a, b) {
