@@ -39,10 +39,8 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     kvik_port::breaks::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))?;
     preload::all(&options.preloaded)?;
     first_processes(options, &flags.boot_module)?;
+    sched::online::begin_with(flags.machine.schedulers_online);
     sched::start(&config).map_err(|e| format!("no threads: {e}"))?;
-    if flags.machine.schedulers_online < flags.machine.schedulers {
-        sched::online::set_online(flags.machine.schedulers_online);
-    }
     system::follow_system_time().map_err(|e| format!("no threads: {e}"))?;
     if let Some(at) = flags.web {
         let address = kvik_web::start(at).map_err(|e| format!("+web {at}: {e}"))?;

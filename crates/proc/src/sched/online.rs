@@ -43,6 +43,11 @@ pub fn active() -> usize {
 pub fn online() -> usize {
     state().online()
 }
+/// Before the schedulers start: only the first so many will be online.
+pub fn begin_with(n: usize) {
+    state().online = n;
+    ACTIVE.store(n, Relaxed);
+}
 /// Sets how many are online. The number before; `None` where there are not so many.
 pub fn set_online(n: usize) -> Option<usize> {
     let mut s = state();

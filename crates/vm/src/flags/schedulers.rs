@@ -33,7 +33,8 @@ impl Schedulers {
             normal: cpus,
             dirty_cpu: cpus,
             dirty_io: 10,
-            async_threads: 1,
+            async_threads: std::env::var("ERL_THREAD_POOL_SIZE")
+                .map_or(1, |n| atoi(&n).clamp(1, 1024)),
             normal_share: whole,
             dirty_share: whole,
         }
