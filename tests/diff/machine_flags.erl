@@ -3,6 +3,8 @@
 -export([main/0, told/0]).
 
 main() ->
+    %% The machine that this runs on may have been given flags there.
+    [os:unsetenv(Name) || Name <- ["ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS"]],
     [io:format("~ts~n~ts~n", [Flags, started(Flags)]) || Flags <- taken()],
     [io:format("~ts: ~ts~n", [Flags, refused(Flags)]) || Flags <- wrong()].
 

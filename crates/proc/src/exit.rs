@@ -259,7 +259,7 @@ pub fn log_warning_of_node(text: &str) {
 
 /// Tells the logger of a heap that is larger than it may be.
 pub(crate) fn report_heap(p: &Proc, s: &crate::limits::MaxHeap) {
-    const FORMAT: &str = "     Process:            ~p~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
+    const FORMAT: &str = "     Process:            ~p ~n     Context:            maximum heap size reached~n     Max Heap Size:      ~p~n     Total Heap Size:    ~p~n     Kill:               ~p~n     Error Logger:       ~p~n     Message Queue Len:  ~p~n     GC Info:            ~p~n";
     let sizes = p.heap.sizes();
     let (total, queue) = (sizes.block + sizes.old_block + sizes.fragments, p.message_count());
     log_error(p, FORMAT, |h| {
@@ -270,7 +270,7 @@ pub(crate) fn report_heap(p: &Proc, s: &crate::limits::MaxHeap) {
             s.kill.into(),
             s.log.into(),
             h.integer(queue as i64),
-            Term::NIL,
+            p.gc_info(h),
         ])
     });
 }

@@ -92,6 +92,11 @@ pub fn set_tracer(to: Option<Tracer>) -> Option<Tracer> {
     before
 }
 
+/// The system tracer hears nothing of itself, and its tokens go out as they are.
+fn is_tracer(pid: u32) -> bool {
+    TRACER.load(Relaxed) == SET | u64::from(pid)
+}
+
 /// A token as it goes out with the next message of a process.
 fn stamped<'h>(h: &'h Heap, t: &Token<'_>, sender: Term<'static>, c: Counters) -> Term<'h> {
     let n = |n: u64| small(h, n);
@@ -178,6 +183,9 @@ impl Parting {
     /// The token for an exit signal that goes out now.
     pub(crate) fn next(&mut self, to: Term<'_>, reason: Term<'_>) -> Option<Box<OwnedTerm>> {
         let t = self.token.term().as_tuple_n::<5>()?;
+        if self.sender.as_local_pid().is_some_and(is_tracer) {
+            return Some(Box::new(self.token.clone()));
+        }
         self.counters.clock = self.counters.clock.wrapping_add(1);
         let (sender, c) = (self.sender, self.counters);
         let token = message(|h| stamped(h, &t, sender, c));
@@ -250,6 +258,9 @@ impl Proc {
     /// The token for what goes out now.
     fn seq_next(&self) -> Option<Term<'_>> {
         let t = self.seq_token()?;
+        if is_tracer(self.pid()) {
+            return Some(self.heap.root(Root::SeqToken));
+        }
         let mut c = self.seq_counters();
         c.clock = c.clock.wrapping_add(1);
         self.set_seq_counters(c);
@@ -258,7 +269,7 @@ impl Proc {
         Some(t)
     }
     fn seq_tell(&self, token: Term<'_>, asked: i64, receiver: Term<'_>, m: Term<'_>) {
-        if !self.flag(flag::SENSITIVE) {
+        if !self.flag(flag::SENSITIVE) && !is_tracer(self.pid()) {
             tell(token, asked, receiver, m)
         }
     }

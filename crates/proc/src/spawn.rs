@@ -141,7 +141,14 @@ pub fn spawn_with(
         shared.set_home(sched::current().unwrap_or(0) as u16);
         let t = Task::start(shared, |me, room| Proc::with(n, Heap::within(room, words), Some(me)));
         (t.task().clone(), t)
-    })?;
+    });
+    let Some(ticket) = ticket else {
+        if let Some(parent) = parent {
+            let text = "Too many processes\n";
+            crate::exit::log_error(parent, "~s~n", |h| h.list(&[h.string(text)]));
+        }
+        return None;
+    };
     let p = ticket.private();
     let (arity, given) = (args.list().count() as u8, args);
     p.initial_call.set((m, f, arity));
