@@ -47,9 +47,18 @@ busy(P, Senders) ->
     Told = receive {monitor, Pid, busy_dist_port, _} -> lists:keymember(Pid, 1, Senders) after 3000 -> nothing end,
     erlang:system_monitor(undefined),
     timer:sleep(500),
+    await_busy(P, 300),
     {Told, [erlang:send(P, hello, [nosuspend]), erlang:send(P, hello, [noconnect, nosuspend]),
             erlang:send_nosuspend(P, hello), erlang:send_nosuspend(P, hello, [noconnect]),
             erlang:send({name, node(P)}, hello, [nosuspend])]}.
+
+%% A sender that was woken may be on its way to fill the link again.
+await_busy(P, N) when N > 0 ->
+    case erlang:send(P, hello, [nosuspend]) of
+        nosuspend -> ok;
+        ok -> timer:sleep(10), await_busy(P, N - 1)
+    end;
+await_busy(_, 0) -> ok.
 
 %% What watchers heard, in the order of their text; a connection's number is not said.
 heard() ->
