@@ -47,11 +47,11 @@ pub fn send(
     sender: Option<u32>,
     record: impl FnOnce(&mut State),
 ) -> Result<Gone, Refused> {
+    if !way.may_wait && is_busy(node) {
+        return Err(Refused::Busy);
+    }
     let (flags, id) = {
         let s = node.lock();
-        if !way.may_wait && s.phase != Phase::Idle && s.busy {
-            return Err(Refused::Busy);
-        }
         match s.phase {
             Phase::Up => (s.flags, s.id),
             _ => {
@@ -85,6 +85,21 @@ pub fn send(
     resumed.into_iter().for_each(|pid| resume(pid, pid));
     node.kick();
     Ok(Gone { wait, bytes })
+}
+
+/// Would a sender have to wait? Fragments are encoded as far as there is room: in OTP the senders of large
+/// messages, once resumed, fill what the carrier has drained.
+fn is_busy(node: &Node) -> bool {
+    let mut resumed = Vec::new();
+    let busy = {
+        let mut s = node.lock();
+        if s.phase == Phase::Up {
+            s.encode_fragments(usize::MAX, &mut resumed);
+        }
+        s.phase != Phase::Idle && s.busy
+    };
+    resumed.into_iter().for_each(|pid| resume(pid, pid));
+    busy
 }
 
 /// Notes something for as long as there is a connection, which is asked for where there is none.

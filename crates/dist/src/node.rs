@@ -209,7 +209,7 @@ impl State {
         self.busy |= self.bytes >= busy_limit();
     }
     /// Encodes fragments, at most so many, until the connection is busy.
-    fn encode_fragments(&mut self, most: usize, resumed: &mut Vec<u32>) {
+    pub fn encode_fragments(&mut self, most: usize, resumed: &mut Vec<u32>) {
         let mut packets = Vec::new();
         for _ in 0..most {
             if self.large.is_empty() || self.busy {
