@@ -149,7 +149,7 @@ impl Pins for Length<'static> {
     type In<'h> = Length<'h>;
 }
 
-/// As a function that is applied; a guard is native code (`jit/src/templates/guards.rs`).
+/// As a function that is applied; a guard is native code (`jit/src/x86_64/templates/guards.rs`).
 fn length<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
     /// Cells that are a reduction, as in OTP.
     const CELLS: usize = 16;

@@ -16,15 +16,11 @@ use kvik_proc::Proc;
 use kvik_term::{Atom, Export, Term};
 
 use crate::rt::trace::is_continuation;
-use crate::{mem, stubs};
+use crate::stubs;
+use crate::target::breakpoint;
 
-/// `dec r14`, which every function begins with.
-const FIRST: [u8; 3] = [0x49, 0xFF, 0xCE];
-/// `call` with four bytes of address, which stands before that.
-pub(crate) const CALL_LENGTH: usize = 5;
-const CALL: u8 = 0xE8;
-/// A short jump from the entry to the call.
-const JUMP: [u8; 2] = [0xEB, (-2 - CALL_LENGTH as i8) as u8];
+/// Places at which the entry is looked for.
+const LOOKED_AT: usize = 16;
 
 /// A function that is called.
 #[derive(Copy, Clone, Debug)]
@@ -82,19 +78,13 @@ fn exports() -> &'static RwLock<Exports> {
 
 /// The addresses at which the functions of a module begin, where they can be watched.
 pub fn entry_of(i: &kvik_code::Instance, f: &kvik_code::FuncRange, end: u32) -> Option<usize> {
-    // The entry is 16-aligned, behind what raises `function_clause`.
-    let from = (f.start as usize).div_ceil(16) * 16;
-    let at = (from..end as usize).step_by(16).map(|o| i.start + o);
-    at.take(16).find(|at| {
-        mem::read(*at).is_some_and(|b| {
-            let set = || entries().read().is_ok_and(|e| e.contains_key(at));
-            b == FIRST && has_call(*at) || b[..2] == JUMP && b[2] == FIRST[2] && set()
-        })
+    // The entry is behind what raises `function_clause`.
+    let from = (f.start as usize).next_multiple_of(breakpoint::ENTRY_ALIGNMENT);
+    let at = (from..end as usize).step_by(breakpoint::ENTRY_ALIGNMENT).map(|o| i.start + o);
+    at.take(LOOKED_AT).find(|at| {
+        let ours = || entries().read().is_ok_and(|e| e.contains_key(at));
+        breakpoint::is_free(*at) || breakpoint::is_set(*at) && ours()
     })
-}
-
-fn has_call(at: usize) -> bool {
-    at.checked_sub(CALL_LENGTH).and_then(mem::read).is_some_and(|b| b[0] == CALL)
 }
 
 /// Watches the function that begins at an address.
@@ -105,16 +95,16 @@ pub fn set_entry(at: usize, divert: bool) -> bool {
         *d = divert;
         return true;
     }
-    if mem::read(at) != Some(FIRST) || !has_call(at) {
+    if !breakpoint::is_free(at) {
         return false;
     }
     all.insert(at, divert);
-    mem::patch(at, JUMP)
+    breakpoint::set(at)
 }
 pub fn clear_entry(at: usize) {
     let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
     if all.remove(&at).is_some() {
-        mem::patch(at, [FIRST[0], FIRST[1]]);
+        breakpoint::clear(at);
     }
 }
 /// The code at these addresses goes.

@@ -1,16 +1,18 @@
 //! Native code: every function of a module becomes machine code when the module is loaded, from
 //! one template per instruction. See `docs/internals/code.md`.
 
-pub mod asm;
 pub mod breaks;
 mod checked;
 mod compiler;
+mod function;
 mod load;
 pub mod mem;
 mod room;
 mod rt;
 mod stubs;
-mod templates;
+mod target;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -65,8 +67,7 @@ unsafe fn enter(p: *const Proc, regs: &Regs) -> Outcome {
     // SAFETY: the saved registers fit; the stub is code of ours with this signature.
     let code = unsafe {
         let ip = rt::stop::goes_on(&*p, regs);
-        let enter: extern "sysv64" fn(*const Proc, &Regs, usize) -> u64 =
-            std::mem::transmute(s.enter);
+        let enter: extern "C" fn(*const Proc, &Regs, usize) -> u64 = std::mem::transmute(s.enter);
         enter(p, regs, ip)
     };
     match code {

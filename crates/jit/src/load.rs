@@ -12,12 +12,12 @@ use kvik_heap::{Heap, LiteralArea};
 use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
 use kvik_term::{cmp, Atom, Export, FunEntry, Term};
 
-use crate::asm::*;
 use crate::checked::{Checkpoints, CHECKED};
-use crate::compiler::{Compiler, Done, Output, Scratch};
+use crate::compiler::{Compiler, Done, Output, Scratch, Tables};
 use crate::mem::Code;
 use crate::room::Room;
 use crate::stubs;
+use crate::target::Label;
 
 /// Why a file can't be loaded.
 #[derive(Debug)]
@@ -71,33 +71,14 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
     let module = Module::parse_in(&container, &mut room.reading)?;
     let code = Generic::decode_in(&module, &mut room.reading)?;
     let proof = verify_in(&module, &code, &mut room.reading)?;
-    let atoms = atoms(&module)?;
-    let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
     if ![module.attributes, module.compile_info].into_iter().all(is_external) {
         return Err(LoadError::Malformed("attributes"));
     }
-    let literals = literals(&module, &code, &atoms)?;
-    let named: Vec<_> = module
-        .imports
-        .iter()
-        .map(|i| (atoms[i.module as usize], atoms[i.function as usize], i.arity as u32))
-        .collect();
-    let imports = kvik_code::exports_of(&named);
-    let lambdas = lambdas(&module, &atoms, name, stubs.no_fun);
-    let strings: Box<[u8]> = module.strings.into();
-    let mut c = Compiler::new(
-        &module,
-        &code,
-        &proof,
-        stubs,
-        &atoms,
-        &literals,
-        &imports,
-        &lambdas,
-        &strings,
-        std::mem::take(&mut room.compiling),
-    );
-    let (functions, on_load) = compile(&mut c, name)?;
+    let tables = Tables::new(&module, &code, stubs.no_fun)?;
+    let name = tables.module_name()?;
+    let scratch = std::mem::take(&mut room.compiling);
+    let mut c = Compiler::new(&module, &code, &proof, stubs, &tables, scratch);
+    let (functions, on_load) = compile(&mut c)?;
     let made = c.finish();
     let Output { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
     let Output { checkpoints, label_addresses, .. } = made;
@@ -114,26 +95,11 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
         let addresses = (0..labels.len() as u32).map(|l| entry(l).unwrap_or(0));
         let _ = label_addresses.set(addresses.collect());
     }
-    let (mut exports, mut natives) = (Vec::new(), Vec::new());
-    for e in &module.exports {
-        let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
-        match (x.extra.load(std::sync::atomic::Ordering::Acquire), entry(e.label)) {
-            (0, Some(address)) => exports.push((x, address)),
-            (0, None) => {}
-            _ => natives.push(x),
-        }
-    }
-    let funs: Vec<_> =
-        lambdas.iter().zip(&lambda_labels).filter_map(|(f, l)| Some((*f, address(*l)?))).collect();
+    let (exports, natives) = exports(&module, &tables.atoms, name, entry);
+    let funs = tables.lambdas.iter().zip(&lambda_labels);
+    let funs = funs.filter_map(|(f, l)| Some((*f, address(*l)?))).collect();
     let on_load = on_load.and_then(entry);
     let lines = module.lines.items.iter().map(|l| (l.file, l.line)).collect();
-    let mut files: Vec<Arc<str>> = module.lines.files.iter().map(|f| (*f).into()).collect();
-    // The first name, and any without letters, stands for the module's own.
-    let own: Arc<str> = format!("{}.erl", name.name()).into();
-    files.iter_mut().filter(|f| f.is_empty()).for_each(|f| *f = own.clone());
-    if files.is_empty() {
-        files.push(own);
-    }
     let size = a.buf.len();
     room.compiling = Scratch { a, places };
     Ok(Instance {
@@ -146,27 +112,74 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
         functions,
         places: room.compiling.places.to_vec(),
         lines,
-        files,
+        files: source_files(&module, name),
         exports,
         natives,
         funs,
         on_load,
         enabled: Default::default(),
         replaces: Default::default(),
-        literals: literals.0,
+        literals: tables.literals,
         nifs,
         library: Default::default(),
         memory: Box::new(Memory {
             _code: memory,
             _segments: segments,
-            _strings: strings,
+            _strings: tables.strings,
             _checkpoints: checkpoints,
         }),
     })
 }
 
-fn atoms(module: &Module) -> Result<Vec<Atom>, LoadError> {
-    Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))
+type Exported = (Vec<(&'static Export, usize)>, Vec<&'static Export>);
+
+/// The exports with the addresses they get, and those that the VM implements.
+fn exports(
+    module: &Module,
+    atoms: &[Atom],
+    name: Atom,
+    entry: impl Fn(u32) -> Option<usize>,
+) -> Exported {
+    let (mut exports, mut natives) = (Vec::new(), Vec::new());
+    for e in &module.exports {
+        let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
+        match (x.extra.load(std::sync::atomic::Ordering::Acquire), entry(e.label)) {
+            (0, Some(address)) => exports.push((x, address)),
+            (0, None) => {}
+            _ => natives.push(x),
+        }
+    }
+    (exports, natives)
+}
+
+/// The names of the files that lines are of. The first name, and any without letters, stands for the
+/// module's own.
+fn source_files(module: &Module, name: Atom) -> Vec<Arc<str>> {
+    let mut files: Vec<Arc<str>> = module.lines.files.iter().map(|f| (*f).into()).collect();
+    let own: Arc<str> = format!("{}.erl", name.name()).into();
+    files.iter_mut().filter(|f| f.is_empty()).for_each(|f| *f = own.clone());
+    if files.is_empty() {
+        files.push(own);
+    }
+    files
+}
+
+impl Tables {
+    /// `no_fun`: where the entries of funs without code lead.
+    pub fn new(module: &Module, code: &Generic, no_fun: usize) -> Result<Tables, LoadError> {
+        let atoms = Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
+        let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
+        let (literals, key_tuples) = literals(module, code, &atoms)?;
+        let import = |i: &kvik_beam::Import| {
+            (atoms[i.module as usize], atoms[i.function as usize], i.arity as u32)
+        };
+        let imports = kvik_code::exports_of(&module.imports.iter().map(import).collect::<Vec<_>>());
+        let lambdas = lambdas(module, &atoms, name, no_fun);
+        Ok(Tables { atoms, literals, key_tuples, imports, lambdas, strings: module.strings.into() })
+    }
+    fn module_name(&self) -> Result<Atom, LoadError> {
+        self.atoms.get(1).copied().ok_or(LoadError::Malformed("name"))
+    }
 }
 
 /// Nothing, or a term in external format.
@@ -253,10 +266,10 @@ fn lambdas(module: &Module, atoms: &[Atom], name: Atom, no_fun: usize) -> Vec<&'
 }
 
 /// All functions; also the label of the `on_load` function.
-fn compile<'m>(
+pub(crate) fn compile<'m>(
     c: &mut Compiler<'m>,
-    name: Atom,
 ) -> Result<(Vec<FuncRange>, Option<u32>), LoadError> {
+    let name = *c.atoms.get(1).ok_or(LoadError::Malformed("name"))?;
     let mut functions = Vec::with_capacity(c.code.functions.len());
     let mut on_load = None;
     for f in &c.code.functions {

@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use crate::target::FILL;
+
 /// Bytes reserved. Pages cost nothing before they are used.
 const SIZE: usize = 256 << 20;
 const PAGE: usize = 4096;
@@ -217,10 +219,10 @@ impl Drop for Code {
         let released = r.release(self.offset..self.offset + self.len);
         if released.is_empty() {
             // Traps if anything still jumps here.
-            self.write(&vec![0xCCu8; self.len]);
+            self.write(&vec![FILL; self.len]);
         } else {
             for edge in [self.offset..released.start, released.end..self.offset + self.len] {
-                self.write_at(edge.start - self.offset, &vec![0xCCu8; edge.len()]);
+                self.write_at(edge.start - self.offset, &vec![FILL; edge.len()]);
             }
         }
         let mut free = r.free.lock().unwrap_or_else(|e| e.into_inner());

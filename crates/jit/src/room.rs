@@ -6,8 +6,8 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use crate::asm::Asm;
 use crate::compiler::Scratch;
+use crate::target::Asm;
 
 /// More than so many are never in use at once while the machine starts.
 const MOST: usize = 4;

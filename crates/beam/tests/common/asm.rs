@@ -1,7 +1,7 @@
 //! A small assembler: modules of one or two functions, for what no compiler would write.
 //!
 //! One instruction a line, operands as in `x0 y1 fr0 #5 (integer) 5 (number) @2 (atom) [] f3
-//! (label) q0 (literal) {...} (list)`. The functions are `f/1` (labels 1 and 2) and `g/2` (the
+//! (label) q0 (literal) {...} (list) h4,0,1 (heap words, floats and funs)`. The functions are `f/1` (labels 1 and 2) and `g/2` (the
 //! last two labels), which just returns. Literal 0 is `{a}`, the string table is empty.
 
 use kvik_beam::Opcode;
@@ -10,7 +10,7 @@ use kvik_beam::Opcode;
 const G: (u32, u32) = (10, 11);
 /// Imports: 0 `erlang:error/1`, 1 `erlang:setelement/3`, 2 `erlang:self/0`, 3 `erlang:'+'/2`,
 /// 4 `m:h/1`, 5 `erlang:hd/1`, 6 `erlang:length/1`.
-const ATOMS: [&str; 22] = [
+const ATOMS: [&str; 24] = [
     "m",
     "f",
     "g",
@@ -33,8 +33,10 @@ const ATOMS: [&str; 22] = [
     "get_tail",
     "=:=",
     "copy",
+    "all",
+    "append",
 ];
-const IMPORTS: [(u32, u32, u32); 7] =
+pub const IMPORTS: [(u32, u32, u32); 7] =
     [(4, 5, 1), (4, 6, 3), (4, 7, 0), (4, 8, 2), (1, 9, 1), (4, 10, 1), (4, 14, 1)];
 /// Exports: name, arity, label.
 pub const EXPORTS: [(u32, u32, u32); 1] = [(2, 1, 2)];
@@ -67,8 +69,23 @@ pub fn code(body: &str) -> Vec<u8> {
     code
 }
 
+/// The same with further imports (from 7 on), functions of `erlang` by name and arity.
+#[allow(dead_code)]
+pub fn with_imports(body: &str, more: &[(&str, u32)]) -> Vec<u8> {
+    file(&code(body), &EXPORTS, &FUNS, more)
+}
+
 /// A file with these bytes for its instructions.
 pub fn with_code(code: &[u8], exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) -> Vec<u8> {
+    file(code, exports, funs, &[])
+}
+
+fn file(
+    code: &[u8],
+    exports: &[(u32, u32, u32)],
+    funs: &[[u32; 6]],
+    more: &[(&str, u32)],
+) -> Vec<u8> {
     // The instructions of every release are tried.
     if let Some(newest) = kvik_release::RELEASES.last() {
         kvik_release::select(newest, newest.erts_version);
@@ -78,8 +95,12 @@ pub fn with_code(code: &[u8], exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) ->
         head.extend(word.to_be_bytes());
     }
     head.extend(code);
-    let mut atoms = (ATOMS.len() as u32).to_be_bytes().to_vec();
-    for atom in ATOMS {
+    let mut imports = IMPORTS.to_vec();
+    imports
+        .extend((ATOMS.len() as u32 + 1..).zip(more).map(|(atom, (_, arity))| (4, atom, *arity)));
+    let names = ATOMS.iter().copied().chain(more.iter().map(|(name, _)| *name));
+    let mut atoms = (names.clone().count() as u32).to_be_bytes().to_vec();
+    for atom in names {
         atoms.push(atom.len() as u8);
         atoms.extend(atom.bytes());
     }
@@ -88,7 +109,7 @@ pub fn with_code(code: &[u8], exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) ->
     fun.extend(funs.iter().flatten().flat_map(|w| w.to_be_bytes()));
     chunk(&mut file, b"AtU8", &atoms);
     chunk(&mut file, b"Code", &head);
-    chunk(&mut file, b"ImpT", &table(&IMPORTS));
+    chunk(&mut file, b"ImpT", &table(&imports));
     chunk(&mut file, b"ExpT", &table(exports));
     chunk(&mut file, b"FunT", &fun);
     chunk(&mut file, b"LitT", &literals());
@@ -163,7 +184,17 @@ fn operand(word: &str, code: &mut Vec<u8>) {
             number(0, value(2), code);
         }
         b'f' => number(5, value(1), code),
+        b'h' => allocation(&word[1..], code),
         _ => number(0, value(0), code),
+    }
+}
+
+fn allocation(counts: &str, code: &mut Vec<u8>) {
+    code.push(0x37);
+    number(0, counts.split(',').count() as u32, code);
+    for (kind, count) in (0..).zip(counts.split(',')) {
+        number(0, kind, code);
+        number(0, count.parse().unwrap_or_else(|_| panic!("operand {counts}")), code);
     }
 }
 

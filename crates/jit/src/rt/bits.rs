@@ -34,7 +34,7 @@ fn context(args: *const u64) -> Option<u64> {
     (is_boxed(w) && bits::is_context(t)).then_some(w)
 }
 
-pub extern "sysv64" fn get_integer(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn get_integer(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let (Some(c), Some(n)) = (context(args), segment_bits(word(args, 1), unit(extra))) else {
         return NONE;
     };
@@ -42,7 +42,7 @@ pub extern "sysv64" fn get_integer(p: &Proc, _: &Regs, args: *const u64, extra: 
     unsafe { p.heap.bs_get_integer(c, n, flags(extra)) }
 }
 
-pub extern "sysv64" fn get_float(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn get_float(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let (Some(c), Some(n)) = (context(args), segment_bits(word(args, 1), unit(extra))) else {
         return NONE;
     };
@@ -50,7 +50,7 @@ pub extern "sysv64" fn get_float(p: &Proc, _: &Regs, args: *const u64, extra: u6
     unsafe { p.heap.bs_get_float(c, n, flags(extra)) }
 }
 
-pub extern "sysv64" fn get_binary(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn get_binary(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let Some(c) = context(args) else { return NONE };
     // SAFETY: a match context.
     unsafe {
@@ -65,18 +65,18 @@ pub extern "sysv64" fn get_binary(p: &Proc, _: &Regs, args: *const u64, extra: u
 }
 
 /// So many bits of a context.
-pub extern "sysv64" fn take_bits(p: &Proc, c: u64, n: u64, _: u64) -> u64 {
+pub extern "C" fn take_bits(p: &Proc, c: u64, n: u64, _: u64) -> u64 {
     // SAFETY: a match context.
     unsafe { p.heap.bs_get_binary(c, n as usize) }
 }
 
 /// The next character in UTF-8.
-pub extern "sysv64" fn take_utf8(_: &Proc, c: u64, _: u64, _: u64) -> u64 {
+pub extern "C" fn take_utf8(_: &Proc, c: u64, _: u64, _: u64) -> u64 {
     // SAFETY: a match context.
     unsafe { bits::bs_get_utf8(c) }
 }
 
-pub extern "sysv64" fn skip(_: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn skip(_: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let Some(c) = context(args) else { return NONE };
     // SAFETY: a match context.
     unsafe {
@@ -90,58 +90,58 @@ pub extern "sysv64" fn skip(_: &Proc, _: &Regs, args: *const u64, extra: u64) ->
     }
 }
 
-pub extern "sysv64" fn test_tail(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
+pub extern "C" fn test_tail(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_tail(c, n as usize) }))
 }
-pub extern "sysv64" fn test_unit(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
+pub extern "C" fn test_unit(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_unit(c, n as usize) }))
 }
 /// Operand 1 is how many bits come before those whose number must be a multiple of the unit.
-pub extern "sysv64" fn test_rest(_: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
+pub extern "C" fn test_rest(_: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
     let bits = small_value(word(args, 1)) as usize;
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_rest(c, bits, unit as usize) }))
 }
-pub extern "sysv64" fn match_string(_: &Proc, _: &Regs, args: *const u64, s: u64) -> u64 {
+pub extern "C" fn match_string(_: &Proc, _: &Regs, args: *const u64, s: u64) -> u64 {
     let n = small_value(word(args, 1)) as usize;
     // SAFETY: a match context; the template has checked that the string has `n` bits.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_match_string(c, s as *const u8, n) }))
 }
-pub extern "sysv64" fn get_tail(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn get_tail(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { p.heap.bs_get_tail(c) })
 }
-pub extern "sysv64" fn get_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn get_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_position(c) })
 }
-pub extern "sysv64" fn set_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn set_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     if let Some(c) = context(args) {
         // SAFETY: a match context.
         unsafe { bits::bs_set_position(c, word(args, 1)) }
     }
     0
 }
-pub extern "sysv64" fn get_utf8(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn get_utf8(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf8(c) })
 }
-pub extern "sysv64" fn get_utf16(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
+pub extern "C" fn get_utf16(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf16(c, fl as u32) })
 }
-pub extern "sysv64" fn get_utf32(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
+pub extern "C" fn get_utf32(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf32(c, fl as u32) })
 }
-pub extern "sysv64" fn init_writable(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn init_writable(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     p.heap.bs_init_writable(word(args, 0))
 }
 
 /// A size in the making (compilers before OTP 25): `a + b * unit`.
-pub extern "sysv64" fn add_sizes(p: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
+pub extern "C" fn add_sizes(p: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
     let unit = u32::try_from(unit).unwrap_or(u32::MAX);
     let sum = segment_size(word(args, 0), 1).and_then(|a| {
         let b = segment_size(word(args, 1), unit)?;
@@ -152,16 +152,16 @@ pub extern "sysv64" fn add_sizes(p: &Proc, _: &Regs, args: *const u64, unit: u64
         NONE
     })
 }
-pub extern "sysv64" fn utf8_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn utf8_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     small(utf8_len(word(args, 0)) as i64)
 }
-pub extern "sysv64" fn utf16_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn utf16_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     small(utf16_len(word(args, 0)) as i64)
 }
 
 /// A binary with `bytes` more behind it, and their place. `NONE` where that can't be: `create_bin`
 /// then says why.
-pub extern "sysv64" fn append(p: &Proc, bin: u64, bytes: u64, private: u64) -> Pair {
+pub extern "C" fn append(p: &Proc, bin: u64, bytes: u64, private: u64) -> Pair {
     let none = Pair(NONE, 0);
     // SAFETY: an operand is a live term.
     let Some(bits) = unsafe { Term::from_word(bin) }.as_bits() else { return none };
@@ -180,7 +180,7 @@ pub extern "sysv64" fn append(p: &Proc, bin: u64, bytes: u64, private: u64) -> P
     Pair(w, b.base.wrapping_add(b.pos / 8) as u64)
 }
 /// A new binary of so many bytes, more than a heap's binaries have, and their place.
-pub extern "sysv64" fn new_binary(p: &Proc, bytes: u64, _: u64, _: u64) -> Pair {
+pub extern "C" fn new_binary(p: &Proc, bytes: u64, _: u64, _: u64) -> Pair {
     let bits = (bytes as usize).checked_mul(8).filter(|n| *n <= MAX_BITS && fits(*n / 8));
     // SAFETY: the template fills the room at once.
     match bits.and_then(|n| unsafe { p.heap.bs_init_bits(n) }) {
@@ -192,7 +192,7 @@ pub extern "sysv64" fn new_binary(p: &Proc, bytes: u64, _: u64, _: u64) -> Pair 
         None => Pair(NONE, 0),
     }
 }
-pub extern "sysv64" fn copy_bytes(_: &Proc, to: u64, from: u64, n: u64) -> u64 {
+pub extern "C" fn copy_bytes(_: &Proc, to: u64, from: u64, n: u64) -> u64 {
     // SAFETY: the template has reckoned the room for the bytes of a live binary; what is built is
     // no part of it.
     unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, n as usize) };
@@ -206,7 +206,7 @@ fn collect_soon(p: &Proc) {
 }
 
 /// The number of segments and words to keep free, then value and size of each; `extra` is the segments' table.
-pub extern "sysv64" fn create_bin(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn create_bin(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let n = small_value(word(args, 0)) as usize;
     let (n, words) = (n & 0xFFFF_FFFF, n >> 32);
     // SAFETY: the template passes its table and two operands for each of its entries.

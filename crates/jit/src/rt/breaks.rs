@@ -16,7 +16,7 @@ const FIRST: u64 = 3;
 
 /// A function was entered at `at`. Answers the address to go on at when that instruction was done;
 /// 0 where the process has to yield first (scratch words: address, live registers).
-pub extern "sysv64" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u64 {
+pub extern "C" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u64 {
     let instance = kvik_code::at(at as usize);
     let Some((i, f)) = instance.as_ref().and_then(|i| Some((i, i.function_at(at as usize)?)))
     else {
@@ -54,7 +54,7 @@ fn error_handler(p: &Proc, regs: &Regs, f: Called) -> &'static Export {
 }
 
 /// A call through an export. Answers where it leads; the export is in the first scratch word.
-pub extern "sysv64" fn export(p: &Proc, regs: &Regs, _: *const u64, e: u64) -> u64 {
+pub extern "C" fn export(p: &Proc, regs: &Regs, _: *const u64, e: u64) -> u64 {
     // SAFETY: the address of an entry, which is never freed.
     let e: &'static Export = unsafe { &*(e as *const Export) };
     match kvik_proc::saved_calls::on() {
@@ -93,7 +93,7 @@ fn called(p: &Proc, regs: &Regs, f: Called) {
 }
 
 /// A watched call returns: its value is in x0, its frame no longer on the stack.
-pub extern "sysv64" fn returned(p: &Proc, regs: &Regs, _: *const u64, frame: u64) -> u64 {
+pub extern "C" fn returned(p: &Proc, regs: &Regs, _: *const u64, frame: u64) -> u64 {
     let (Some(h), &[value]) = (breaks::hooks(), x_terms(p, regs, 1)) else { return NONE };
     // SAFETY: native code waits for our answer.
     let stack = unsafe { p.heap.stack() };

@@ -30,14 +30,14 @@ fn call_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) -> Option<BifResult<
 }
 
 /// An export's BIF with arguments in x registers.
-pub extern "sysv64" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = x_terms(p, regs, e.arity as usize);
     finished(p, e, args, call_bif(p, e, args))
 }
 
 /// The same of one that makes large binaries: see `kvik_heap::shed`.
-pub extern "sysv64" fn shedding_bif(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn shedding_bif(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
     // SAFETY: a call: its arguments are the only terms besides those on stack and in roots.
     unsafe { p.heap.shed(regs.x_ptr(), export_at(extra).arity as usize) };
     bif(p, regs, args, extra)
@@ -47,7 +47,7 @@ pub extern "sysv64" fn shedding_bif(p: &Proc, regs: &Regs, args: *const u64, ext
 pub type Nif = for<'h> fn(&'h Proc, &'static Export, &[Term<'h>]) -> BifResult<'h>;
 
 /// The same of a function that a NIF library has.
-pub extern "sysv64" fn nif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn nif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = x_terms(p, regs, e.arity as usize);
     // SAFETY: `nif_entry` put a function of this type there.
@@ -172,7 +172,7 @@ pub fn handed_off(p: &Proc) -> Option<&'static Export> {
 pub const STOPPED: u64 = 1;
 
 /// After a BIF that gave no term: the export to call instead, 0 for an exception, or `STOPPED`.
-pub extern "sysv64" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     match p.heap.exc_class() {
         c if c == Class::Again as u8 => return STOPPED,
         c if c != Class::Trap as u8 => return 0,
@@ -201,7 +201,7 @@ fn with_kept_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term
 }
 
 /// The BIF that stopped, with its arguments in place.
-pub extern "sysv64" fn resume(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn resume(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     p.trap_to.set(None);
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let [m, f, args @ ..] = kept else { std::process::abort() };
@@ -210,7 +210,7 @@ pub extern "sysv64" fn resume(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u
 }
 
 /// The same of a NIF.
-pub extern "sysv64" fn resume_nif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn resume_nif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let (Some(e), [_, _, args @ ..]) = (p.trap_to.take(), kept) else { std::process::abort() };
     with_kept_args(p, regs, e, args)
@@ -222,7 +222,7 @@ pub const FAILS_TO_LABEL: u64 = 1;
 pub const NO_LINE: u64 = 2;
 
 /// A guard BIF.
-pub extern "sysv64" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     let e = export_at(extra);
     // SAFETY: the template gave as many operands as the function has arguments.
     let terms: &[Term<'_>] = unsafe { std::slice::from_raw_parts(args.cast(), e.arity as usize) };
@@ -249,7 +249,7 @@ pub extern "sysv64" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u6
 }
 
 /// Raises `badarg` for a guard BIF of one argument that a template has found to be wrong.
-pub extern "sysv64" fn bad_argument(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn bad_argument(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     // SAFETY: the template gave one operand.
     let terms: &[Term<'_>] = unsafe { std::slice::from_raw_parts(args.cast(), 1) };
     p.badarg();
@@ -326,7 +326,7 @@ pub fn apply_site() -> (u64, u64) {
 
 /// `apply` with arguments in place, as many as bits 0 to 7 of `extra` say, the site above: the export
 /// to call. Not kept is what does nothing but raise, which the template has to be told of.
-pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
     let (arity, site) = (extra & 0xFF, (extra >> 8) as usize % APPLIED.len());
     let (m, f) = (arg(p, args, 0), arg(p, args, 1));
     let e = m.as_atom().zip(f.as_atom()).map(|(m, f)| {
@@ -343,7 +343,7 @@ pub extern "sysv64" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, extr
 }
 
 /// `erlang:apply(M, F, Args)`: the export to call, its arguments in place.
-pub extern "sysv64" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
     let Some(n) = put_list(regs, args) else {
         return apply_many(p, regs, [m, f, args]);
@@ -388,7 +388,7 @@ fn apply_fun_many<'h>(p: &'h Proc, regs: &Regs, [f, args]: [Term<'h>; 2]) -> u64
 
 /// `erlang:apply(Fun, Args)` where an instruction names it. After `NONE` scratch word 0 says whether
 /// the call has begun: whether the arguments are a list.
-pub extern "sysv64" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     let Some(n) = put_list(regs, args) else {
         return apply_fun_many(p, regs, [f, args]);
@@ -401,7 +401,7 @@ pub extern "sysv64" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -
 }
 
 /// `erlang:apply/2` called as any other function: it stands in the trace of what fails in it.
-pub extern "sysv64" fn called_apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn called_apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     let apply = kvik_code::export(am::erlang, am::apply, 2);
     let Some(n) = put_list(regs, args) else {
@@ -416,9 +416,9 @@ pub extern "sysv64" fn called_apply_fun(p: &Proc, regs: &Regs, _: *const u64, _:
     to
 }
 
-/// A fun call that the template has not made: the address to jump to, with what goes into `rax`
-/// and `rdi` in the scratch words.
-pub extern "sysv64" fn fun(p: &Proc, regs: &Regs, args: *const u64, arity: u64) -> u64 {
+/// A fun call that the template has not made: the address to jump to, with the entry and the fun in the
+/// scratch words.
+pub extern "C" fn fun(p: &Proc, regs: &Regs, args: *const u64, arity: u64) -> u64 {
     prepare(p, regs, arg(p, args, 0), arity as usize)
 }
 
@@ -443,7 +443,7 @@ fn prepare<'h>(p: &'h Proc, regs: &Regs, f: Term<'h>, arity: usize) -> u64 {
 }
 
 /// `fun` with an environment: `extra` is its entry.
-pub extern "sysv64" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
     // SAFETY: the template passes the address of an entry, and as many operands as it has free
     // variables.
     let (e, env): (&'static FunEntry, &[Term<'_>]) = unsafe {
@@ -459,7 +459,7 @@ pub fn error_handler(p: &Proc) -> kvik_term::Atom {
 }
 
 /// A function that isn't there: the error handler's, with its arguments in place.
-pub extern "sysv64" fn undefined(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn undefined(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = p.heap.list(x_terms(p, regs, e.arity as usize));
     let handler = kvik_code::export(error_handler(p), am::undefined_function, 3);
@@ -475,7 +475,7 @@ pub extern "sysv64" fn undefined(p: &Proc, regs: &Regs, _: *const u64, extra: u6
 }
 
 /// A fun without code: mostly its module isn't loaded.
-pub extern "sysv64" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     // SAFETY: the fun was in a register of the process.
     let f: Term<'_> = unsafe { Term::from_word(extra) };
     let Some(fun) = f.as_fun() else { return NONE };

@@ -10,19 +10,19 @@ use kvik_term::{cmp, Pid, Port, Term, View};
 use super::arg;
 
 /// Looks at two terms only.
-pub type Look = extern "sysv64" fn(&Proc, u64, u64) -> u64;
+pub type Look = extern "C" fn(&Proc, u64, u64) -> u64;
 
 fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
     // SAFETY: templates pass live terms, and nothing is collected here.
     unsafe { Term::from_word(w) }
 }
 
-pub extern "sysv64" fn equal_exact(p: &Proc, a: u64, b: u64) -> u64 {
+pub extern "C" fn equal_exact(p: &Proc, a: u64, b: u64) -> u64 {
     cmp::eq_exact(term(p, a), term(p, b)) as u64
 }
 
 /// The second with the first: -1, 0 or 1, to be tested as a signed word.
-pub extern "sysv64" fn compare(p: &Proc, b: u64, a: u64) -> u64 {
+pub extern "C" fn compare(p: &Proc, b: u64, a: u64) -> u64 {
     match cmp::compare(term(p, a), term(p, b)) {
         Ordering::Less => u64::MAX,
         Ordering::Equal => 0,
@@ -30,17 +30,17 @@ pub extern "sysv64" fn compare(p: &Proc, b: u64, a: u64) -> u64 {
     }
 }
 
-pub extern "sysv64" fn is_function(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn is_function(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     let arity = arg(p, args, 1).as_usize();
     arg(p, args, 0).as_fun().is_some_and(|f| Some(f.arity()) == arity) as u64
 }
 
-pub extern "sysv64" fn is_reference(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn is_reference(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     arg(p, args, 0).as_ref().is_some() as u64
 }
 
 /// Is it a pid (0) or port (1) of another node?
-pub extern "sysv64" fn is_external(p: &Proc, _: &Regs, args: *const u64, kind: u64) -> u64 {
+pub extern "C" fn is_external(p: &Proc, _: &Regs, args: *const u64, kind: u64) -> u64 {
     let t = arg(p, args, 0);
     if t.boxed().is_none() {
         return 0;
@@ -53,7 +53,7 @@ pub extern "sysv64" fn is_external(p: &Proc, _: &Regs, args: *const u64, kind: u
 }
 
 /// A number into float register `n`.
-pub extern "sysv64" fn to_float(p: &Proc, regs: &Regs, args: *const u64, n: u64) -> u64 {
+pub extern "C" fn to_float(p: &Proc, regs: &Regs, args: *const u64, n: u64) -> u64 {
     let f = match arg(p, args, 0).view() {
         View::Small(i) => Some(i as f64),
         View::Float(f) => Some(f),

@@ -9,10 +9,10 @@ fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
 }
 
 /// `get(Key)`
-pub extern "sysv64" fn get(p: &Proc, key: u64, _: u64, _: u64) -> u64 {
+pub extern "C" fn get(p: &Proc, key: u64, _: u64, _: u64) -> u64 {
     p.dict_get(term(p, key)).word()
 }
 /// `put(Key, Value)`
-pub extern "sysv64" fn put(p: &Proc, key: u64, value: u64, _: u64) -> u64 {
+pub extern "C" fn put(p: &Proc, key: u64, value: u64, _: u64) -> u64 {
     p.dict_put(term(p, key), term(p, value)).word()
 }

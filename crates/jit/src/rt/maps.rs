@@ -8,14 +8,14 @@ use kvik_term::{am, cmp, map, Term};
 use super::{arg, word};
 
 /// Looks at terms only: the process, a map, a key, the key's hash.
-pub type Find = extern "sysv64" fn(&Proc, u64, u64, u32) -> u64;
+pub type Find = extern "C" fn(&Proc, u64, u64, u32) -> u64;
 
 /// The value of a key; `NONE` where it is not there, or there is no map. The hash is not used.
-pub extern "sysv64" fn find(p: &Proc, map: u64, key: u64, _: u32) -> u64 {
+pub extern "C" fn find(p: &Proc, map: u64, key: u64, _: u32) -> u64 {
     found(term(p, map).as_map().and_then(|m| map::get(m, term(p, key))))
 }
 /// The same where the hash is known.
-pub extern "sysv64" fn find_hashed(p: &Proc, map: u64, key: u64, hash: u32) -> u64 {
+pub extern "C" fn find_hashed(p: &Proc, map: u64, key: u64, hash: u32) -> u64 {
     found(term(p, map).as_map().and_then(|m| map::get_hashed(m, term(p, key), hash)))
 }
 fn found(value: Option<Term<'_>>) -> u64 {
@@ -27,11 +27,11 @@ fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
 }
 
 /// A map with keys added or replaced. `count` operands: the map, then keys and values in turn.
-pub extern "sysv64" fn put_assoc(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
+pub extern "C" fn put_assoc(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
     put(p, args, count as usize, false)
 }
 /// The same where each key has to be there.
-pub extern "sysv64" fn put_exact(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
+pub extern "C" fn put_exact(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
     put(p, args, count as usize, true)
 }
 

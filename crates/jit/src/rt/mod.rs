@@ -18,14 +18,14 @@ use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::Term;
 
-pub type Fun = extern "sysv64" fn(&Proc, &Regs, *const u64, u64) -> u64;
+pub type Fun = extern "C" fn(&Proc, &Regs, *const u64, u64) -> u64;
 
 /// A function that gets its operands in registers. It may build terms where it is called by
 /// `lean_alloc`, and never looks at x registers.
-pub type Lean = extern "sysv64" fn(&Proc, u64, u64, u64) -> u64;
+pub type Lean = extern "C" fn(&Proc, u64, u64, u64) -> u64;
 
-/// The same with two answers, in `rax` and `rdx`.
-pub type LeanPair = extern "sysv64" fn(&Proc, u64, u64, u64) -> Pair;
+/// The same with two answers.
+pub type LeanPair = extern "C" fn(&Proc, u64, u64, u64) -> Pair;
 #[repr(C)]
 pub struct Pair(pub u64, pub u64);
 

@@ -10,7 +10,7 @@ use super::{arg, set_x, trace, x_terms};
 
 /// Raises what the process has noted, from the place `ip`. Answers the address of the handler,
 /// whose frame the stack then ends in, or 0.
-pub extern "sysv64" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u64 {
+pub extern "C" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u64 {
     if p.is_exiting() {
         return 0;
     }
@@ -85,7 +85,7 @@ fn find_handler(p: &Proc) -> Option<(u64, usize)> {
 }
 
 /// No clause matches: the arguments are in x registers still.
-pub extern "sysv64" fn function_clause(p: &Proc, regs: &Regs, _: *const u64, arity: u64) -> u64 {
+pub extern "C" fn function_clause(p: &Proc, regs: &Regs, _: *const u64, arity: u64) -> u64 {
     let args = p.heap.list(x_terms(p, regs, arity as usize));
     let first = p.heap.tuple(&[
         am::undefined.into(),
@@ -99,7 +99,7 @@ pub extern "sysv64" fn function_clause(p: &Proc, regs: &Regs, _: *const u64, ari
 }
 
 /// `{Tag, Value}`, or the tag alone for `if_clause`.
-pub extern "sysv64" fn tagged(p: &Proc, _: &Regs, args: *const u64, tag: u64) -> u64 {
+pub extern "C" fn tagged(p: &Proc, _: &Regs, args: *const u64, tag: u64) -> u64 {
     let tag = Atom::from_index(tag as u32).unwrap_or(am::error);
     if tag == am::if_clause {
         p.error(tag);
@@ -109,28 +109,28 @@ pub extern "sysv64" fn tagged(p: &Proc, _: &Regs, args: *const u64, tag: u64) ->
     NONE
 }
 
-pub extern "sysv64" fn badarith(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn badarith(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.badarith();
     NONE
 }
 
 /// Code that no compiler makes: an operand has not the type that the code relies on, or a call
 /// came back that could not. No handler has been told of that, so none may be found: the stack goes.
-pub extern "sysv64" fn impossible(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn impossible(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.exit(am::internal_error);
     p.heap.cut_stack(0);
     NONE
 }
 
 /// `raise`: the reason again, with the trace it had. Its class is the trace's.
-pub extern "sysv64" fn again(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn again(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     let (trace, reason) = (arg(p, args, 0), arg(p, args, 1));
     p.raise_with_trace(trace::class_of(trace), reason, trace);
     NONE
 }
 
 /// `raw_raise`: class, reason, trace. A class that is none answers `badarg`.
-pub extern "sysv64" fn raw_raise(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn raw_raise(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     let class = match arg(p, args, 0).as_atom() {
         Some(am::error) => Class::Error,
         Some(am::exit) => Class::Exit,
@@ -141,12 +141,12 @@ pub extern "sysv64" fn raw_raise(p: &Proc, _: &Regs, args: *const u64, _: u64) -
     NONE
 }
 
-pub extern "sysv64" fn build_stacktrace(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn build_stacktrace(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     trace::stacktrace(p, arg(p, args, 0)).word()
 }
 
 /// What an old-style `catch` makes of an exception: class, reason and trace are in x1 to x3.
-pub extern "sysv64" fn catch_end(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn catch_end(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
     let &[_, class, reason, raw] = x_terms(p, regs, 4) else { return NONE };
     if class == am::throw {
         return reason.word();

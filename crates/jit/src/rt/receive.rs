@@ -13,7 +13,7 @@ pub const TIMED_OUT: u64 = 1;
 /// What `peek` answers to have the process look again in its next turn: no term.
 pub const LATER: u64 = TAG_HEADER;
 
-pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     let (to, m) = (arg(p, args, 0), arg(p, args, 1));
     if kvik_proc::trace::on() {
         p.save_call(Saved::Call(am::erlang, am::send, 2));
@@ -25,7 +25,7 @@ pub extern "sysv64" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64
 }
 /// Called as it is, without the stub for runtime functions: there are no operands, and no x register
 /// is live.
-pub extern "sysv64" fn peek(p: &Proc, regs: &Regs) -> u64 {
+pub extern "C" fn peek(p: &Proc, regs: &Regs) -> u64 {
     match p.has_no_mail() {
         true => NONE,
         false => look(p, regs),
@@ -47,20 +47,20 @@ fn look(p: &Proc, regs: &Regs) -> u64 {
         }
     }
 }
-pub extern "sysv64" fn next(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn next(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.skip();
     0
 }
 /// The message looked at may go back to the mailbox while the process keeps a part of it.
-pub extern "sysv64" fn keep_message(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn keep_message(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.heap.keep_lent();
     0
 }
-pub extern "sysv64" fn remove(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn remove(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     p.remove_message();
     0
 }
-pub extern "sysv64" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     if p.is_traced(kvik_proc::trace::bit::RECEIVE) {
         p.trace_receive(am::clock_service.into(), am::timeout.into());
     }
@@ -69,7 +69,7 @@ pub extern "sysv64" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64
     0
 }
 /// Asked again after each wake-up. Only the first time is the operand a term.
-pub extern "sysv64" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     match p.wait_timeout(arg(p, args, 0)) {
         Wait::Wait => SLEEP,
         Wait::TimedOut => TIMED_OUT,
@@ -79,19 +79,19 @@ pub extern "sysv64" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, _: u64
         }
     }
 }
-pub extern "sysv64" fn marker_reserve(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn marker_reserve(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     // It looks at signals; words may be reserved for what follows.
     p.heap.in_fragments(|| p.marker_reserve()).word()
 }
-pub extern "sysv64" fn marker_bind(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn marker_bind(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     p.marker_bind(arg(p, args, 0), arg(p, args, 1));
     0
 }
-pub extern "sysv64" fn marker_clear(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn marker_clear(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     p.marker_clear(arg(p, args, 0));
     0
 }
-pub extern "sysv64" fn marker_use(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn marker_use(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
     p.marker_use(arg(p, args, 0));
     0
 }

@@ -12,7 +12,7 @@ use crate::checked::check_roots;
 const ADDRESS: u64 = (1 << 48) - 1;
 
 /// Makes room: words needed above bit 16, live x registers below.
-pub extern "sysv64" fn collect(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn collect(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let (need, live) = ((extra >> 16) as usize, (extra & 0xFFFF) as usize);
     check_roots(p, regs, live);
     // SAFETY: a safepoint: the live x registers, the stack and the roots hold all terms.
@@ -58,7 +58,7 @@ pub(super) fn hibernate(p: &Proc) {
 }
 
 /// The turn is over: live x registers above bit 48, the address to go on at below.
-pub extern "sysv64" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
     let live = (extra >> 48) as usize;
     check_roots(p, regs, live);
     // SAFETY: a safepoint, as above; the registers are terms.
@@ -78,14 +78,14 @@ pub struct Next {
     p: *const Proc,
     ip: usize,
 }
-pub type Wait = unsafe extern "sysv64" fn(*const Proc, &Regs, u64) -> Next;
+pub type Wait = unsafe extern "C" fn(*const Proc, &Regs, u64) -> Next;
 
 /// The process waits, and goes on at an address where nothing is live in x registers. Another
 /// may go on in its place at once.
 ///
 /// # Safety
 /// It is the process that runs.
-pub unsafe extern "sysv64" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> Next {
+pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> Next {
     // SAFETY: it runs here until `to_next`, after which it is not touched.
     let p = unsafe { &*p };
     // `wait_timeout` has noted the wait already: bit 48 tells.

@@ -1,0 +1,91 @@
+//! A function's instructions in their order, each to the family of templates that makes it.
+
+use kvik_beam::{Arg, Function, Op, Opcode};
+use kvik_term::am;
+
+use crate::compiler::{Compiler, Done};
+use crate::rt;
+use crate::target::Label;
+
+impl<'m> Compiler<'m> {
+    /// A whole function: `func_info`, the entry, and its instructions.
+    pub fn function(&mut self, f: &'m Function) -> Done {
+        self.arity = f.arity as u32;
+        self.function = *self.atoms.get(f.name as usize).unwrap_or(&am::undefined);
+        self.line = f.line;
+        let entry = self.label(f.entry_label)?;
+        for at in f.ops.clone() {
+            self.at = at;
+            let Some(op) = self.code.ops.get(at) else { break };
+            match op.opcode {
+                Opcode::Label => self.at_label(op, entry)?,
+                Opcode::FuncInfo => {
+                    self.raise_by(rt::raise::function_clause, &[], self.arity as u64)?;
+                }
+                _ => {
+                    if self.checked {
+                        self.check_state(op)?;
+                    }
+                    if self.proof.keep_message(at) {
+                        self.call_rt(rt::receive::keep_message, &[], 0)?;
+                    }
+                    self.instruction(op)?
+                }
+            }
+            if self.proof.trap_after(at) {
+                self.trap();
+            }
+        }
+        self.flush_cold()
+    }
+
+    fn at_label(&mut self, op: &Op, entry: Label) -> Done {
+        let &[Arg::U(n)] = self.args(op) else { return Err(self.refuse("label")) };
+        let l = self.label(n as u32)?;
+        if l != entry {
+            self.a.place(l);
+            return Ok(());
+        }
+        self.enter_function(l);
+        match self.any_nif {
+            true => self.nif_start(),
+            false => Ok(()),
+        }
+    }
+
+    fn instruction(&mut self, op: &Op) -> Done {
+        use Opcode::*;
+        match op.opcode {
+            Line => {
+                if let [Arg::U(n)] = self.args(op) {
+                    self.line = *n as u32;
+                }
+                Ok(())
+            }
+            IntCodeEnd | Fclearerror | Fcheckerror | OnLoad | ExecutableLine | DebugLine => Ok(()),
+            NifStart => self.nif_start(),
+            Call | CallLast | CallOnly | CallExt | CallExtLast | CallExtOnly | Apply
+            | ApplyLast | CallFun | CallFun2 | Return | MakeFun2 | MakeFun3 => self.calls(op),
+            Allocate | AllocateHeap | AllocateZero | AllocateHeapZero | TestHeap | Init
+            | InitYregs | Deallocate | Trim | Move | Swap | GetList | GetHd | GetTl
+            | GetTupleElement | SetTupleElement | PutList | PutTuple2 | UpdateRecord => {
+                self.data(op)
+            }
+            Jump | SelectVal | SelectTupleArity | IsLt | IsGe | IsEq | IsNe | IsEqExact
+            | IsNeExact => self.control(op),
+            IsInteger | IsFloat | IsNumber | IsAtom | IsPid | IsReference | IsPort | IsNil
+            | IsBinary | IsBitstr | IsList | IsNonemptyList | IsTuple | TestArity
+            | IsTaggedTuple | IsFunction | IsFunction2 | IsBoolean | IsMap | IsAnyNativeRecord
+            | IsNativeRecord => self.type_test(op),
+            Bif0 | Bif1 | Bif2 | Bif3 | GcBif1 | GcBif2 | GcBif3 => self.guard_bif(op),
+            Badmatch | IfEnd | CaseEnd | TryCaseEnd | Badrecord | Catch | CatchEnd | Try
+            | TryEnd | TryCase | Raise | BuildStacktrace | RawRaise => self.exceptions(op),
+            Send | RemoveMessage | Timeout | LoopRec | LoopRecEnd | Wait | WaitTimeout
+            | RecvMarkerBind | RecvMarkerClear | RecvMarkerReserve | RecvMarkerUse | RecvMark
+            | RecvSet => self.receive(op),
+            PutMapAssoc | PutMapExact | HasMapFields | GetMapElements => self.maps(op),
+            Fmove | Fconv | Fadd | Fsub | Fmul | Fdiv | Fnegate => self.floats(op),
+            _ => self.bits(op),
+        }
+    }
+}

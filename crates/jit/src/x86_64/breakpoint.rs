@@ -1,0 +1,35 @@
+//! What a breakpoint puts over the first instruction of a function: see `breaks.rs`.
+
+use crate::mem;
+
+/// `dec r14`, which every function begins with.
+const FIRST: [u8; 3] = [0x49, 0xFF, 0xCE];
+/// `call` with four bytes of address, which stands before that.
+pub const CALL_LENGTH: usize = 5;
+const CALL: u8 = 0xE8;
+/// A short jump from the entry to the call.
+const JUMP: [u8; 2] = [0xEB, (-2 - CALL_LENGTH as i8) as u8];
+
+/// Entries are at multiples of so many bytes.
+pub const ENTRY_ALIGNMENT: usize = 16;
+
+/// Is that an entry without a breakpoint, at which one can be set?
+pub fn is_free(at: usize) -> bool {
+    mem::read(at) == Some(FIRST) && has_call(at)
+}
+/// Does it look like an entry with a breakpoint?
+pub fn is_set(at: usize) -> bool {
+    mem::read(at).is_some_and(|b| b[..2] == JUMP && b[2] == FIRST[2])
+}
+fn has_call(at: usize) -> bool {
+    at.checked_sub(CALL_LENGTH).and_then(mem::read).is_some_and(|b| b[0] == CALL)
+}
+
+/// Sets a breakpoint at an entry that is free.
+pub fn set(at: usize) -> bool {
+    mem::patch(at, JUMP)
+}
+/// Restores what was there.
+pub fn clear(at: usize) {
+    mem::patch(at, [FIRST[0], FIRST[1]]);
+}

@@ -1,0 +1,49 @@
+//! Where a function begins.
+
+use std::sync::atomic::AtomicUsize;
+
+use kvik_code::NifCell;
+
+use crate::compiler::{Compiler, Done};
+use crate::x86_64::asm::*;
+use crate::x86_64::breakpoint::CALL_LENGTH;
+use crate::x86_64::REDS;
+
+impl Compiler<'_> {
+    /// Places the entry and counts a reduction.
+    pub fn enter_function(&mut self, l: Label) {
+        // Where a breakpoint leads (see `breakpoint.rs`): the address behind it is the entry.
+        self.a.align_before(16, CALL_LENGTH);
+        self.a.call_abs(self.stubs.break_call);
+        self.a.place(l);
+        let out = self.a.label();
+        self.a.dec(REDS);
+        self.a.jcc(Cc::Le, out);
+        let live = self.arity as u64;
+        let yield_ = self.stubs.yield_;
+        self.later(move |c| {
+            c.a.place(out);
+            c.a.lea_label(RAX, l);
+            c.a.mov_ri(RCX, live);
+            c.a.jmp_abs(yield_);
+            Ok(())
+        });
+    }
+
+    /// Goes to the NIF's entry, once there is one.
+    pub fn nif_start(&mut self) -> Done {
+        let entry = Box::new(AtomicUsize::new(0));
+        self.a.mov_ri(RAX, entry.as_ptr() as u64);
+        self.a.mov_rm(RAX, RAX, 0);
+        self.a.test_rr(RAX, RAX);
+        let native = self.a.label();
+        self.a.jcc(Cc::Ne, native);
+        self.later(move |c| {
+            c.a.place(native);
+            c.a.jmp_m(RAX, 0);
+            Ok(())
+        });
+        self.nifs.push(NifCell { function: self.function, arity: self.arity, entry });
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! One template per instruction, a file for each family.
+
+mod arith;
+mod bits;
+mod calls;
+mod control;
+mod data;
+mod entry;
+mod exceptions;
+mod floats;
+mod guards;
+mod maps;
+mod receive;
+mod tests;

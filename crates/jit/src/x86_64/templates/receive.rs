@@ -1,0 +1,141 @@
+//! Sending and receiving.
+
+use kvik_beam::{Arg, Op, Opcode};
+use kvik_heap::{Heap, Regs};
+use kvik_proc::process::flag;
+use kvik_proc::Proc;
+use kvik_term::word::NONE;
+
+use crate::compiler::{Compiler, Done};
+use crate::rt::receive;
+use crate::x86_64::asm::*;
+use crate::x86_64::stubs::{load_own, save_own};
+use crate::x86_64::{P, REDS, REGS, XREGS};
+
+impl<'m> Compiler<'m> {
+    pub fn receive(&mut self, op: &Op) -> Done {
+        let wait = self.stubs.wait;
+        match (op.opcode, self.args(op)) {
+            (Opcode::Send, _) => {
+                self.call_rt(receive::send, &[Arg::X(0, 0), Arg::X(1, 0)], 0)?;
+                self.none_fails(None);
+                self.a.mov_rr(XREGS[0], RAX);
+                Ok(())
+            }
+            (Opcode::LoopRec, [Arg::Label(f), d]) => {
+                let f = self.label(*f)?;
+                self.loop_rec(f, *d)
+            }
+            (Opcode::LoopRecEnd, [Arg::Label(f)]) => {
+                let f = self.label(*f)?;
+                self.call_rt(receive::next, &[], 0)?;
+                self.again(f)
+            }
+            (Opcode::RemoveMessage, _) => self.remove_message(),
+            (Opcode::Timeout, _) => self.call_rt(receive::timeout, &[], 0),
+            (Opcode::Wait, [Arg::Label(f)]) => {
+                let f = self.label(*f)?;
+                self.waits_here();
+                self.a.lea_label(RAX, f);
+                self.a.jmp_abs(wait);
+                Ok(())
+            }
+            (Opcode::WaitTimeout, [Arg::Label(f), t]) => self.wait_timeout(*f, *t, wait),
+            (Opcode::RecvMarkerReserve, [d]) => {
+                self.call_rt(receive::marker_reserve, &[], 0)?;
+                self.store(*d, RAX)
+            }
+            (Opcode::RecvMarkerBind, [m, r]) => self.call_rt(receive::marker_bind, &[*m, *r], 0),
+            (Opcode::RecvMarkerClear, [r]) => self.call_rt(receive::marker_clear, &[*r], 0),
+            (Opcode::RecvMarkerUse, [r]) => self.call_rt(receive::marker_use, &[*r], 0),
+            // What compilers before OTP 24 made of markers is a hint that need not be taken.
+            (Opcode::RecvMark | Opcode::RecvSet, _) => Ok(()),
+            _ => Err(self.refuse("receive instruction")),
+        }
+    }
+
+    /// Notes where a process that waits stands, unless a call comes back just here.
+    fn waits_here(&mut self) {
+        if self.places.last().is_none_or(|p| p.offset != self.a.pos()) {
+            self.place();
+        }
+    }
+    /// Back to `loop_rec`; the turn may end here, so that nobody looks through a long mailbox in one.
+    fn again(&mut self, f: Label) -> Done {
+        let yield_ = self.stubs.yield_;
+        self.a.dec(REDS);
+        self.a.jcc(Cc::G, f);
+        self.yield_to(f, yield_);
+        Ok(())
+    }
+    /// Ends the turn, to go on at a place where nothing is live in x registers.
+    fn yield_to(&mut self, f: Label, yield_: usize) {
+        self.a.lea_label(RAX, f);
+        self.a.mov_ri(RCX, 0);
+        self.a.jmp_abs(yield_);
+    }
+    /// The message that the sender has put on the heap, or one from the mailbox.
+    fn loop_rec(&mut self, f: Label, dst: Arg) -> Done {
+        let (look, mailbox, got) = (self.a.label(), self.a.label(), self.a.label());
+        let yield_ = self.stubs.yield_;
+        self.waits_here();
+        self.a.place(look);
+        self.a.mov_rm(RAX, P, Heap::MESSAGE as i32);
+        self.a.alu_ri(Alu::Cmp, RAX, NONE as i32);
+        self.a.jcc(Cc::E, mailbox);
+        self.a.place(got);
+        self.store(dst, RAX)?;
+        self.later(move |c| {
+            c.a.place(mailbox);
+            // No x register is live.
+            save_own(&mut c.a);
+            c.a.mov_rr(RDI, P);
+            c.a.mov_rr(RSI, REGS);
+            let peek: extern "C" fn(&Proc, &Regs) -> u64 = receive::peek;
+            c.a.mov_ri(RAX, peek as usize as u64);
+            c.a.call_r(RAX);
+            load_own(&mut c.a);
+            c.none_fails(Some(f));
+            c.a.alu_ri(Alu::Cmp, RAX, receive::LATER as i32);
+            c.a.jcc(Cc::Ne, got);
+            c.yield_to(look, yield_);
+            Ok(())
+        });
+        Ok(())
+    }
+    fn remove_message(&mut self) -> Done {
+        let (mailbox, done) = (self.a.label(), self.a.label());
+        self.a.alu_mi(Alu::Cmp, P, Heap::MESSAGE as i32, NONE as i32);
+        self.a.jcc(Cc::E, mailbox);
+        self.a.mov_mi(P, Heap::MESSAGE as i32, NONE as i32);
+        self.a.mov_mi(P, Proc::DEADLINE as i32, 0);
+        self.a.alu32_mi(Alu::And, P, Proc::FLAGS as i32, !(flag::RECEIVING as i32));
+        self.a.place(done);
+        self.later(move |c| {
+            c.a.place(mailbox);
+            c.call_rt(receive::remove, &[], 0)?;
+            c.a.jmp(done);
+            Ok(())
+        });
+        Ok(())
+    }
+
+    /// A process that is woken goes on at `f`, where it looks for messages and then comes here
+    /// again, or here itself where the receive has no clauses. The time counts from the first call.
+    fn wait_timeout(&mut self, f: u32, t: Arg, wait: usize) -> Done {
+        let f = self.label(f)?;
+        let over = self.a.label();
+        self.waits_here();
+        self.call_rt(receive::wait_timeout, &[t], 0)?;
+        self.none_fails(None);
+        self.a.alu_ri(Alu::Cmp, RAX, receive::TIMED_OUT as i32);
+        self.a.jcc(Cc::E, over);
+        // The wait is noted already: bit 48 says so.
+        self.a.mov_ri(RAX, 1 << 48);
+        self.a.lea_label(RCX, f);
+        self.a.alu_rr(Alu::Or, RAX, RCX);
+        self.a.jmp_abs(wait);
+        self.a.place(over);
+        Ok(())
+    }
+}
