@@ -80,8 +80,9 @@ st(F) ->
 dead() -> {P, R} = spawn_monitor(fun() -> ok end), receive {'DOWN', R, _, _, _} -> P end.
 dead_or_alive(_) -> spawn(fun() -> receive stop -> ok end end).
 
+%% Nothing is read: the end of its output, which the shell sends away, would end the port.
 forced(Data, Options) ->
-    P = open_port({spawn, "cat >/dev/null"}, []),
+    P = open_port({spawn, "cat >/dev/null"}, [out]),
     Result = t:c(fun() -> port_command(P, Data, Options) end),
     port_close(P),
     Result.

@@ -167,7 +167,7 @@ fn call_on_load_function<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(name) = a[0].as_atom() else { return Err(p.badarg()) };
     let Some(at) = module::current(name).and_then(|i| i.on_load) else { return Err(p.badarg()) };
     let e = kvik_code::export(name, am::dollar_on_load, 0);
-    e.code.store(at, Ordering::Release);
+    e.code.set(at);
     Err(p.trap(e, &[]))
 }
 

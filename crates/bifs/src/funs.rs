@@ -59,7 +59,7 @@ fn local<'h>(p: &'h Proc, f: Fun<'h>, item: kvik_term::Atom) -> Option<Term<'h>>
 
 /// Only its code knows a fun's name; `[]` where that is not loaded, or about to go.
 fn name_of(e: &FunEntry) -> Term<'static> {
-    match e.address() == kvik_jit::no_fun() {
+    match e.code.get() == kvik_jit::no_fun() {
         true => Term::NIL,
         false => e.function.into(),
     }

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{OnceLock, RwLock};
 
-use kvik_term::{Atom, Export, ExportSlot};
+use kvik_term::{Atom, CodeAddress, CodeCell, Export, ExportSlot, NativeCell};
 
 type Key = (Atom, Atom, u32);
 type Map = HashMap<Key, &'static Export, BuildHasherDefault<Mixed>>;
@@ -34,17 +33,17 @@ impl Hasher for Mixed {
     }
 }
 
-static UNDEF: AtomicUsize = AtomicUsize::new(0);
+static UNDEF: CodeCell = CodeCell::new(CodeAddress::NONE);
 
 /// Where an entry without a function points: code that calls the error handler.
-pub fn set_undef_stub(address: usize) {
-    UNDEF.store(address, Ordering::Release);
+pub fn set_undef_stub(address: CodeAddress) {
+    UNDEF.set(address);
     for e in all() {
-        let _ = e.code.compare_exchange(0, address, Ordering::AcqRel, Ordering::Relaxed);
+        e.code.redirect(CodeAddress::NONE, address);
     }
 }
-pub fn undef_stub() -> usize {
-    UNDEF.load(Ordering::Acquire)
+pub fn undef_stub() -> CodeAddress {
+    UNDEF.get()
 }
 
 /// The entry of a function, made when there is none yet.
@@ -73,8 +72,8 @@ fn add(t: &mut Map, key: Key) -> &'static Export {
     let index = t.len() as u32;
     t.entry(key).or_insert_with(|| {
         Box::leak(Box::new(Export {
-            code: AtomicUsize::new(undef_stub()),
-            extra: AtomicUsize::new(0),
+            code: CodeCell::new(undef_stub()),
+            extra: NativeCell::empty(),
             module,
             function,
             arity,
@@ -116,7 +115,7 @@ pub fn find_export(module: Atom, function: Atom, arity: u32) -> Option<&'static 
 }
 
 pub fn is_defined(e: &Export) -> bool {
-    !matches!(e.address(), 0) && e.address() != undef_stub()
+    ![CodeAddress::NONE, undef_stub()].contains(&e.code.get())
 }
 
 /// All entries, defined or not.

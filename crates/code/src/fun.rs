@@ -1,10 +1,9 @@
 //! Fun entries: what local funs point to. Loads of the same module text share them.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{OnceLock, RwLock};
 
-use kvik_term::{Atom, FunEntry};
+use kvik_term::{Atom, CodeAddress, CodeCell, FunEntry};
 
 /// What tells a fun from others. The number of arguments belongs to it: an external term that says
 /// something else of a fun than its module must not get at the module's code.
@@ -28,11 +27,16 @@ fn table() -> &'static RwLock<Map> {
 
 /// The entry of a fun; a new one has no code (`0`): the loader, or the stub for funs whose module
 /// isn't loaded, fills that in.
-pub fn fun_entry(key: FunKey, function: Atom, old_index: u32, code: usize) -> &'static FunEntry {
+pub fn fun_entry(
+    key: FunKey,
+    function: Atom,
+    old_index: u32,
+    code: CodeAddress,
+) -> &'static FunEntry {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     t.entry(key).or_insert_with(|| {
         Box::leak(Box::new(FunEntry {
-            code: AtomicUsize::new(code),
+            code: CodeCell::new(code),
             module: key.module,
             arity: key.arity,
             num_free: key.num_free,

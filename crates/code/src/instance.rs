@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use kvik_heap::LiteralArea;
-use kvik_term::{Atom, Export, FunEntry};
+use kvik_term::{Atom, CodeAddress, Export, FunEntry};
 
 /// A function's native code begins here, as an offset; it lasts until the next one begins.
 #[derive(Copy, Clone, Debug)]
@@ -62,12 +62,12 @@ pub struct Instance {
     pub lines: Vec<(u32, u32)>,
     pub files: Vec<Arc<str>>,
     /// Exported functions with the addresses to enter.
-    pub exports: Vec<(&'static Export, usize)>,
+    pub exports: Vec<(&'static Export, CodeAddress)>,
     /// Exported functions for which natives stand.
     pub natives: Vec<&'static Export>,
-    pub funs: Vec<(&'static FunEntry, usize)>,
+    pub funs: Vec<(&'static FunEntry, CodeAddress)>,
     /// The entry of the `-on_load` function.
-    pub on_load: Option<usize>,
+    pub on_load: Option<CodeAddress>,
     /// That function has succeeded, where there is one.
     pub enabled: AtomicBool,
     /// There was a current version when this was put in place.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, RwLock};
 
-use kvik_term::Atom;
+use kvik_term::{Atom, CodeAddress};
 
 use crate::export::undef_stub;
 use crate::Instance;
@@ -60,7 +60,7 @@ pub fn commit(instances: Vec<Instance>) -> Result<(), CommitError> {
             v.old = Some(previous);
         }
         for (e, address) in &i.funs {
-            e.code.store(*address, Ordering::Release);
+            e.code.set(*address);
         }
         if i.on_load.is_none() {
             link(&i);
@@ -72,7 +72,7 @@ pub fn commit(instances: Vec<Instance>) -> Result<(), CommitError> {
 
 fn link(i: &Instance) {
     for (e, address) in &i.exports {
-        e.code.store(*address, Ordering::Release);
+        e.code.set(*address);
     }
 }
 
@@ -80,7 +80,7 @@ fn link(i: &Instance) {
 fn unlink(previous: &Instance, next: &Instance) {
     for (e, _) in &previous.exports {
         if !next.exports.iter().any(|(n, _)| std::ptr::eq(*n, *e)) {
-            e.code.store(undef_stub(), Ordering::Release);
+            e.code.set(undef_stub());
         }
     }
 }
@@ -107,22 +107,22 @@ pub fn delete(module: Atom) -> Option<bool> {
     }
     v.old = v.current.take();
     for (e, _) in v.old.iter().flat_map(|i| &i.exports) {
-        e.code.store(undef_stub(), Ordering::Release);
+        e.code.set(undef_stub());
     }
     Some(true)
 }
 
 /// Takes the old version out. The caller has made sure that no process uses it. Fun entries that
 /// still lead there get `no_fun`, the stub for funs without code.
-pub fn purge(module: Atom, no_fun: usize) -> Option<Arc<Instance>> {
+pub fn purge(module: Atom, no_fun: CodeAddress) -> Option<Arc<Instance>> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     let old = t.modules.get_mut(&module)?.old.take()?;
     for (e, address) in &old.funs {
-        let _ = e.code.compare_exchange(*address, no_fun, Ordering::AcqRel, Ordering::Relaxed);
+        e.code.redirect(*address, no_fun);
     }
     // Its `on_load` function has an export of its own.
     for e in crate::export::all().iter().filter(|e| old.contains(e.address())) {
-        e.code.store(undef_stub(), Ordering::Release);
+        e.code.set(undef_stub());
     }
     t.ranges.remove(&old.start);
     // Its place stays, empty as it may be: deleting a module that once was there is no failure.
@@ -142,7 +142,7 @@ pub fn fail(module: Atom) {
         v.current = v.old.take();
     }
     for (e, address) in v.current.iter().flat_map(|i| &i.funs) {
-        e.code.store(*address, Ordering::Release);
+        e.code.set(*address);
     }
     v.failed = Some(failed);
 }

@@ -7,7 +7,7 @@ use std::ptr;
 
 use kvik_sync::Room;
 use kvik_term::word::*;
-use kvik_term::Term;
+use kvik_term::{CodeAddress, Term};
 
 use crate::binary::{release_off_heap, release_until};
 use crate::frag::Frag;
@@ -407,8 +407,9 @@ impl Heap {
     pub fn ip(&self) -> usize {
         self.ip.get()
     }
-    pub fn set_ip(&self, ip: usize) {
-        self.ip.set(ip)
+    /// Has the process go on there when it is run next.
+    pub fn set_ip(&self, ip: CodeAddress) {
+        self.ip.set(ip.get())
     }
 
     /// Is this word a pointer into literals?
@@ -497,7 +498,11 @@ impl Heap {
         room >= ((words + STACK_SLACK) * 8) as isize
     }
     /// Drops the stack down to `left` words from its bottom (when an exception is caught).
-    pub fn cut_stack(&self, left: usize) {
+    ///
+    /// # Safety
+    /// There are so many words, the first of which is a continuation or where a frame begins that the
+    /// code which goes on has; or there are none, and nothing returns.
+    pub unsafe fn cut_stack(&self, left: usize) {
         self.stop.set(self.end.get().wrapping_sub(left));
     }
 }

@@ -6,6 +6,7 @@ use std::cell::UnsafeCell;
 /// for what an instruction keeps that goes on later.
 pub const X_REGS: usize = 1026;
 pub const F_REGS: usize = 1024;
+const SCRATCH_WORDS: usize = 32;
 
 /// One for each scheduler. Native code holds its address in a machine register.
 #[repr(C)]
@@ -13,7 +14,7 @@ pub struct Regs {
     pub(crate) x: UnsafeCell<[u64; X_REGS]>,
     pub(crate) f: UnsafeCell<[f64; F_REGS]>,
     /// Words that native code and its helpers pass each other.
-    pub(crate) scratch: UnsafeCell<[u64; 32]>,
+    pub(crate) scratch: UnsafeCell<[u64; SCRATCH_WORDS]>,
 }
 
 impl Regs {
@@ -25,12 +26,26 @@ impl Regs {
         Box::new(Regs {
             x: UnsafeCell::new([kvik_term::word::NIL; X_REGS]),
             f: UnsafeCell::new([0.0; F_REGS]),
-            scratch: UnsafeCell::new([0; 32]),
+            scratch: UnsafeCell::new([0; SCRATCH_WORDS]),
         })
     }
     /// The x registers, for native code's helpers.
     pub fn x_ptr(&self) -> *mut u64 {
         self.x.get().cast()
+    }
+    /// Sets an x register; one that there is not stays as it is.
+    pub fn set_x(&self, n: usize, w: u64) {
+        if n < X_REGS {
+            // SAFETY: there are so many, and only this thread has them.
+            unsafe { *self.x_ptr().add(n) = w }
+        }
+    }
+    /// The same for a word that native code and its helpers pass each other.
+    pub fn set_scratch(&self, n: usize, w: u64) {
+        if n < SCRATCH_WORDS {
+            // SAFETY: as for x registers.
+            unsafe { *self.scratch_ptr().add(n) = w }
+        }
     }
     pub fn f_ptr(&self) -> *mut f64 {
         self.f.get().cast()

@@ -13,7 +13,7 @@ use std::sync::{OnceLock, RwLock};
 
 use kvik_code::Location;
 use kvik_proc::Proc;
-use kvik_term::{Atom, Export, Term};
+use kvik_term::{Atom, CodeAddress, Export, Term};
 
 use crate::rt::trace::is_continuation;
 use crate::stubs;
@@ -66,7 +66,7 @@ fn entries() -> &'static RwLock<HashMap<usize, bool>> {
 /// An export that leads to us.
 struct Noticed {
     /// Where it led before.
-    before: usize,
+    before: CodeAddress,
     /// It is watched, not only noticed for who saves calls.
     watched: bool,
 }
@@ -122,8 +122,8 @@ pub fn set_export(e: &'static Export) -> bool {
     notice(&mut all, s.break_export, e, true);
     true
 }
-fn notice(all: &mut Exports, stub: usize, e: &'static Export, watched: bool) {
-    let before = e.code.swap(stub, Ordering::AcqRel);
+fn notice(all: &mut Exports, stub: CodeAddress, e: &'static Export, watched: bool) {
+    let before = e.code.swap(stub);
     let key = e as *const Export as usize;
     let old = all.get(&key);
     let watched = watched || old.is_some_and(|n| n.watched);
@@ -139,10 +139,9 @@ pub fn clear_export(e: &'static Export) {
         restore(&mut all, s.break_export, e);
     }
 }
-fn restore(all: &mut Exports, stub: usize, e: &'static Export) {
+fn restore(all: &mut Exports, stub: CodeAddress, e: &'static Export) {
     if let Some(n) = all.remove(&(e as *const Export as usize)) {
-        let set = Ordering::AcqRel;
-        let _ = e.code.compare_exchange(stub, n.before, set, Ordering::Relaxed);
+        e.code.redirect(stub, n.before);
     }
 }
 
@@ -184,7 +183,7 @@ pub(crate) fn notice_fewer_exports() {
     }
 }
 /// Where an export leads that is noticed.
-pub(crate) fn behind(e: &Export) -> Option<usize> {
+pub(crate) fn behind(e: &Export) -> Option<CodeAddress> {
     let all = exports().read().unwrap_or_else(|e| e.into_inner());
     all.get(&(e as *const Export as usize)).map(|n| n.before)
 }
@@ -213,7 +212,7 @@ pub fn last_act_of(p: &Proc) -> impl Iterator<Item = Term<'_>> {
 }
 /// The frame of a watched call has this address on top.
 pub(crate) fn is_return(w: u64) -> bool {
-    stubs::get().is_some_and(|s| s.returned as u64 == w)
+    stubs::get().is_some_and(|s| s.returned.get() as u64 == w)
 }
 
 /// Tells of the watched calls that an exception leaves: those above the last `left` words of the

@@ -18,6 +18,7 @@ use kvik_term::Atom;
 
 use crate::compiler::{Compiler, Done};
 use crate::rt::trace::is_continuation;
+use crate::rt::Operands;
 
 pub use kvik_beam::CHECKED;
 
@@ -192,7 +193,7 @@ struct Machine<'a> {
 type Broken = Option<String>;
 
 /// What native code calls before each instruction, with the checkpoint's address.
-extern "C" fn check(p: &Proc, regs: &Regs, _: *const u64, checkpoint: u64) -> u64 {
+extern "C" fn check(p: &Proc, regs: &Regs, _: Operands, checkpoint: u64) -> u64 {
     // SAFETY: the module's code owns its checkpoints, and this is called by that code.
     let point = unsafe { &*(checkpoint as *const Checkpoint) };
     // SAFETY: native code waits for the answer; nothing changes the stack meanwhile.

@@ -14,11 +14,9 @@ mod target;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use kvik_heap::Regs;
 use kvik_proc::{Proc, Stage};
-use kvik_term::{am, Atom, Export, Term};
+use kvik_term::{am, Atom, CodeAddress, CodeCell, Export, NativeCell, Term};
 
 pub use load::{prepare, LoadError};
 pub use room::forget_rooms;
@@ -67,7 +65,8 @@ unsafe fn enter(p: *const Proc, regs: &Regs) -> Outcome {
     // SAFETY: the saved registers fit; the stub is code of ours with this signature.
     let code = unsafe {
         let ip = rt::stop::goes_on(&*p, regs);
-        let enter: extern "C" fn(*const Proc, &Regs, usize) -> u64 = std::mem::transmute(s.enter);
+        let enter: extern "C" fn(*const Proc, &Regs, usize) -> u64 =
+            std::mem::transmute(s.enter.get());
         enter(p, regs, ip)
     };
     match code {
@@ -89,8 +88,8 @@ pub(crate) const APPLY: usize = 1;
 
 /// Where a new process begins, with module, function and list of arguments in its first three
 /// registers.
-pub fn start_ip() -> usize {
-    stubs::get().map_or(0, |s| s.begin)
+pub fn start_ip() -> CodeAddress {
+    stubs::get().map_or(CodeAddress::NONE, |s| s.begin)
 }
 
 /// Gives `erlang:apply/2,3`, which are no functions like others, their code.
@@ -99,8 +98,9 @@ pub fn bind_apply() {
     let bind = |arity, address| {
         let e = kvik_code::export(am::erlang, am::apply, arity);
         // Not a BIF's address, but enough to keep a module's own version out.
-        e.extra.store(APPLY, Ordering::Release);
-        e.code.store(address, Ordering::Release);
+        // SAFETY: the code is put there next, and takes it for nothing.
+        unsafe { e.extra.set(APPLY) };
+        e.code.set(address);
     };
     bind(2, s.apply_fun);
     bind(3, s.apply);
@@ -109,15 +109,16 @@ pub fn bind_apply() {
 /// Where an export without code of its own leads: a BIF's stub, or the error handler.
 pub fn bind_bif(e: &'static Export, f: kvik_proc::Bif) {
     let Some(s) = stubs::get() else { return };
-    e.extra.store(f as usize, Ordering::Release);
-    e.code.store(s.bif, Ordering::Release);
+    // SAFETY: `bif` calls a function of this type.
+    unsafe { e.extra.set(f as usize) };
+    e.code.set(s.bif);
 }
 /// The same of a BIF that makes large binaries: before it, what nobody uses any more of what was made
 /// since it was called last goes, and its memory is at hand for the next.
 pub fn bind_shedding_bif(e: &'static Export, f: kvik_proc::Bif) {
     bind_bif(e, f);
     let Some(s) = stubs::get() else { return };
-    e.code.store(s.shedding_bif, Ordering::Release);
+    e.code.set(s.shedding_bif);
 }
 
 pub use rt::call::Nif;
@@ -125,11 +126,13 @@ pub use rt::call::Nif;
 /// The entry for a function that a NIF library has: `f` is called with it and the arguments. It may
 /// be the first field of something larger.
 pub fn nif_entry(module: Atom, function: Atom, arity: u32, f: Nif) -> Option<Export> {
-    let code = AtomicUsize::new(stubs::get()?.nif);
-    Some(Export { code, extra: AtomicUsize::new(f as usize), module, function, arity, index: 0 })
+    let code = CodeCell::new(stubs::get()?.nif);
+    // SAFETY: `nif` calls a function of this type.
+    let extra = unsafe { NativeCell::new(f as usize) };
+    Some(Export { code, extra, module, function, arity, index: 0 })
 }
 
 /// Where the entries of funs without code lead.
-pub fn no_fun() -> usize {
-    stubs::get().map_or(0, |s| s.no_fun)
+pub fn no_fun() -> CodeAddress {
+    stubs::get().map_or(CodeAddress::NONE, |s| s.no_fun)
 }

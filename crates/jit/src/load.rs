@@ -10,7 +10,7 @@ use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
 use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
-use kvik_term::{cmp, Atom, Export, FunEntry, Term};
+use kvik_term::{cmp, Atom, CodeAddress, Export, FunEntry, Term};
 
 use crate::checked::{Checkpoints, CHECKED};
 use crate::compiler::{Compiler, Done, Output, Scratch, Tables};
@@ -89,10 +89,11 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
         return Err(LoadError::Malformed("labels"));
     }
     memory.write(&a.buf);
-    let address = |l: Label| a.offset(l).map(|o| start + o as usize);
+    // SAFETY: labels of functions and funs are where they begin; `purge` ends what leads here first.
+    let address = |l: Label| a.offset(l).map(|o| unsafe { CodeAddress::new(start + o as usize) });
     let entry = |label: u32| labels.get(label as usize).and_then(|l| address(*l));
     if CHECKED {
-        let addresses = (0..labels.len() as u32).map(|l| entry(l).unwrap_or(0));
+        let addresses = (0..labels.len() as u32).map(|l| entry(l).map_or(0, CodeAddress::get));
         let _ = label_addresses.set(addresses.collect());
     }
     let (exports, natives) = exports(&module, &tables.atoms, name, entry);
@@ -131,19 +132,19 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
     })
 }
 
-type Exported = (Vec<(&'static Export, usize)>, Vec<&'static Export>);
+type Exported = (Vec<(&'static Export, CodeAddress)>, Vec<&'static Export>);
 
 /// The exports with the addresses they get, and those that the VM implements.
 fn exports(
     module: &Module,
     atoms: &[Atom],
     name: Atom,
-    entry: impl Fn(u32) -> Option<usize>,
+    entry: impl Fn(u32) -> Option<CodeAddress>,
 ) -> Exported {
     let (mut exports, mut natives) = (Vec::new(), Vec::new());
     for e in &module.exports {
         let x = kvik_code::export(name, atoms[e.function as usize], e.arity as u32);
-        match (x.extra.load(std::sync::atomic::Ordering::Acquire), entry(e.label)) {
+        match (x.extra.get(), entry(e.label)) {
             (0, Some(address)) => exports.push((x, address)),
             (0, None) => {}
             _ => natives.push(x),
@@ -166,7 +167,7 @@ fn source_files(module: &Module, name: Atom) -> Vec<Arc<str>> {
 
 impl Tables {
     /// `no_fun`: where the entries of funs without code lead.
-    pub fn new(module: &Module, code: &Generic, no_fun: usize) -> Result<Tables, LoadError> {
+    pub fn new(module: &Module, code: &Generic, no_fun: CodeAddress) -> Result<Tables, LoadError> {
         let atoms = Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
         let name = *atoms.get(1).ok_or(LoadError::Malformed("name"))?;
         let (literals, key_tuples) = literals(module, code, &atoms)?;
@@ -250,7 +251,12 @@ fn keys_of_new<'h>(
     keys.windows(2).all(|two| !two[0].same(two[1])).then_some(keys)
 }
 
-fn lambdas(module: &Module, atoms: &[Atom], name: Atom, no_fun: usize) -> Vec<&'static FunEntry> {
+fn lambdas(
+    module: &Module,
+    atoms: &[Atom],
+    name: Atom,
+    no_fun: CodeAddress,
+) -> Vec<&'static FunEntry> {
     let one = |(i, l): (usize, &kvik_beam::Lambda)| {
         let key = FunKey {
             module: name,
@@ -282,7 +288,7 @@ pub(crate) fn compile<'m>(
             line: f.line,
         });
         let e = kvik_code::known_export(name, function, f.arity as u32);
-        match e.filter(|e| e.extra.load(std::sync::atomic::Ordering::Acquire) != 0) {
+        match e.filter(|e| e.extra.get() != 0) {
             Some(e) => native(c, f, e)?,
             None => c.function(f)?,
         }

@@ -4,6 +4,8 @@
 
 use std::sync::OnceLock;
 
+use kvik_term::CodeAddress;
+
 use crate::mem::Code;
 use crate::target::{make_stubs, Label};
 
@@ -18,14 +20,14 @@ macro_rules! stubs {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// Addresses.
         pub struct Stubs {
-            $($(#[$doc])* pub $name: usize,)*
+            $($(#[$doc])* pub $name: CodeAddress,)*
             _code: Code,
         }
         #[cfg(test)]
         impl Stubs {
             /// The name of the stub at an address.
             pub fn name(&self, address: usize) -> Option<&'static str> {
-                $(if self.$name == address { return Some(stringify!($name)) })*
+                $(if self.$name.get() == address { return Some(stringify!($name)) })*
                 None
             }
         }
@@ -34,7 +36,7 @@ macro_rules! stubs {
             $(pub $name: Label,)*
         }
         impl Labels {
-            pub fn placed(self, code: Code, at: impl Fn(Label) -> Option<usize>) -> Option<Stubs> {
+            pub fn placed(self, code: Code, at: impl Fn(Label) -> Option<CodeAddress>) -> Option<Stubs> {
                 Some(Stubs { $($name: at(self.$name)?,)* _code: code })
             }
         }

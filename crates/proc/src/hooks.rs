@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use kvik_heap::{Heap, OwnedTerm, Regs};
-use kvik_term::{Atom, Term};
+use kvik_term::{Atom, CodeAddress, Term};
 
 use crate::remote::{Outward, Told};
 use crate::send::{Sent, Way};
@@ -32,7 +32,7 @@ pub struct Hooks {
     pub run: fn(&Stage, &Regs) -> Outcome,
     /// Where a new process begins: code that calls `x0:x1` with the list of arguments in x2 and
     /// ends the process when that returns.
-    pub start_ip: fn() -> usize,
+    pub start_ip: fn() -> CodeAddress,
     /// The stack of a process that is not running, or (if the flag is set) the one that asks, as
     /// `[{M, F, A, Info}]`, at most so long.
     pub stacktrace: for<'h> fn(&Proc, &'h kvik_heap::Heap, bool, usize) -> Term<'h>,
@@ -101,7 +101,7 @@ static ON_EXIT: [OnceLock<fn(&Proc)>; 4] = [const { OnceLock::new() }; 4];
 
 pub const DEFAULT: Hooks = Hooks {
     run: |_, _| Outcome::Exit,
-    start_ip: || 0,
+    start_ip: || CodeAddress::NONE,
     stacktrace: |_, _, _, _| Term::NIL,
     uses_old_code: |_, _| false,
     poll: crate::sched::parking::poll,

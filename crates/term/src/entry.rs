@@ -4,13 +4,83 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::Atom;
 
+/// Where native code begins that can be jumped to. Only who makes native code makes one, so that
+/// whatever is stored in a cell can be called.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[repr(transparent)]
+pub struct CodeAddress(usize);
+
+impl CodeAddress {
+    /// No code. A jump there ends the program; nothing has it once there are stubs.
+    pub const NONE: CodeAddress = CodeAddress(0);
+
+    /// # Safety
+    /// Native code begins there that expects the registers as calls leave them. It stays for as long as
+    /// a cell leads there or a process may come there.
+    pub const unsafe fn new(address: usize) -> CodeAddress {
+        CodeAddress(address)
+    }
+    pub const fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// A cell that native code jumps through.
+#[repr(transparent)]
+pub struct CodeCell(AtomicUsize);
+
+impl CodeCell {
+    pub const fn new(to: CodeAddress) -> CodeCell {
+        CodeCell(AtomicUsize::new(to.0))
+    }
+    #[inline]
+    pub fn get(&self) -> CodeAddress {
+        CodeAddress(self.0.load(Ordering::Acquire))
+    }
+    pub fn set(&self, to: CodeAddress) {
+        self.0.store(to.0, Ordering::Release)
+    }
+    /// Where it led before.
+    pub fn swap(&self, to: CodeAddress) -> CodeAddress {
+        CodeAddress(self.0.swap(to.0, Ordering::AcqRel))
+    }
+    /// Leads it elsewhere if it leads to `from`; whether it did.
+    pub fn redirect(&self, from: CodeAddress, to: CodeAddress) -> bool {
+        self.0.compare_exchange(from.0, to.0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// The Rust function behind an export that the machine implements, as a number; 0 where there is none.
+pub struct NativeCell(AtomicUsize);
+
+impl NativeCell {
+    pub const fn empty() -> NativeCell {
+        NativeCell(AtomicUsize::new(0))
+    }
+
+    /// # Safety
+    /// It is what the code in the export's cell takes it for.
+    pub const unsafe fn new(what: usize) -> NativeCell {
+        NativeCell(AtomicUsize::new(what))
+    }
+    #[inline]
+    pub fn get(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+    /// # Safety
+    /// As for `new`.
+    pub unsafe fn set(&self, what: usize) {
+        self.0.store(what, Ordering::Release)
+    }
+}
+
 /// A function as seen from other modules: calls jump through `code`.
 #[repr(C)]
 pub struct Export {
     /// Where a call goes now. Native code loads it at each remote call.
-    pub code: AtomicUsize,
-    /// A second cell for whoever owns the entry (the BIF's address, a breakpoint's return).
-    pub extra: AtomicUsize,
+    pub code: CodeCell,
+    /// The BIF or NIF that `code` is to call.
+    pub extra: NativeCell,
     pub module: Atom,
     pub function: Atom,
     pub arity: u32,
@@ -45,7 +115,7 @@ impl Default for ExportSlot {
 /// A fun's code. Several loads of the same module share an entry (same index and `uniq`).
 #[repr(C)]
 pub struct FunEntry {
-    pub code: AtomicUsize,
+    pub code: CodeCell,
     pub module: Atom,
     pub arity: u32,
     pub num_free: u32,
@@ -61,11 +131,11 @@ pub struct FunEntry {
 
 impl Export {
     pub fn address(&self) -> usize {
-        self.code.load(Ordering::Acquire)
+        self.code.get().get()
     }
 }
 impl FunEntry {
     pub fn address(&self) -> usize {
-        self.code.load(Ordering::Acquire)
+        self.code.get().get()
     }
 }

@@ -21,6 +21,6 @@ pub mod word;
 
 pub use atom::Atom;
 pub use atoms::am;
-pub use entry::{Export, ExportSlot, FunEntry};
+pub use entry::{CodeAddress, CodeCell, Export, ExportSlot, FunEntry, NativeCell};
 pub use object::{Big, Bits, Cons, Ext, ExtKind, Fun, LocalRef, Map, Pid, Port, Ref, Tuple};
 pub use term::{Term, View};

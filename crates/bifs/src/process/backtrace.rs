@@ -3,7 +3,6 @@
 
 use std::fmt::Display;
 use std::io::Write;
-use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_jit::Slot;
 use kvik_proc::Proc;
@@ -50,7 +49,7 @@ fn counter(p: &Proc, called: Option<(Atom, &str)>) -> (usize, String) {
     let (ip, next) = kvik_jit::goes_on(p);
     let bif = called.and_then(|(m, f)| kvik_code::find_export(m, Atom::existing(f)?, 2));
     match bif.or(next.filter(|_| called.is_none())) {
-        Some(e) => (e.code.load(Relaxed), function(e.module, e.function, e.arity, 0)),
+        Some(e) => (e.address(), function(e.module, e.function, e.arity, 0)),
         None => (ip, function_before(ip)),
     }
 }

@@ -143,7 +143,7 @@ fn place<'h>(p: &Proc, own: bool, h: &'h Heap) -> Option<Term<'h>> {
         let call = [am::erlang.into(), am::hibernate.into(), Term::int(3), Term::NIL];
         return Some(h.tuple(&call));
     }
-    if !own && p.heap.ip() == kvik_jit::start_ip() {
+    if !own && p.heap.ip() == kvik_jit::start_ip().get() {
         // It has not begun yet.
         let (m, f, a) = p.initial_call();
         return Some(h.tuple(&[m.into(), f.into(), Term::int(a as i32), Term::NIL]));

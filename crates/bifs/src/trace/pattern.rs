@@ -1,7 +1,6 @@
 //! Which functions are watched, and what for: `erlang:trace_pattern/3`.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering::Acquire;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use kvik_code::{module, Instance};
@@ -229,7 +228,7 @@ fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> u
         }
         let export = kvik_code::find_export(i.name, r.function, r.arity);
         // `apply` too is reached through its export alone.
-        let bif = export.filter(|e| e.extra.load(Acquire) != 0);
+        let bif = export.filter(|e| e.extra.get() != 0);
         let end = i.functions.get(k + 1).map_or(i.size as u32, |next| next.start);
         let entry = if bif.is_some() { None } else { breaks::entry_of(i, r, end) };
         if entry.is_none() && bif.is_none() {

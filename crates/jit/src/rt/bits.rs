@@ -10,7 +10,7 @@ use kvik_term::am;
 use kvik_term::word::{is_boxed, small, small_value, NONE};
 use kvik_term::Term;
 
-use super::{word, Pair};
+use super::{Operands, Pair};
 
 fn flag(ok: bool) -> u64 {
     if ok {
@@ -27,37 +27,37 @@ fn flags(extra: u64) -> u32 {
 }
 /// Operand 0 where it is a match context. The verifier has proved that it is; a context costs
 /// nothing to know.
-fn context(args: *const u64) -> Option<u64> {
-    let w = word(args, 0);
+fn context(args: Operands) -> Option<u64> {
+    let w = args.word(0);
     // SAFETY: an operand is a live term or match context.
     let t: Term<'_> = unsafe { Term::from_word(w) };
     (is_boxed(w) && bits::is_context(t)).then_some(w)
 }
 
-pub extern "C" fn get_integer(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
-    let (Some(c), Some(n)) = (context(args), segment_bits(word(args, 1), unit(extra))) else {
+pub extern "C" fn get_integer(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
+    let (Some(c), Some(n)) = (context(args), segment_bits(args.word(1), unit(extra))) else {
         return NONE;
     };
     // SAFETY: a match context. So below.
     unsafe { p.heap.bs_get_integer(c, n, flags(extra)) }
 }
 
-pub extern "C" fn get_float(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
-    let (Some(c), Some(n)) = (context(args), segment_bits(word(args, 1), unit(extra))) else {
+pub extern "C" fn get_float(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
+    let (Some(c), Some(n)) = (context(args), segment_bits(args.word(1), unit(extra))) else {
         return NONE;
     };
     // SAFETY: a match context.
     unsafe { p.heap.bs_get_float(c, n, flags(extra)) }
 }
 
-pub extern "C" fn get_binary(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn get_binary(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
     let Some(c) = context(args) else { return NONE };
     // SAFETY: a match context.
     unsafe {
-        if word(args, 1) == am::all.word() {
+        if args.word(1) == am::all.word() {
             return p.heap.bs_get_binary_all(c, unit(extra) as usize);
         }
-        match segment_bits(word(args, 1), unit(extra)) {
+        match segment_bits(args.word(1), unit(extra)) {
             Some(n) => p.heap.bs_get_binary(c, n),
             None => NONE,
         }
@@ -76,75 +76,75 @@ pub extern "C" fn take_utf8(_: &Proc, c: u64, _: u64, _: u64) -> u64 {
     unsafe { bits::bs_get_utf8(c) }
 }
 
-pub extern "C" fn skip(_: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn skip(_: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
     let Some(c) = context(args) else { return NONE };
     // SAFETY: a match context.
     unsafe {
-        if word(args, 1) == am::all.word() {
+        if args.word(1) == am::all.word() {
             return flag(bits::bs_skip_all(c, unit(extra) as usize));
         }
-        match segment_bits(word(args, 1), unit(extra)) {
+        match segment_bits(args.word(1), unit(extra)) {
             Some(n) => flag(bits::bs_skip(c, n)),
             None => NONE,
         }
     }
 }
 
-pub extern "C" fn test_tail(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
+pub extern "C" fn test_tail(_: &Proc, _: &Regs, args: Operands, n: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_tail(c, n as usize) }))
 }
-pub extern "C" fn test_unit(_: &Proc, _: &Regs, args: *const u64, n: u64) -> u64 {
+pub extern "C" fn test_unit(_: &Proc, _: &Regs, args: Operands, n: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_unit(c, n as usize) }))
 }
 /// Operand 1 is how many bits come before those whose number must be a multiple of the unit.
-pub extern "C" fn test_rest(_: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
-    let bits = small_value(word(args, 1)) as usize;
+pub extern "C" fn test_rest(_: &Proc, _: &Regs, args: Operands, unit: u64) -> u64 {
+    let bits = small_value(args.word(1)) as usize;
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_test_rest(c, bits, unit as usize) }))
 }
-pub extern "C" fn match_string(_: &Proc, _: &Regs, args: *const u64, s: u64) -> u64 {
-    let n = small_value(word(args, 1)) as usize;
+pub extern "C" fn match_string(_: &Proc, _: &Regs, args: Operands, s: u64) -> u64 {
+    let n = small_value(args.word(1)) as usize;
     // SAFETY: a match context; the template has checked that the string has `n` bits.
     context(args).map_or(NONE, |c| flag(unsafe { bits::bs_match_string(c, s as *const u8, n) }))
 }
-pub extern "C" fn get_tail(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn get_tail(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { p.heap.bs_get_tail(c) })
 }
-pub extern "C" fn get_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn get_position(_: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_position(c) })
 }
-pub extern "C" fn set_position(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn set_position(_: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     if let Some(c) = context(args) {
         // SAFETY: a match context.
-        unsafe { bits::bs_set_position(c, word(args, 1)) }
+        unsafe { bits::bs_set_position(c, args.word(1)) }
     }
     0
 }
-pub extern "C" fn get_utf8(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
+pub extern "C" fn get_utf8(_: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf8(c) })
 }
-pub extern "C" fn get_utf16(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
+pub extern "C" fn get_utf16(_: &Proc, _: &Regs, args: Operands, fl: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf16(c, fl as u32) })
 }
-pub extern "C" fn get_utf32(_: &Proc, _: &Regs, args: *const u64, fl: u64) -> u64 {
+pub extern "C" fn get_utf32(_: &Proc, _: &Regs, args: Operands, fl: u64) -> u64 {
     // SAFETY: a match context.
     context(args).map_or(NONE, |c| unsafe { bits::bs_get_utf32(c, fl as u32) })
 }
-pub extern "C" fn init_writable(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    p.heap.bs_init_writable(word(args, 0))
+pub extern "C" fn init_writable(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    p.heap.bs_init_writable(args.word(0))
 }
 
 /// A size in the making (compilers before OTP 25): `a + b * unit`.
-pub extern "C" fn add_sizes(p: &Proc, _: &Regs, args: *const u64, unit: u64) -> u64 {
+pub extern "C" fn add_sizes(p: &Proc, _: &Regs, args: Operands, unit: u64) -> u64 {
     let unit = u32::try_from(unit).unwrap_or(u32::MAX);
-    let sum = segment_size(word(args, 0), 1).and_then(|a| {
-        let b = segment_size(word(args, 1), unit)?;
+    let sum = segment_size(args.word(0), 1).and_then(|a| {
+        let b = segment_size(args.word(1), unit)?;
         Ok(small((a + b) as i64))
     });
     sum.unwrap_or_else(|limit| {
@@ -152,11 +152,11 @@ pub extern "C" fn add_sizes(p: &Proc, _: &Regs, args: *const u64, unit: u64) -> 
         NONE
     })
 }
-pub extern "C" fn utf8_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    small(utf8_len(word(args, 0)) as i64)
+pub extern "C" fn utf8_size(_: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    small(utf8_len(args.word(0)) as i64)
 }
-pub extern "C" fn utf16_size(_: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    small(utf16_len(word(args, 0)) as i64)
+pub extern "C" fn utf16_size(_: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    small(utf16_len(args.word(0)) as i64)
 }
 
 /// A binary with `bytes` more behind it, and their place. `NONE` where that can't be: `create_bin`
@@ -206,14 +206,12 @@ fn collect_soon(p: &Proc) {
 }
 
 /// The number of segments and words to keep free, then value and size of each; `extra` is the segments' table.
-pub extern "C" fn create_bin(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
-    let n = small_value(word(args, 0)) as usize;
+pub extern "C" fn create_bin(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
+    let n = small_value(args.word(0)) as usize;
     let (n, words) = (n & 0xFFFF_FFFF, n >> 32);
-    // SAFETY: the template passes its table and two operands for each of its entries.
-    let (segs, values) = unsafe {
-        let segs = std::slice::from_raw_parts(extra as *const Seg, n);
-        (segs, std::slice::from_raw_parts(args.add(1).cast::<[u64; 2]>(), n))
-    };
+    // SAFETY: the template passes its table, with two operands for each of its entries.
+    let segs = unsafe { std::slice::from_raw_parts(extra as *const Seg, n) };
+    let values = args.pairs_behind_first(p, n);
     // SAFETY: the operands are live terms.
     match p.heap.keep_room(words, || unsafe { p.heap.bs_create_bin(segs, values) }) {
         Ok(w) => {

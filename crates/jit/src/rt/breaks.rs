@@ -7,7 +7,7 @@ use kvik_term::word::NONE;
 use kvik_term::{am, Export, Term};
 
 use super::trace::is_continuation;
-use super::{set_scratch, set_x, x_terms};
+use super::{x_terms, Operands};
 use crate::breaks::{self, Called};
 use crate::stubs;
 
@@ -16,7 +16,7 @@ const FIRST: u64 = 3;
 
 /// A function was entered at `at`. Answers the address to go on at when that instruction was done;
 /// 0 where the process has to yield first (scratch words: address, live registers).
-pub extern "C" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u64 {
+pub extern "C" fn entry(p: &Proc, regs: &Regs, _: Operands, at: u64) -> u64 {
     let instance = kvik_code::at(at as usize);
     let Some((i, f)) = instance.as_ref().and_then(|i| Some((i, i.function_at(at as usize)?)))
     else {
@@ -24,8 +24,8 @@ pub extern "C" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u64 {
     };
     // It comes back here with a turn of its own, and is watched then.
     if p.heap.reductions_left() <= 1 {
-        set_scratch(regs, 0, at);
-        set_scratch(regs, 1, f.arity as u64);
+        regs.set_scratch(0, at);
+        regs.set_scratch(1, f.arity as u64);
         return 0;
     }
     let f = Called { module: i.name, function: f.function, arity: f.arity, through_export: false };
@@ -40,7 +40,7 @@ pub extern "C" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u64 {
             (to, export) = (e.address() as u64, e as *const Export as u64);
         }
     }
-    set_scratch(regs, 0, export);
+    regs.set_scratch(0, export);
     to
 }
 
@@ -48,27 +48,27 @@ pub extern "C" fn entry(p: &Proc, regs: &Regs, _: *const u64, at: u64) -> u64 {
 fn error_handler(p: &Proc, regs: &Regs, f: Called) -> &'static Export {
     let args = p.heap.list(x_terms(p, regs, f.arity as usize));
     for (i, t) in [f.module.into(), f.function.into(), args].into_iter().enumerate() {
-        set_x(regs, i, Term::word(t));
+        regs.set_x(i, Term::word(t));
     }
     kvik_code::export(super::call::error_handler(p), am::breakpoint, 3)
 }
 
 /// A call through an export. Answers where it leads; the export is in the first scratch word.
-pub extern "C" fn export(p: &Proc, regs: &Regs, _: *const u64, e: u64) -> u64 {
+pub extern "C" fn export(p: &Proc, regs: &Regs, _: Operands, e: u64) -> u64 {
     // SAFETY: the address of an entry, which is never freed.
     let e: &'static Export = unsafe { &*(e as *const Export) };
     match kvik_proc::saved_calls::on() {
         true => p.save_call(Saved::Call(e.module, e.function, e.arity)),
         false => breaks::notice_fewer_exports(),
     }
-    set_scratch(regs, 0, e as *const Export as u64);
+    regs.set_scratch(0, e as *const Export as u64);
     called(
         p,
         regs,
         Called { module: e.module, function: e.function, arity: e.arity, through_export: true },
     );
-    set_scratch(regs, 0, e as *const Export as u64);
-    breaks::behind(e).unwrap_or_else(|| e.address()) as u64
+    regs.set_scratch(0, e as *const Export as u64);
+    breaks::behind(e).unwrap_or_else(|| e.code.get()).get() as u64
 }
 
 fn called(p: &Proc, regs: &Regs, f: Called) {
@@ -77,7 +77,7 @@ fn called(p: &Proc, regs: &Regs, f: Called) {
     let Some(frame) = (h.call)(p, f, x_terms(p, regs, arity)) else { return };
     let mut word = frame.word();
     if !p.heap.has_room(4) && arity < 255 {
-        set_x(regs, arity, word);
+        regs.set_x(arity, word);
         // SAFETY: arguments and frame are all that is live in registers.
         unsafe { super::stop::collect_now(p, regs.x_ptr(), arity + 1, 8) };
         // SAFETY: the collector has moved it.
@@ -87,13 +87,13 @@ fn called(p: &Proc, regs: &Regs, f: Called) {
         // SAFETY: there is room; a term and a code address.
         unsafe {
             p.heap.push_stack(word);
-            p.heap.push_stack(s.returned as u64);
+            p.heap.push_stack(s.returned.get() as u64);
         }
     }
 }
 
 /// A watched call returns: its value is in x0, its frame no longer on the stack.
-pub extern "C" fn returned(p: &Proc, regs: &Regs, _: *const u64, frame: u64) -> u64 {
+pub extern "C" fn returned(p: &Proc, regs: &Regs, _: Operands, frame: u64) -> u64 {
     let (Some(h), &[value]) = (breaks::hooks(), x_terms(p, regs, 1)) else { return NONE };
     // SAFETY: native code waits for our answer.
     let stack = unsafe { p.heap.stack() };

@@ -10,7 +10,7 @@ use kvik_proc::{Bif, BifResult, Class, Proc};
 use kvik_term::word::NONE;
 use kvik_term::{am, Export, ExportSlot, FunEntry, Term, View};
 
-use super::{arg, set_scratch, set_x, x_terms};
+use super::{x_terms, Operands};
 
 fn export_at(p: u64) -> &'static Export {
     // SAFETY: templates and stubs pass the address of an entry, which is never freed.
@@ -19,7 +19,7 @@ fn export_at(p: u64) -> &'static Export {
 
 /// Calls a BIF. A panic in it is a fault of ours, and the process's end, but nobody else's.
 fn call_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) -> Option<BifResult<'h>> {
-    let f = e.extra.load(Ordering::Acquire);
+    let f = e.extra.get();
     if f == 0 {
         return None;
     }
@@ -30,14 +30,14 @@ fn call_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) -> Option<BifResult<
 }
 
 /// An export's BIF with arguments in x registers.
-pub extern "C" fn bif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn bif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = x_terms(p, regs, e.arity as usize);
     finished(p, e, args, call_bif(p, e, args))
 }
 
 /// The same of one that makes large binaries: see `kvik_heap::shed`.
-pub extern "C" fn shedding_bif(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn shedding_bif(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
     // SAFETY: a call: its arguments are the only terms besides those on stack and in roots.
     unsafe { p.heap.shed(regs.x_ptr(), export_at(extra).arity as usize) };
     bif(p, regs, args, extra)
@@ -47,11 +47,11 @@ pub extern "C" fn shedding_bif(p: &Proc, regs: &Regs, args: *const u64, extra: u
 pub type Nif = for<'h> fn(&'h Proc, &'static Export, &[Term<'h>]) -> BifResult<'h>;
 
 /// The same of a function that a NIF library has.
-pub extern "C" fn nif(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn nif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = x_terms(p, regs, e.arity as usize);
     // SAFETY: `nif_entry` put a function of this type there.
-    let f: Nif = unsafe { std::mem::transmute(e.extra.load(Ordering::Relaxed)) };
+    let f: Nif = unsafe { std::mem::transmute(e.extra.get()) };
     let r = f(p, e, args);
     if r.is_err() {
         match p.heap.exc_class() {
@@ -172,7 +172,7 @@ pub fn handed_off(p: &Proc) -> Option<&'static Export> {
 pub const STOPPED: u64 = 1;
 
 /// After a BIF that gave no term: the export to call instead, 0 for an exception, or `STOPPED`.
-pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     match p.heap.exc_class() {
         c if c == Class::Again as u8 => return STOPPED,
         c if c != Class::Trap as u8 => return 0,
@@ -192,7 +192,7 @@ pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64
 
 fn with_kept_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term<'h>]) -> u64 {
     for (i, t) in args.iter().take(e.arity as usize).enumerate() {
-        set_x(regs, i, t.word());
+        regs.set_x(i, t.word());
     }
     if !p.flag(flag::HANDED_OFF) {
         p.heap.set_root(Root::Trap, Term::NIL);
@@ -201,7 +201,7 @@ fn with_kept_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term
 }
 
 /// The BIF that stopped, with its arguments in place.
-pub extern "C" fn resume(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn resume(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     p.trap_to.set(None);
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let [m, f, args @ ..] = kept else { std::process::abort() };
@@ -210,7 +210,7 @@ pub extern "C" fn resume(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
 }
 
 /// The same of a NIF.
-pub extern "C" fn resume_nif(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn resume_nif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let (Some(e), [_, _, args @ ..]) = (p.trap_to.take(), kept) else { std::process::abort() };
     with_kept_args(p, regs, e, args)
@@ -222,10 +222,9 @@ pub const FAILS_TO_LABEL: u64 = 1;
 pub const NO_LINE: u64 = 2;
 
 /// A guard BIF.
-pub extern "C" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn guard_bif(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
-    // SAFETY: the template gave as many operands as the function has arguments.
-    let terms: &[Term<'_>] = unsafe { std::slice::from_raw_parts(args.cast(), e.arity as usize) };
+    let terms = args.terms(p, e.arity as usize);
     match call_bif(p, e, terms) {
         Some(Ok(t)) => {
             if p.heap.gc_due() {
@@ -249,11 +248,9 @@ pub extern "C" fn guard_bif(p: &Proc, _: &Regs, args: *const u64, extra: u64) ->
 }
 
 /// Raises `badarg` for a guard BIF of one argument that a template has found to be wrong.
-pub extern "C" fn bad_argument(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
-    // SAFETY: the template gave one operand.
-    let terms: &[Term<'_>] = unsafe { std::slice::from_raw_parts(args.cast(), 1) };
+pub extern "C" fn bad_argument(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
     p.badarg();
-    note_bif(p, export_at(extra), terms);
+    note_bif(p, export_at(extra), args.terms(p, 1));
     NONE
 }
 
@@ -284,7 +281,7 @@ fn put_list(regs: &Regs, args: Term<'_>) -> Option<usize> {
         if n == 255 {
             return None;
         }
-        set_x(regs, n, t.word());
+        regs.set_x(n, t.word());
         n += 1;
     }
     it.rest.is_nil().then_some(n)
@@ -296,7 +293,7 @@ fn find(regs: &Regs, m: Term<'_>, f: Term<'_>, arity: usize) -> Option<u64> {
     Some(called(regs, kvik_code::export(m.as_atom()?, f.as_atom()?, arity as u32)))
 }
 fn called(regs: &Regs, e: &'static Export) -> u64 {
-    set_scratch(regs, 0, is_raiser(e) as u64);
+    regs.set_scratch(0, is_raiser(e) as u64);
     e as *const Export as u64
 }
 
@@ -326,9 +323,9 @@ pub fn apply_site() -> (u64, u64) {
 
 /// `apply` with arguments in place, as many as bits 0 to 7 of `extra` say, the site above: the export
 /// to call. Not kept is what does nothing but raise, which the template has to be told of.
-pub extern "C" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, extra: u64) -> u64 {
+pub extern "C" fn apply_fixed(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
     let (arity, site) = (extra & 0xFF, (extra >> 8) as usize % APPLIED.len());
-    let (m, f) = (arg(p, args, 0), arg(p, args, 1));
+    let (m, f) = (args.term(p, 0), args.term(p, 1));
     let e = m.as_atom().zip(f.as_atom()).map(|(m, f)| {
         let e = kvik_code::export(m, f, arity as u32);
         if !is_raiser(e) {
@@ -343,7 +340,7 @@ pub extern "C" fn apply_fixed(p: &Proc, regs: &Regs, args: *const u64, extra: u6
 }
 
 /// `erlang:apply(M, F, Args)`: the export to call, its arguments in place.
-pub extern "C" fn apply_list(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn apply_list(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[m, f, args] = x_terms(p, regs, 3) else { return NONE };
     let Some(n) = put_list(regs, args) else {
         return apply_many(p, regs, [m, f, args]);
@@ -357,8 +354,8 @@ fn apply_many<'h>(p: &'h Proc, regs: &Regs, mfa: [Term<'h>; 3]) -> u64 {
     match (why_not_put(mfa[2]), names) {
         (NotPut::NoSuchArity(n), Some((m, f))) => {
             let handler = kvik_code::export(error_handler(p), am::undefined_function, 3);
-            if handler.address() != kvik_code::undef_stub() {
-                set_scratch(regs, 0, is_raiser(handler) as u64);
+            if handler.code.get() != kvik_code::undef_stub() {
+                regs.set_scratch(0, is_raiser(handler) as u64);
                 return call_with(regs, handler, mfa);
             }
             p.error(am::undef);
@@ -371,10 +368,10 @@ fn apply_many<'h>(p: &'h Proc, regs: &Regs, mfa: [Term<'h>; 3]) -> u64 {
 }
 /// The same of a fun: it has another arity.
 fn apply_fun_many<'h>(p: &'h Proc, regs: &Regs, [f, args]: [Term<'h>; 2]) -> u64 {
-    set_scratch(regs, 0, 0);
+    regs.set_scratch(0, 0);
     match why_not_put(args) {
         NotPut::NoSuchArity(n) if n < MAX_ARGS - 1 => {
-            set_scratch(regs, 0, 1);
+            regs.set_scratch(0, 1);
             match f.as_fun() {
                 Some(_) => p.error_pair(am::badarity, p.heap.tuple(&[f, args])),
                 None => p.error_pair(am::badfun, f),
@@ -388,20 +385,20 @@ fn apply_fun_many<'h>(p: &'h Proc, regs: &Regs, [f, args]: [Term<'h>; 2]) -> u64
 
 /// `erlang:apply(Fun, Args)` where an instruction names it. After `NONE` scratch word 0 says whether
 /// the call has begun: whether the arguments are a list.
-pub extern "C" fn apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn apply_fun(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     let Some(n) = put_list(regs, args) else {
         return apply_fun_many(p, regs, [f, args]);
     };
     let to = prepare(p, regs, f, n);
     if to == NONE {
-        set_scratch(regs, 0, 1);
+        regs.set_scratch(0, 1);
     }
     to
 }
 
 /// `erlang:apply/2` called as any other function: it stands in the trace of what fails in it.
-pub extern "C" fn called_apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn called_apply_fun(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[f, args] = x_terms(p, regs, 2) else { return NONE };
     let apply = kvik_code::export(am::erlang, am::apply, 2);
     let Some(n) = put_list(regs, args) else {
@@ -418,8 +415,8 @@ pub extern "C" fn called_apply_fun(p: &Proc, regs: &Regs, _: *const u64, _: u64)
 
 /// A fun call that the template has not made: the address to jump to, with the entry and the fun in the
 /// scratch words.
-pub extern "C" fn fun(p: &Proc, regs: &Regs, args: *const u64, arity: u64) -> u64 {
-    prepare(p, regs, arg(p, args, 0), arity as usize)
+pub extern "C" fn fun(p: &Proc, regs: &Regs, args: Operands, arity: u64) -> u64 {
+    prepare(p, regs, args.term(p, 0), arity as usize)
 }
 
 fn prepare<'h>(p: &'h Proc, regs: &Regs, f: Term<'h>, arity: usize) -> u64 {
@@ -433,8 +430,8 @@ fn prepare<'h>(p: &'h Proc, regs: &Regs, f: Term<'h>, arity: usize) -> u64 {
         p.error_pair(am::badarity, pair);
         return NONE;
     }
-    set_scratch(regs, 0, fun.export().map_or(0, |e| e as *const Export as u64));
-    set_scratch(regs, 1, f.word());
+    regs.set_scratch(0, fun.export().map_or(0, |e| e as *const Export as u64));
+    regs.set_scratch(1, f.word());
     match (fun.export(), fun.entry()) {
         (Some(e), _) => e.address() as u64,
         (_, Some(e)) => e.address() as u64,
@@ -443,14 +440,10 @@ fn prepare<'h>(p: &'h Proc, regs: &Regs, f: Term<'h>, arity: usize) -> u64 {
 }
 
 /// `fun` with an environment: `extra` is its entry.
-pub extern "C" fn make_fun(p: &Proc, _: &Regs, args: *const u64, extra: u64) -> u64 {
-    // SAFETY: the template passes the address of an entry, and as many operands as it has free
-    // variables.
-    let (e, env): (&'static FunEntry, &[Term<'_>]) = unsafe {
-        let e = &*(extra as *const FunEntry);
-        (e, std::slice::from_raw_parts(args.cast(), e.num_free as usize))
-    };
-    p.heap.fun(e, e.arity as usize, p.self_pid(), env).word()
+pub extern "C" fn make_fun(p: &Proc, _: &Regs, args: Operands, extra: u64) -> u64 {
+    // SAFETY: the template passes the address of an entry, with an operand for each free variable.
+    let e: &'static FunEntry = unsafe { &*(extra as *const FunEntry) };
+    p.heap.fun(e, e.arity as usize, p.self_pid(), args.terms(p, e.num_free as usize)).word()
 }
 
 /// The module that a process asks where there is no code.
@@ -459,23 +452,23 @@ pub fn error_handler(p: &Proc) -> kvik_term::Atom {
 }
 
 /// A function that isn't there: the error handler's, with its arguments in place.
-pub extern "C" fn undefined(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn undefined(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let e = export_at(extra);
     let args = p.heap.list(x_terms(p, regs, e.arity as usize));
     let handler = kvik_code::export(error_handler(p), am::undefined_function, 3);
-    if handler.address() == kvik_code::undef_stub() {
+    if handler.code.get() == kvik_code::undef_stub() {
         p.error(am::undef);
         note_first(p, e, args, am::undef);
         return NONE;
     }
-    set_x(regs, 0, e.module.word());
-    set_x(regs, 1, e.function.word());
-    set_x(regs, 2, args.word());
+    regs.set_x(0, e.module.word());
+    regs.set_x(1, e.function.word());
+    regs.set_x(2, args.word());
     handler as *const Export as u64
 }
 
 /// A fun without code: mostly its module isn't loaded.
-pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     // SAFETY: the fun was in a register of the process.
     let f: Term<'_> = unsafe { Term::from_word(extra) };
     let Some(fun) = f.as_fun() else { return NONE };
@@ -491,7 +484,7 @@ pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, extra: 
     let handler = kvik_code::export(error_handler(p), am::undefined_lambda, 3);
     // A loaded module without the fun will not have it when it is loaded again.
     let loaded = kvik_code::module::current(module).is_some();
-    if loaded || handler.address() == kvik_code::undef_stub() {
+    if loaded || handler.code.get() == kvik_code::undef_stub() {
         p.error_pair(am::badfun, f);
         return NONE;
     }
@@ -499,6 +492,6 @@ pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: *const u64, extra: 
 }
 /// The answer that has a function called instead.
 fn call_with(regs: &Regs, e: &'static Export, args: [Term<'_>; 3]) -> u64 {
-    args.iter().enumerate().for_each(|(i, t)| set_x(regs, i, t.word()));
+    args.iter().enumerate().for_each(|(i, t)| regs.set_x(i, t.word()));
     e as *const Export as u64
 }

@@ -7,7 +7,7 @@ use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::{cmp, Pid, Port, Term, View};
 
-use super::arg;
+use super::Operands;
 
 /// Looks at two terms only.
 pub type Look = extern "C" fn(&Proc, u64, u64) -> u64;
@@ -30,18 +30,18 @@ pub extern "C" fn compare(p: &Proc, b: u64, a: u64) -> u64 {
     }
 }
 
-pub extern "C" fn is_function(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    let arity = arg(p, args, 1).as_usize();
-    arg(p, args, 0).as_fun().is_some_and(|f| Some(f.arity()) == arity) as u64
+pub extern "C" fn is_function(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    let arity = args.term(p, 1).as_usize();
+    args.term(p, 0).as_fun().is_some_and(|f| Some(f.arity()) == arity) as u64
 }
 
-pub extern "C" fn is_reference(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    arg(p, args, 0).as_ref().is_some() as u64
+pub extern "C" fn is_reference(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    args.term(p, 0).as_ref().is_some() as u64
 }
 
 /// Is it a pid (0) or port (1) of another node?
-pub extern "C" fn is_external(p: &Proc, _: &Regs, args: *const u64, kind: u64) -> u64 {
-    let t = arg(p, args, 0);
+pub extern "C" fn is_external(p: &Proc, _: &Regs, args: Operands, kind: u64) -> u64 {
+    let t = args.term(p, 0);
     if t.boxed().is_none() {
         return 0;
     }
@@ -53,8 +53,8 @@ pub extern "C" fn is_external(p: &Proc, _: &Regs, args: *const u64, kind: u64) -
 }
 
 /// A number into float register `n`.
-pub extern "C" fn to_float(p: &Proc, regs: &Regs, args: *const u64, n: u64) -> u64 {
-    let f = match arg(p, args, 0).view() {
+pub extern "C" fn to_float(p: &Proc, regs: &Regs, args: Operands, n: u64) -> u64 {
+    let f = match args.term(p, 0).view() {
         View::Small(i) => Some(i as f64),
         View::Float(f) => Some(f),
         View::Big(b) => b.to_f64(),

@@ -5,7 +5,7 @@ use kvik_proc::Proc;
 use kvik_term::word::{FLAT_MAP_LIMIT, NONE};
 use kvik_term::{am, cmp, map, Term};
 
-use super::{arg, word};
+use super::Operands;
 
 /// Looks at terms only: the process, a map, a key, the key's hash.
 pub type Find = extern "C" fn(&Proc, u64, u64, u32) -> u64;
@@ -27,11 +27,11 @@ fn term<'h>(_: &'h Proc, w: u64) -> Term<'h> {
 }
 
 /// A map with keys added or replaced. `count` operands: the map, then keys and values in turn.
-pub extern "C" fn put_assoc(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
+pub extern "C" fn put_assoc(p: &Proc, _: &Regs, args: Operands, count: u64) -> u64 {
     put(p, args, count as usize, false)
 }
 /// The same where each key has to be there.
-pub extern "C" fn put_exact(p: &Proc, _: &Regs, args: *const u64, count: u64) -> u64 {
+pub extern "C" fn put_exact(p: &Proc, _: &Regs, args: Operands, count: u64) -> u64 {
     put(p, args, count as usize, true)
 }
 
@@ -39,15 +39,15 @@ pub extern "C" fn put_exact(p: &Proc, _: &Regs, args: *const u64, count: u64) ->
 fn first_missing<'h>(
     p: &'h Proc,
     m: kvik_term::Map<'h>,
-    args: *const u64,
+    args: Operands,
     count: usize,
 ) -> Option<Term<'h>> {
-    let keys = (1..count).step_by(2).map(|i| arg(p, args, i));
+    let keys = (1..count).step_by(2).map(|i| args.term(p, i));
     keys.filter(|k| !map::contains(m, *k)).min_by(|a, b| cmp::compare_exact(*a, *b))
 }
 
-fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
-    let source = arg(p, args, 0);
+fn put(p: &Proc, args: Operands, count: usize, exact: bool) -> u64 {
+    let source = args.term(p, 0);
     let Some(mut m) = source.as_map() else {
         p.error_pair(am::badmap, source);
         return NONE;
@@ -56,7 +56,7 @@ fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
         let mut pairs = [(Term::NIL, Term::NIL); FLAT_MAP_LIMIT];
         let pairs = &mut pairs[..count / 2];
         for (pair, i) in pairs.iter_mut().zip((1..count).step_by(2)) {
-            *pair = (arg(p, args, i), arg(p, args, i + 1));
+            *pair = (args.term(p, i), args.term(p, i + 1));
         }
         if let Some(t) = p.heap.flat_update(m, pairs) {
             return t.word();
@@ -70,9 +70,9 @@ fn put(p: &Proc, args: *const u64, count: usize, exact: bool) -> u64 {
             }
         }
     }
-    let mut result = word(args, 0);
+    let mut result = args.word(0);
     for i in (1..count).step_by(2) {
-        let (key, value) = (arg(p, args, i), arg(p, args, i + 1));
+        let (key, value) = (args.term(p, i), args.term(p, i + 1));
         if exact && !map::contains(m, key) {
             let missing = first_missing(p, m, args, count).unwrap_or(key);
             p.error_pair(am::badkey, missing);

@@ -18,7 +18,7 @@ use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::Term;
 
-pub type Fun = extern "C" fn(&Proc, &Regs, *const u64, u64) -> u64;
+pub type Fun = extern "C" fn(&Proc, &Regs, Operands, u64) -> u64;
 
 /// A function that gets its operands in registers. It may build terms where it is called by
 /// `lean_alloc`, and never looks at x registers.
@@ -29,17 +29,37 @@ pub type LeanPair = extern "C" fn(&Proc, u64, u64, u64) -> Pair;
 #[repr(C)]
 pub struct Pair(pub u64, pub u64);
 
-/// Operand `i`.
-#[inline]
-fn word(args: *const u64, i: usize) -> u64 {
-    // SAFETY: a template gives as many operands as its runtime function reads.
-    unsafe { *args.add(i) }
-}
-/// Operand `i` as a term of the process's heap.
-#[inline]
-fn arg<'h>(_: &'h Proc, args: *const u64, i: usize) -> Term<'h> {
-    // SAFETY: operands are live terms, and nothing is collected before the runtime has answered.
-    unsafe { Term::from_word(word(args, i)) }
+/// What a template has put on the thread's stack for the runtime function it calls. Only native code
+/// makes one.
+#[derive(Copy, Clone)]
+#[repr(transparent)]
+pub struct Operands(*const u64);
+
+impl Operands {
+    /// Operand `i`.
+    #[inline]
+    fn word(self, i: usize) -> u64 {
+        // SAFETY: a template gives as many operands as its runtime function reads.
+        unsafe { *self.0.add(i) }
+    }
+    /// Operand `i` as a term of the process's heap.
+    #[inline]
+    fn term<'h>(self, _: &'h Proc, i: usize) -> Term<'h> {
+        // SAFETY: operands are live terms, and nothing is collected before the runtime has answered.
+        unsafe { Term::from_word(self.word(i)) }
+    }
+    /// The first `n` operands as terms.
+    #[inline]
+    fn terms<'h>(self, _: &'h Proc, n: usize) -> &'h [Term<'h>] {
+        // SAFETY: as for one; they stay on the thread's stack until the runtime has answered.
+        unsafe { std::slice::from_raw_parts(self.0.cast(), n) }
+    }
+    /// `n` pairs of words behind the first operand.
+    #[inline]
+    fn pairs_behind_first(self, _: &Proc, n: usize) -> &[[u64; 2]] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(self.0.add(1).cast(), n) }
+    }
 }
 /// The first `n` x registers.
 #[inline]
@@ -47,12 +67,4 @@ fn x_terms<'h>(_: &'h Proc, regs: &Regs, n: usize) -> &'h [Term<'h>] {
     // SAFETY: these registers hold live terms; a term is one word; only native code and the
     // functions here write registers, after they have read them.
     unsafe { std::slice::from_raw_parts(regs.x_ptr().cast(), n.min(256)) }
-}
-fn set_x(regs: &Regs, i: usize, w: u64) {
-    // SAFETY: register numbers are below the register file's size.
-    unsafe { *regs.x_ptr().add(i) = w }
-}
-fn set_scratch(regs: &Regs, i: usize, w: u64) {
-    // SAFETY: there are 32 scratch words.
-    unsafe { *regs.scratch_ptr().add(i) = w }
 }

@@ -6,11 +6,11 @@ use kvik_proc::{Class, Proc};
 use kvik_term::word::{catch_address, is_catch_mark, NONE};
 use kvik_term::{am, Atom, Term};
 
-use super::{arg, set_x, trace, x_terms};
+use super::{trace, x_terms, Operands};
 
 /// Raises what the process has noted, from the place `ip`. Answers the address of the handler,
 /// whose frame the stack then ends in, or 0.
-pub extern "C" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u64 {
+pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
     if p.is_exiting() {
         return 0;
     }
@@ -43,11 +43,12 @@ pub extern "C" fn raise(p: &Proc, regs: &Regs, _: *const u64, ip: u64) -> u64 {
         crate::breaks::unwound(p, (&passed, ip), left, end.0, end.1);
     }
     let Some((handler, left)) = found else { return 0 };
-    p.heap.cut_stack(left);
-    set_x(regs, 0, NONE);
-    set_x(regs, 1, class.1.word());
-    set_x(regs, 2, p.heap.root(Root::ExcValue).word());
-    set_x(regs, 3, trace.word());
+    // SAFETY: the handler's frame begins there.
+    unsafe { p.heap.cut_stack(left) };
+    regs.set_x(0, NONE);
+    regs.set_x(1, class.1.word());
+    regs.set_x(2, p.heap.root(Root::ExcValue).word());
+    regs.set_x(3, trace.word());
     p.heap.set_root(Root::ExcValue, Term::NIL);
     p.heap.set_root(Root::ExcTrace, Term::NIL);
     handler
@@ -63,7 +64,8 @@ fn breaks_passed(p: &Proc, mut ip: u64) -> (u64, Vec<Term<'_>>) {
         let &[frame, next, ..] = stack else { break };
         // SAFETY: below that address lies a term.
         frames.push(unsafe { Term::from_word(frame) });
-        p.heap.cut_stack(stack.len() - 2);
+        // SAFETY: below the watched call's frame lies that of who called it.
+        unsafe { p.heap.cut_stack(stack.len() - 2) };
         ip = next;
     }
     (ip, frames)
@@ -85,7 +87,7 @@ fn find_handler(p: &Proc) -> Option<(u64, usize)> {
 }
 
 /// No clause matches: the arguments are in x registers still.
-pub extern "C" fn function_clause(p: &Proc, regs: &Regs, _: *const u64, arity: u64) -> u64 {
+pub extern "C" fn function_clause(p: &Proc, regs: &Regs, _: Operands, arity: u64) -> u64 {
     let args = p.heap.list(x_terms(p, regs, arity as usize));
     let first = p.heap.tuple(&[
         am::undefined.into(),
@@ -99,54 +101,55 @@ pub extern "C" fn function_clause(p: &Proc, regs: &Regs, _: *const u64, arity: u
 }
 
 /// `{Tag, Value}`, or the tag alone for `if_clause`.
-pub extern "C" fn tagged(p: &Proc, _: &Regs, args: *const u64, tag: u64) -> u64 {
+pub extern "C" fn tagged(p: &Proc, _: &Regs, args: Operands, tag: u64) -> u64 {
     let tag = Atom::from_index(tag as u32).unwrap_or(am::error);
     if tag == am::if_clause {
         p.error(tag);
     } else {
-        p.error_pair(tag, arg(p, args, 0));
+        p.error_pair(tag, args.term(p, 0));
     }
     NONE
 }
 
-pub extern "C" fn badarith(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn badarith(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.badarith();
     NONE
 }
 
 /// Code that no compiler makes: an operand has not the type that the code relies on, or a call
 /// came back that could not. No handler has been told of that, so none may be found: the stack goes.
-pub extern "C" fn impossible(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn impossible(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.exit(am::internal_error);
-    p.heap.cut_stack(0);
+    // SAFETY: without a handler the process ends.
+    unsafe { p.heap.cut_stack(0) };
     NONE
 }
 
 /// `raise`: the reason again, with the trace it had. Its class is the trace's.
-pub extern "C" fn again(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    let (trace, reason) = (arg(p, args, 0), arg(p, args, 1));
+pub extern "C" fn again(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    let (trace, reason) = (args.term(p, 0), args.term(p, 1));
     p.raise_with_trace(trace::class_of(trace), reason, trace);
     NONE
 }
 
 /// `raw_raise`: class, reason, trace. A class that is none answers `badarg`.
-pub extern "C" fn raw_raise(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    let class = match arg(p, args, 0).as_atom() {
+pub extern "C" fn raw_raise(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    let class = match args.term(p, 0).as_atom() {
         Some(am::error) => Class::Error,
         Some(am::exit) => Class::Exit,
         Some(am::throw) => Class::Throw,
         _ => return am::badarg.word(),
     };
-    p.raise_with_trace(class, arg(p, args, 1), arg(p, args, 2));
+    p.raise_with_trace(class, args.term(p, 1), args.term(p, 2));
     NONE
 }
 
-pub extern "C" fn build_stacktrace(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    trace::stacktrace(p, arg(p, args, 0)).word()
+pub extern "C" fn build_stacktrace(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    trace::stacktrace(p, args.term(p, 0)).word()
 }
 
 /// What an old-style `catch` makes of an exception: class, reason and trace are in x1 to x3.
-pub extern "C" fn catch_end(p: &Proc, regs: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn catch_end(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let &[_, class, reason, raw] = x_terms(p, regs, 4) else { return NONE };
     if class == am::throw {
         return reason.word();

@@ -6,15 +6,15 @@ use kvik_proc::{Peek, Proc, Wait};
 use kvik_term::am;
 use kvik_term::word::{NONE, TAG_HEADER};
 
-use super::arg;
+use super::Operands;
 
 pub const SLEEP: u64 = 0;
 pub const TIMED_OUT: u64 = 1;
 /// What `peek` answers to have the process look again in its next turn: no term.
 pub const LATER: u64 = TAG_HEADER;
 
-pub extern "C" fn send(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    let (to, m) = (arg(p, args, 0), arg(p, args, 1));
+pub extern "C" fn send(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    let (to, m) = (args.term(p, 0), args.term(p, 1));
     if kvik_proc::trace::on() {
         p.save_call(Saved::Call(am::erlang, am::send, 2));
     }
@@ -47,20 +47,20 @@ fn look(p: &Proc, regs: &Regs) -> u64 {
         }
     }
 }
-pub extern "C" fn next(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn next(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.skip();
     0
 }
 /// The message looked at may go back to the mailbox while the process keeps a part of it.
-pub extern "C" fn keep_message(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn keep_message(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.heap.keep_lent();
     0
 }
-pub extern "C" fn remove(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn remove(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     p.remove_message();
     0
 }
-pub extern "C" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn timeout(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     if p.is_traced(kvik_proc::trace::bit::RECEIVE) {
         p.trace_receive(am::clock_service.into(), am::timeout.into());
     }
@@ -69,8 +69,8 @@ pub extern "C" fn timeout(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
     0
 }
 /// Asked again after each wake-up. Only the first time is the operand a term.
-pub extern "C" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    match p.wait_timeout(arg(p, args, 0)) {
+pub extern "C" fn wait_timeout(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    match p.wait_timeout(args.term(p, 0)) {
         Wait::Wait => SLEEP,
         Wait::TimedOut => TIMED_OUT,
         Wait::BadTime => {
@@ -79,19 +79,19 @@ pub extern "C" fn wait_timeout(p: &Proc, _: &Regs, args: *const u64, _: u64) -> 
         }
     }
 }
-pub extern "C" fn marker_reserve(p: &Proc, _: &Regs, _: *const u64, _: u64) -> u64 {
+pub extern "C" fn marker_reserve(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
     // It looks at signals; words may be reserved for what follows.
     p.heap.in_fragments(|| p.marker_reserve()).word()
 }
-pub extern "C" fn marker_bind(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    p.marker_bind(arg(p, args, 0), arg(p, args, 1));
+pub extern "C" fn marker_bind(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    p.marker_bind(args.term(p, 0), args.term(p, 1));
     0
 }
-pub extern "C" fn marker_clear(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    p.marker_clear(arg(p, args, 0));
+pub extern "C" fn marker_clear(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    p.marker_clear(args.term(p, 0));
     0
 }
-pub extern "C" fn marker_use(p: &Proc, _: &Regs, args: *const u64, _: u64) -> u64 {
-    p.marker_use(arg(p, args, 0));
+pub extern "C" fn marker_use(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
+    p.marker_use(args.term(p, 0));
     0
 }

@@ -5,14 +5,20 @@ use kvik_heap::Regs;
 use kvik_proc::sched::meter::collecting;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
-use kvik_term::Term;
+use kvik_term::{CodeAddress, Term};
+
+use super::Operands;
 
 use crate::checked::check_roots;
 
-const ADDRESS: u64 = (1 << 48) - 1;
+/// The address in a word of which templates use the upper bits for something else.
+fn address(extra: u64) -> CodeAddress {
+    // SAFETY: templates and stubs give the address of a place at which they go on.
+    unsafe { CodeAddress::new((extra & ((1 << 48) - 1)) as usize) }
+}
 
 /// Makes room: words needed above bit 16, live x registers below.
-pub extern "C" fn collect(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn collect(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let (need, live) = ((extra >> 16) as usize, (extra & 0xFFFF) as usize);
     check_roots(p, regs, live);
     // SAFETY: a safepoint: the live x registers, the stack and the roots hold all terms.
@@ -43,7 +49,8 @@ pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize
 
 /// Drops the stack; a message has the function in `Root::Trap` called.
 pub(super) fn hibernate(p: &Proc) {
-    p.heap.cut_stack(0);
+    // SAFETY: what it goes on with begins without a stack.
+    unsafe { p.heap.cut_stack(0) };
     if !p.heap.has_room(3) {
         // SAFETY: nothing is live but what the roots hold.
         unsafe { p.heap.collect(std::ptr::NonNull::dangling().as_ptr(), 0, 3, false) };
@@ -58,7 +65,7 @@ pub(super) fn hibernate(p: &Proc) {
 }
 
 /// The turn is over: live x registers above bit 48, the address to go on at below.
-pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u64 {
+pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let live = (extra >> 48) as usize;
     check_roots(p, regs, live);
     // SAFETY: a safepoint, as above; the registers are terms.
@@ -68,7 +75,7 @@ pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: *const u64, extra: u64) -> u6
         }
         p.heap.save_x(regs.x_ptr(), live);
     }
-    p.heap.set_ip((extra & ADDRESS) as usize);
+    p.heap.set_ip(address(extra));
     0
 }
 
@@ -92,7 +99,7 @@ pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> Next {
     if extra >> 48 == 0 {
         p.wait();
     }
-    p.heap.set_ip((extra & ADDRESS) as usize);
+    p.heap.set_ip(address(extra));
     match kvik_proc::sched::to_next() {
         Some(next) => Next {
             p: next.as_ptr(),
@@ -112,6 +119,6 @@ pub(crate) unsafe fn goes_on(p: &Proc, regs: &Regs) -> usize {
     unsafe { p.heap.load_x(regs.x_ptr()) };
     let ip = p.heap.ip();
     // It is nowhere in particular while it runs.
-    p.heap.set_ip(0);
+    p.heap.set_ip(CodeAddress::NONE);
     ip
 }

@@ -2,6 +2,8 @@
 
 mod parts;
 
+use kvik_term::CodeAddress;
+
 /// A machine register by its number.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct R(pub u8);
@@ -280,7 +282,7 @@ impl Asm {
         self.rel32(l)
     }
     /// The address of something outside this code.
-    pub fn lea_abs(&mut self, d: R, target: usize) {
+    pub fn lea_abs(&mut self, d: R, target: CodeAddress) {
         self.rex(true, d, 0, R(0));
         self.b(0x8D);
         self.b((d.0 & 7) << 3 | 5);
@@ -442,7 +444,8 @@ impl Asm {
         self.fixups.push((self.pos(), l));
         self.d32(0)
     }
-    fn abs_rel32(&mut self, target: usize) {
+    fn abs_rel32(&mut self, target: CodeAddress) {
+        let target = target.get();
         let at = self.pos();
         self.relocs.push(Reloc { at, target });
         self.d32(0)
@@ -474,11 +477,11 @@ impl Asm {
         self.b(0xE8);
         self.rel32(l)
     }
-    pub fn call_abs(&mut self, target: usize) {
+    pub fn call_abs(&mut self, target: CodeAddress) {
         self.b(0xE8);
         self.abs_rel32(target)
     }
-    pub fn jmp_abs(&mut self, target: usize) {
+    pub fn jmp_abs(&mut self, target: CodeAddress) {
         self.b(0xE9);
         self.abs_rel32(target)
     }

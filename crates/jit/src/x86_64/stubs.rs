@@ -23,6 +23,7 @@ pub mod terms;
 
 use kvik_heap::{Heap, Regs};
 use kvik_term::word::NONE;
+use kvik_term::CodeAddress;
 
 use super::asm::*;
 use super::{HTOP, P, REDS, REGS, STACK, XREGS};
@@ -220,7 +221,9 @@ fn finish(mut m: Maker, labels: Labels) -> Option<Stubs> {
     }
     code.write(&m.a.buf);
     let base = code.address();
-    let stubs = labels.placed(code, |l| Some(base + m.a.offset(l)? as usize))?;
+    // SAFETY: stubs begin at their labels, and are never freed.
+    let at = |offset: u32| unsafe { CodeAddress::new(base + offset as usize) };
+    let stubs = labels.placed(code, |l| m.a.offset(l).map(at))?;
     kvik_code::set_undef_stub(stubs.undef);
     Some(stubs)
 }

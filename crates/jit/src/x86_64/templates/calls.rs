@@ -1,7 +1,6 @@
 //! Calls, returns, funs.
 
 use std::mem::offset_of;
-use std::sync::atomic::Ordering;
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{small, FUN, NONE, TAG_ATOM, TAG_BOXED};
@@ -72,7 +71,7 @@ impl<'m> Compiler<'m> {
 
     fn remote(&mut self, import: u64, frame: Option<u64>) -> Done {
         let e = *self.imports.get(import as usize).ok_or_else(|| self.refuse("import"))?;
-        if e.extra.load(Ordering::Acquire) == crate::APPLY {
+        if e.extra.get() == crate::APPLY {
             return self.apply_to_list(e.arity, frame);
         }
         match (e.module, e.function, e.arity) {
@@ -84,7 +83,7 @@ impl<'m> Compiler<'m> {
     fn call_export(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
         match frame {
             // A BIF in tail position keeps its caller, so that a stack trace shows it.
-            Some(k) if e.extra.load(Ordering::Acquire) > crate::APPLY => {
+            Some(k) if e.extra.get() > crate::APPLY => {
                 let back = self.push_continuation();
                 self.jump_export(e);
                 self.come_back(back);

@@ -2,6 +2,7 @@
 
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{header, is_immediate, TAG_BOXED, TUPLE};
+use kvik_term::CodeAddress;
 
 use crate::compiler::{Compiler, Done};
 use crate::x86_64::asm::*;
@@ -90,7 +91,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Calls a stub of `stubs::terms` and tests what it answers.
-    fn ask_of_two(&mut self, stub: usize, a: Arg, b: Arg) -> Done {
+    fn ask_of_two(&mut self, stub: CodeAddress, a: Arg, b: Arg) -> Done {
         self.load(a, RDX)?;
         self.load(b, RSI)?;
         self.a.call_abs(stub);

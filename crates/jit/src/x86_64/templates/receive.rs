@@ -5,6 +5,7 @@ use kvik_heap::{Heap, Regs};
 use kvik_proc::process::flag;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
+use kvik_term::CodeAddress;
 
 use crate::compiler::{Compiler, Done};
 use crate::rt::receive;
@@ -69,7 +70,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// Ends the turn, to go on at a place where nothing is live in x registers.
-    fn yield_to(&mut self, f: Label, yield_: usize) {
+    fn yield_to(&mut self, f: Label, yield_: CodeAddress) {
         self.a.lea_label(RAX, f);
         self.a.mov_ri(RCX, 0);
         self.a.jmp_abs(yield_);
@@ -122,7 +123,7 @@ impl<'m> Compiler<'m> {
 
     /// A process that is woken goes on at `f`, where it looks for messages and then comes here
     /// again, or here itself where the receive has no clauses. The time counts from the first call.
-    fn wait_timeout(&mut self, f: u32, t: Arg, wait: usize) -> Done {
+    fn wait_timeout(&mut self, f: u32, t: Arg, wait: CodeAddress) -> Done {
         let f = self.label(f)?;
         let over = self.a.label();
         self.waits_here();
