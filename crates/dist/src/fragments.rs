@@ -211,3 +211,119 @@ impl IncomingMessages {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_etf::{DecodeOpts, Decoding, ReceiveCache, SendCache};
+    use kvik_term::{am, cmp};
+
+    /// Stands for an operation before the message.
+    const CONTROL: [u8; 3] = [7, 8, 9];
+
+    fn message<'h>(h: &'h Heap, words: i64) -> Term<'h> {
+        let list: Vec<Term> = (0..words).map(|i| h.integer(i * 77_777)).collect();
+        h.tuple(&[am::ok.into(), h.list(&list), h.binary(&vec![words as u8; words as usize])])
+    }
+    fn large(from: u32, payload: Term<'_>) -> Box<LargeMessage> {
+        let refs = Some(AtomRefs::default());
+        Box::new(LargeMessage::new(Some(from), CONTROL.to_vec(), payload, refs))
+    }
+    fn small(n: u8) -> Signal {
+        Signal::Packet(Packet { form: Form::Header, atoms: Vec::new(), body: vec![n] })
+    }
+    /// The other side: packets with their headers, in the order of sending.
+    fn receive(packets: &[Packet]) -> Vec<Whole> {
+        let (mut send, mut receive) = (SendCache::default(), ReceiveCache::default());
+        let (mut incoming, mut whole) = (IncomingMessages::default(), Vec::new());
+        for p in packets {
+            let header = p.header(&mut send);
+            let (number, left) = match p.form {
+                Form::FirstFragment(number, left) => {
+                    let (atoms, at) = receive.read_header(&header[18..]).expect("a header");
+                    assert_eq!(at, header.len() - 18);
+                    incoming.begin(number, left, atoms, &p.body).expect("a new number");
+                    (number, left)
+                }
+                Form::NextFragment(number, left) => {
+                    incoming.append(number, &p.body);
+                    (number, left)
+                }
+                _ => continue,
+            };
+            whole.extend(incoming.came(number, left).expect("the fragment that had to come"));
+        }
+        whole
+    }
+
+    #[test]
+    fn fragments_of_several_messages_become_whole_again() {
+        let h = Heap::new(1 << 16);
+        let sizes = [1, 30_000, 60_000, 200_000];
+        let mut all = LargeMessages::default();
+        sizes.iter().zip(1..).for_each(|(n, pid)| all.add(large(pid, message(&h, *n))));
+        let (mut packets, mut resumed) = (Vec::new(), Vec::new());
+        while !all.is_empty() {
+            all.next(&mut packets, &mut resumed);
+        }
+        assert!(resumed.is_empty(), "nobody waits");
+        assert!(packets.iter().all(|p| p.body.len() <= FRAGMENT_BYTES + CONTROL.len()));
+        let whole = receive(&packets);
+        assert_eq!(whole.len(), sizes.len());
+        // The shortest is complete first: each gives a fragment in turn.
+        for (w, n) in whole.iter().zip(sizes) {
+            let bytes = w.bytes.bytes();
+            assert_eq!(bytes[..3], CONTROL);
+            let opts = DecodeOpts { atoms: &w.atoms, ..DecodeOpts::default() };
+            let mut d = Decoding::bare(3, opts);
+            let got = loop {
+                if let Some((t, _)) = d.run(bytes, &h, &mut usize::MAX.clone()).expect("a term") {
+                    break t;
+                }
+            };
+            assert!(cmp::eq_exact(got, message(&h, n)));
+        }
+    }
+
+    #[test]
+    fn what_a_process_sends_later_stays_behind_its_large_message() {
+        let h = Heap::new(1 << 16);
+        let mut all = LargeMessages::default();
+        all.add(large(1, message(&h, 60_000)));
+        assert!(all.hold_back(Some(1), small(1)).is_none());
+        assert!(all.hold_back(Some(1), Signal::Large(large(1, message(&h, 40_000)))).is_none());
+        assert!(all.hold_back(Some(1), small(2)).is_none());
+        assert!(all.hold_back(Some(2), small(3)).is_some(), "another process's goes");
+        assert!(all.wait(1) && !all.wait(2));
+        let (mut packets, mut resumed) = (Vec::new(), Vec::new());
+        while !all.is_empty() {
+            all.next(&mut packets, &mut resumed);
+        }
+        let order: Vec<(u64, usize)> = packets
+            .iter()
+            .map(|p| match p.form {
+                Form::FirstFragment(n, _) | Form::NextFragment(n, _) => (n, 0),
+                _ => (0, p.body[0] as usize),
+            })
+            .collect();
+        let mut parts = order.clone();
+        parts.dedup();
+        assert_eq!(parts, [(1, 0), (0, 1), (2, 0), (0, 2)]);
+        assert_eq!(resumed, [1]);
+        assert_eq!(receive(&packets).len(), 2);
+    }
+
+    #[test]
+    fn fragments_out_of_their_order_are_refused() {
+        let mut incoming = IncomingMessages::default();
+        assert!(incoming.begin(0, 2, Vec::new(), &[]).is_none());
+        assert!(incoming.begin(1, 0, Vec::new(), &[]).is_none());
+        assert!(incoming.begin(1, 3, Vec::new(), &[]).is_some());
+        assert!(incoming.begin(1, 3, Vec::new(), &[]).is_none(), "there is such a message");
+        assert!(incoming.came(1, 3).is_ok());
+        assert!(incoming.came(1, 1).is_err() && incoming.came(2, 1).is_err());
+        assert!(incoming.came(1, 2).is_ok_and(|w| w.is_none()));
+        assert!(incoming.came(1, 1).is_ok_and(|w| w.is_some()));
+        assert!(incoming.came(1, 0).is_err());
+    }
+}
