@@ -10,14 +10,18 @@ use kvik_port::{host, Options, Port};
 use kvik_proc::clock;
 use kvik_sys::Errno;
 
-use crate::abi::{SysInfo, Word};
-use crate::ddll;
-use crate::driver::{port_pointer, with, Data, Entry, Linked};
-use crate::driver_ports::{self, lock};
-use crate::env::{c_str, put, term};
+use crate::abi::SysInfo;
+
+use crate::ddll::table;
+use crate::driver::callback::{with, Linked};
+use crate::driver::interface::{port_pointer, Data, Entry};
+use crate::driver::ports;
+use crate::lock::lock;
+use crate::pointers::Word;
+use crate::pointers::{c_str, put, term};
 use crate::process::is_alive;
 
-crate::exports::by_address! {
+crate::address::by_address! {
     add_driver_entry,
     driver_create_port,
     driver_dl_close,
@@ -143,7 +147,7 @@ const READ_ONLY: usize = 0;
 #[no_mangle]
 pub extern "C" fn erl_drv_busy_msgq_limits(port: Data, low: *mut usize, high: *mut usize) {
     const NO_BUSY_MSGQ: c_int = 4;
-    let Some(state) = driver_ports::get(port) else { return };
+    let Some(state) = ports::get(port) else { return };
     let mut limits = lock(&state.limits);
     if state.entry.flags & NO_BUSY_MSGQ != 0 {
         (limits.low, limits.high) = (DISABLED, DISABLED);
@@ -172,17 +176,17 @@ pub extern "C" fn erl_drv_busy_msgq_limits(port: Data, low: *mut usize, high: *m
 #[no_mangle]
 pub extern "C" fn driver_lock_driver(port: Data) -> c_int {
     let library = with(port, |running, _| running.library.clone());
-    library.map_or(-1, |l| ddll::make_permanent(&l))
+    library.map_or(-1, |l| table::make_permanent(&l))
 }
 /// A driver without a library of its own.
 #[no_mangle]
 pub extern "C" fn add_driver_entry(entry: *const Entry) {
-    ddll::add(entry);
+    table::add(entry);
 }
 /// 1 where it was there.
 #[no_mangle]
 pub extern "C" fn remove_driver_entry(entry: *const Entry) -> c_int {
-    ddll::remove(entry) as c_int
+    table::remove(entry) as c_int
 }
 
 /// What stands for no port.

@@ -6,14 +6,16 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::signal::{self, Signal};
 use kvik_term::Term;
 
-use crate::abi::Word;
-use crate::driver::{atom, in_callback, port_number, with, Data};
-use crate::driver_binaries::{bytes, Binary};
-use crate::driver_ports;
-use crate::env::{c_bytes, term};
+use crate::driver::binaries::{bytes, Binary};
+use crate::driver::callback::{in_callback, with};
+use crate::driver::interface::{port_number, Data};
+use crate::driver::ports;
+use crate::pointers::atom;
+use crate::pointers::Word;
+use crate::pointers::{c_bytes, term};
 use crate::process::is_alive;
 
-crate::exports::by_address! {
+crate::address::by_address! {
     driver_mk_atom,
     driver_mk_port,
     driver_mk_term_nil,
@@ -187,7 +189,7 @@ fn send(port: Option<u32>, to: Word, data: *const Word, n: c_int) -> c_int {
 /// A port by its term, from any thread: 1 where it is open, 0 where it is closing, -1 for none.
 fn state_of(port: Word) -> (Option<u32>, c_int) {
     let id = term(port).as_local_port();
-    let is_there = id.and_then(driver_ports::by_id).is_some();
+    let is_there = id.and_then(ports::by_id).is_some();
     match id {
         Some(id) if kvik_port::table::is_open(id) => (Some(id), 1),
         _ => (None, if is_there { 0 } else { -1 }),
@@ -205,7 +207,7 @@ pub extern "C" fn erl_drv_send_term(port: Word, to: Word, data: *const Word, n: 
 pub extern "C" fn erl_drv_output_term(port: Word, data: *const Word, n: c_int) -> c_int {
     let (Some(id), _) = state_of(port) else { return state_of(port).1 };
     // The thread that has the port's lock must not take it again.
-    let mine = with(crate::driver::port_pointer(id), |_, core| core.owner());
+    let mine = with(crate::driver::interface::port_pointer(id), |_, core| core.owner());
     let owner = mine.or_else(|| kvik_port::table::get(id)?.owner());
     owner.map_or(-1, |pid| send(Some(id), Term::local_pid(pid).word(), data, n))
 }

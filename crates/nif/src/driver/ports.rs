@@ -3,15 +3,16 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use kvik_port::poll::{self, Source};
 use kvik_proc::RefId;
 
-use crate::driver::{port_number, Data, Entry};
-use crate::driver_async::Job;
-use crate::driver_pdl::PortDataLock;
-use crate::driver_queue::Queue;
+use crate::driver::interface::{port_number, Data, Entry};
+use crate::driver::library::Library;
+use crate::driver::port_data_lock::PortDataLock;
+use crate::driver::queue::Queue;
+use crate::lock::lock;
 
 /// A port message queue's limits, as `erl_drv_busy_msgq_limits` tells them.
 #[derive(Copy, Clone)]
@@ -22,6 +23,49 @@ pub struct MessageQueueLimits {
 impl Default for MessageQueueLimits {
     fn default() -> Self {
         MessageQueueLimits { low: 4096, high: 8192 }
+    }
+}
+
+pub type Invoke = unsafe extern "C" fn(*mut c_void);
+
+/// A job, which keeps its library and its port's lock.
+pub struct Job {
+    port: Arc<PortState>,
+    library: Arc<Library>,
+    invoke: Option<Invoke>,
+    free: Option<Invoke>,
+    pub data: Pointer,
+    _pdl: Option<Arc<PortDataLock>>,
+}
+
+impl Job {
+    pub fn new(
+        port: Arc<PortState>,
+        library: Arc<Library>,
+        invoke: Option<Invoke>,
+        free: Option<Invoke>,
+        data: Pointer,
+    ) -> Job {
+        let pdl = port.pdl.get().cloned();
+        Job { port, library, invoke, free, data, _pdl: pdl }
+    }
+    /// Nobody takes its data: the driver may free it.
+    pub fn discard(self) {
+        if let Some(free) = self.free {
+            // SAFETY: the driver's own function, whose library the job keeps.
+            unsafe { free(self.data.0) }
+        }
+        drop(self.library);
+    }
+    pub fn run(self) {
+        if let Some(invoke) = self.invoke {
+            // SAFETY: as above; the driver asked for it to be called on a thread of the pool.
+            unsafe { invoke(self.data.0) }
+        }
+        let port = self.port.clone();
+        if let Err(Event::AsyncReady(job)) = port.post(Event::AsyncReady(self)) {
+            job.discard();
+        }
     }
 }
 
@@ -41,10 +85,6 @@ pub struct PortState {
     /// `None` once the driver has stopped.
     events: Mutex<Option<VecDeque<Event>>>,
     pub monitors: Mutex<HashMap<RefId, u32>>,
-}
-
-pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 static PORTS: RwLock<Option<HashMap<u32, Arc<PortState>>>> = RwLock::new(None);

@@ -4,11 +4,13 @@ use std::ffi::{c_char, c_int};
 
 use kvik_term::{am, Term};
 
-use crate::driver::{with, Data, IoVec};
-use crate::driver_binaries::{bytes, Binary};
-use crate::env::c_bytes;
+use crate::driver::callback::with;
 
-crate::exports::by_address! {
+use crate::driver::binaries::{bytes, Binary};
+use crate::driver::interface::{Data, IoVec};
+use crate::pointers::c_bytes;
+
+crate::address::by_address! {
     driver_output,
     driver_output2,
     driver_output_binary,

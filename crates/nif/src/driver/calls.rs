@@ -9,10 +9,14 @@ use kvik_port::poll;
 use kvik_sys::Errno;
 use kvik_term::am;
 
-use crate::driver::{atom, new_timer, with, Data};
-use crate::env::c_str;
+use crate::driver::callback::{new_timer, with};
 
-crate::exports::by_address! {
+use crate::driver::interface::Data;
+
+use crate::pointers::atom;
+use crate::pointers::c_str;
+
+crate::address::by_address! {
     driver_alloc,
     driver_caller,
     driver_cancel_timer,
@@ -129,7 +133,7 @@ pub extern "C" fn driver_cancel_timer(port: Data) -> c_int {
 pub extern "C" fn driver_read_timer(port: Data, to: *mut c_ulong) -> c_int {
     let Some(due) = with(port, |r, _| r.timer_due) else { return -1 };
     let left = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
-    crate::env::put(to, left.as_nanos().div_ceil(1_000_000) as c_ulong);
+    crate::pointers::put(to, left.as_nanos().div_ceil(1_000_000) as c_ulong);
     0
 }
 

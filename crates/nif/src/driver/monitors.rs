@@ -8,13 +8,16 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::abi::{Monitor, Word};
-use crate::driver::Data;
-use crate::driver_ports::{self, lock, Event, PortState};
-use crate::env::{put, term};
+use crate::abi::Monitor;
+
+use crate::driver::interface::Data;
+use crate::driver::ports::{self, Event, PortState};
+use crate::lock::lock;
+use crate::pointers::Word;
+use crate::pointers::{put, term};
 use crate::process::is_alive;
 
-crate::exports::by_address! {
+crate::address::by_address! {
     driver_compare_monitors,
     driver_demonitor_process,
     driver_get_monitored_process,
@@ -36,7 +39,7 @@ fn forget(id: RefId) {
 /// A process has ended. False: no port monitors by that reference.
 pub fn down(id: RefId) -> bool {
     let Some(port) = port_of(id) else { return false };
-    if let Some(state) = driver_ports::by_id(port) {
+    if let Some(state) = ports::by_id(port) {
         // A port whose driver has stopped has no monitors any more.
         let _ = state.post(Event::ProcessExit(id));
     }
@@ -74,7 +77,7 @@ fn reference(m: *const Monitor) -> RefId {
 /// 0; negative where the driver has no `process_exit`, positive where there is no such process.
 #[no_mangle]
 pub extern "C" fn driver_monitor_process(port: Data, pid: Word, to: *mut Monitor) -> c_int {
-    let Some(state) = driver_ports::get(port) else { return -1 };
+    let Some(state) = ports::get(port) else { return -1 };
     if state.entry.process_exit.is_none() {
         return -1;
     }
@@ -93,7 +96,7 @@ pub extern "C" fn driver_monitor_process(port: Data, pid: Word, to: *mut Monitor
 /// 0 where the monitor was there.
 #[no_mangle]
 pub extern "C" fn driver_demonitor_process(port: Data, m: *const Monitor) -> c_int {
-    let Some(state) = driver_ports::get(port) else { return -1 };
+    let Some(state) = ports::get(port) else { return -1 };
     let id = reference(m);
     let Some(pid) = lock(&state.monitors).remove(&id) else { return 1 };
     forget(id);
@@ -104,7 +107,7 @@ pub extern "C" fn driver_demonitor_process(port: Data, m: *const Monitor) -> c_i
 #[no_mangle]
 pub extern "C" fn driver_get_monitored_process(port: Data, m: *const Monitor) -> Word {
     let of = |state: &PortState| lock(&state.monitors).get(&reference(m)).copied();
-    let pid = driver_ports::get(port).and_then(|state| of(&state));
+    let pid = ports::get(port).and_then(|state| of(&state));
     pid.map_or(Term::NIL, Term::local_pid).word()
 }
 #[no_mangle]

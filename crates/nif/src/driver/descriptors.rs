@@ -10,7 +10,9 @@ use kvik_port::poll::{self, Source};
 use kvik_port::table;
 use kvik_sys::poll::Interest;
 
-use crate::driver::{with, Data};
+use crate::driver::callback::with;
+
+use crate::driver::interface::Data;
 
 /// `enum ErlNifSelectFlags`, as drivers name them.
 const READ: c_int = 1;
@@ -18,7 +20,7 @@ const WRITE: c_int = 2;
 const USE: c_int = 4;
 const NO_CALLBACK: c_int = 8;
 
-crate::exports::by_address! {
+crate::address::by_address! {
     driver_select,
 }
 

@@ -11,7 +11,7 @@ macro_rules! same {
         pub extern "C" fn $name($($arg: $ty),*) $(-> $result)? {
             threads::$of($($arg),*)
         })*
-        crate::exports::by_address! { $($name,)* }
+        crate::address::by_address! { $($name,)* }
     };
 }
 

@@ -1,15 +1,11 @@
 //! Port data locks: what a driver's threads and its callbacks share a port's queue under.
 
 use std::ffi::c_long;
-use std::ptr;
 use std::sync::Arc;
 
-use crate::driver::Data;
-use crate::driver_ports;
 use crate::threads::{enif_mutex_create, enif_mutex_destroy, enif_mutex_lock, enif_mutex_unlock};
 
-crate::exports::by_address! {
-    driver_pdl_create,
+crate::address::by_address! {
     driver_pdl_dec_refc,
     driver_pdl_get_refc,
     driver_pdl_inc_refc,
@@ -26,20 +22,17 @@ unsafe impl Send for PortDataLock {}
 // SAFETY: as above.
 unsafe impl Sync for PortDataLock {}
 
+impl PortDataLock {
+    pub fn new() -> Arc<PortDataLock> {
+        Arc::new(PortDataLock { mutex: enif_mutex_create(c"port_data_lock".as_ptr()) })
+    }
+}
 impl Drop for PortDataLock {
     fn drop(&mut self) {
         enif_mutex_destroy(self.mutex);
     }
 }
 
-/// Null where the port has one already.
-#[no_mangle]
-pub extern "C" fn driver_pdl_create(port: Data) -> *const PortDataLock {
-    let Some(state) = driver_ports::get(port) else { return ptr::null() };
-    let new = Arc::new(PortDataLock { mutex: enif_mutex_create(c"port_data_lock".as_ptr()) });
-    let at = Arc::as_ptr(&new);
-    state.pdl.set(new).map_or(ptr::null(), |()| at)
-}
 /// The count as C sees it.
 fn count(pdl: *const PortDataLock) -> c_long {
     // SAFETY: the interface's contract: the caller has a reference, so it is live; the `Arc` made

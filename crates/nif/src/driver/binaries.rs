@@ -17,7 +17,7 @@ struct Counted {
     binary: Binary,
 }
 
-crate::exports::by_address! {
+crate::address::by_address! {
     driver_alloc_binary,
     driver_binary_dec_refc,
     driver_binary_get_refc,

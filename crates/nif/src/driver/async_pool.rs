@@ -4,49 +4,18 @@
 use std::ffi::{c_long, c_uint, c_void};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Sender};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
-use crate::driver::{with, Data};
-use crate::driver_library::Library;
-use crate::driver_pdl::PortDataLock;
-use crate::driver_ports::{self, lock, Event, Pointer, PortState};
+use crate::driver::callback::with;
+use crate::driver::ports::{Invoke, Job};
 
-crate::exports::by_address! {
+use crate::driver::interface::Data;
+use crate::driver::ports::{self, Pointer};
+use crate::lock::lock;
+
+crate::address::by_address! {
     driver_async,
     driver_async_port_key,
-}
-
-pub type Invoke = unsafe extern "C" fn(*mut c_void);
-
-/// A job, which keeps its library and its port's lock.
-pub struct Job {
-    port: Arc<PortState>,
-    library: Arc<Library>,
-    invoke: Option<Invoke>,
-    free: Option<Invoke>,
-    pub data: Pointer,
-    _pdl: Option<Arc<PortDataLock>>,
-}
-
-impl Job {
-    /// Nobody takes its data: the driver may free it.
-    pub fn discard(self) {
-        if let Some(free) = self.free {
-            // SAFETY: the driver's own function, whose library the job keeps.
-            unsafe { free(self.data.0) }
-        }
-        drop(self.library);
-    }
-    fn run(self) {
-        if let Some(invoke) = self.invoke {
-            // SAFETY: as above; the driver asked for it to be called on a thread of the pool.
-            unsafe { invoke(self.data.0) }
-        }
-        let port = self.port.clone();
-        if let Err(Event::AsyncReady(job)) = port.post(Event::AsyncReady(self)) {
-            job.discard();
-        }
-    }
 }
 
 /// The threads, made when the first job comes.
@@ -76,9 +45,8 @@ pub extern "C" fn driver_async(
     static NEXT_JOB: AtomicI64 = AtomicI64::new(1);
     static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
     let library = with(port, |running, _| running.library.clone());
-    let (Some(library), Some(state)) = (library, driver_ports::get(port)) else { return -1 };
-    let pdl = state.pdl.get().cloned();
-    let job = Job { port: state, library, invoke, free, data: Pointer(data), _pdl: pdl };
+    let (Some(library), Some(state)) = (library, ports::get(port)) else { return -1 };
+    let job = Job::new(state, library, invoke, free, Pointer(data));
     let threads = pool();
     if threads.is_empty() {
         // No thread could be made: as where OTP has none.
@@ -103,5 +71,5 @@ pub extern "C" fn driver_async(
 /// A key under which all jobs of a port run on one thread.
 #[no_mangle]
 pub extern "C" fn driver_async_port_key(port: Data) -> c_uint {
-    crate::driver::port_number(port).unwrap_or(0)
+    crate::driver::interface::port_number(port).unwrap_or(0)
 }
