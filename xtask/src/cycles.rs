@@ -18,7 +18,6 @@ const LARGER: &[(&str, usize)] = &[
     ("dist", 6),
     ("ets", 6),
     ("jit", 8),
-    ("port", 18),
     ("proc", 25),
     ("socket", 6),
 ];

@@ -116,7 +116,7 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
         };
     }
     // It may take long, or wait for what a program does.
-    kvik_port::held::write();
+    kvik_port::write_coalescing::write();
     let mut e = Env::of_call(p, r.lib);
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
     let w = unsafe { (r.code)(&mut e, own.len() as c_int, own.as_ptr().cast()) };

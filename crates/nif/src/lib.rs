@@ -37,7 +37,7 @@ mod watchers;
 /// Has `erlang:load_nif/2` load libraries. The answer is how many functions those find here.
 pub fn install() -> usize {
     kvik_bifs::code::set_nif_loader(load::load_nif);
-    kvik_port::poll::set_library(|fd, read, write, hangup| {
+    kvik_port::event_loop::set_library(|fd, read, write, hangup| {
         if !driver::descriptors::ready(fd, read, write, hangup) {
             kvik_port::select::ready(fd, read, write, hangup);
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use kvik_port::driver::{Exit, Flow};
-use kvik_port::events::calling_back;
+use kvik_port::port::events::calling_back;
 use kvik_port::port::Core;
 use kvik_sys::Errno;
 use kvik_term::am;

@@ -5,20 +5,22 @@
 //! there is one, and that one wakes the first; each wake-up goes across, and takes several times what
 //! both do for a line. Here they take turns on one processor, without interrupts and with warm caches.
 //!
-//! Only one is kept here (`kept.rs`) that is worth it: it has long answered each write before the
+//! Only one is kept here (`pinned_child.rs`) that is worth it: it has long answered each write before the
 //! next, with little work; its answers are heard here; and this scheduler does nothing but wait for
-//! few such programs, on a processor where no other one does (`apart.rs`). One that
+//! few such programs, on a processor where no other one does (`placement.rs`). One that
 //! still owes an answer to an earlier write is at work, and better so at the same time as we are; of
 //! one that leaves a write without an answer we think so for good. And only one that cannot tell
-//! (`plain.rs`): it starts nothing that would have to stay where it is, and never asks where that is.
+//! (`eligibility.rs`): it starts nothing that would have to stay where it is, and never asks where that is.
 
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 use kvik_sys::place::{cpu_nanos_of, Processors};
 
-use crate::kept::Kept;
-use crate::{plain, poll};
+use crate::affinity::eligibility;
+use crate::affinity::pinned_child::keeps;
+use crate::affinity::pinned_child::Kept;
+use crate::poll;
 
 /// Exchanges in a row, one write and then an answer, before its work is looked at, and again until it
 /// is seen to be little.
@@ -63,7 +65,7 @@ pub(crate) fn heard(scheduler: usize, events: usize, waited: bool) {
 /// It has other things to do.
 fn goes_on(scheduler: usize) {
     WAITS.set(None);
-    poll::keeps(scheduler).into_iter().for_each(|k| k.let_go());
+    keeps(scheduler).into_iter().for_each(|k| k.let_go());
 }
 
 /// What is known of a program.
@@ -143,7 +145,7 @@ impl Program {
             return;
         }
         self.kept.take().into_iter().for_each(|k| k.let_go());
-        let is_plain = *self.plain.get_or_insert_with(|| plain::is_plain(pid));
+        let is_plain = *self.plain.get_or_insert_with(|| eligibility::is_plain(pid));
         let all = Processors::of(pid).ok().filter(|all| is_plain && all.count() > 1);
         self.kept = all.and_then(|all| Kept::new(pid, all, scheduler));
         if self.kept.is_none() {
@@ -180,7 +182,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
-    use crate::kept::ONE_TEST;
+    use crate::affinity::pinned_child::ONE_TEST;
 
     /// A program that waits for a line, and has come to that: one that has just been started still
     /// works, as it finds its libraries.

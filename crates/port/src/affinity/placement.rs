@@ -48,7 +48,7 @@ pub(crate) fn leave(scheduler: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kept::{let_go_all, ONE_TEST};
+    use crate::affinity::pinned_child::{let_go_all, ONE_TEST};
 
     /// Numbers of schedulers that no other test has.
     const FIRST: usize = 1000;

@@ -11,8 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use kvik_etf::EncodeOpts;
 use kvik_heap::OwnedTerm;
 
-use crate::lock::Held;
 use crate::poll::{self, Source};
+use crate::port::lock::Held;
 use crate::{table, Port};
 
 #[derive(Default)]

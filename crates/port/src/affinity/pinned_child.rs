@@ -6,14 +6,16 @@
 //! machine ends. If somebody else has said meanwhile where it may run, that stays.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use kvik_sys::place::Processors;
 use kvik_sys::poll::{Events, Poller};
 use kvik_sys::Result;
 
-use crate::{apart, poll};
+use crate::poll;
+
+use crate::affinity::placement;
 
 /// How long a scheduler that keeps programs waits for one of them to be heard of.
 const PATIENCE: Duration = Duration::from_millis(10);
@@ -33,8 +35,8 @@ pub(crate) struct Kept {
 impl Kept {
     /// None where it may not be moved, or may run on others than are known.
     pub fn new(pid: i32, all: Processors, scheduler: usize) -> Option<Arc<Kept>> {
-        let list = poll::keeps(scheduler)?;
-        let here = apart::settle(scheduler, &all)?;
+        let list = keeps(scheduler)?;
+        let here = placement::settle(scheduler, &all)?;
         if Processors::of(pid) != Ok(all) {
             return None;
         }
@@ -49,7 +51,7 @@ impl Kept {
         let mut at = lock(&self.at);
         let Some(was) = at.filter(|_| scheduler == self.scheduler) else { return false };
         if here(&self.all).is_some_and(|here| here != was) {
-            let to = apart::settle(scheduler, &self.all).filter(|to| *to != was);
+            let to = placement::settle(scheduler, &self.all).filter(|to| *to != was);
             *at = to.filter(|to| to.keep(self.pid).is_ok()).or(*at);
         }
         true
@@ -92,8 +94,9 @@ impl Drop for Here {
     }
 }
 
-/// Those that one scheduler keeps.
+/// Those that one scheduler keeps. Each scheduler has cache lines of its own.
 #[derive(Default)]
+#[repr(align(128))]
 pub(crate) struct Keeps {
     scheduler: usize,
     any: AtomicBool,
@@ -102,10 +105,18 @@ pub(crate) struct Keeps {
     list: Mutex<Vec<Arc<Kept>>>,
 }
 
+static KEEPS: OnceLock<Box<[Keeps]>> = OnceLock::new();
+fn all() -> &'static [Keeps] {
+    let of = |scheduler| Keeps { scheduler, ..Keeps::default() };
+    KEEPS.get_or_init(|| (0..poll::count()).map(of).collect())
+}
+/// Those that a scheduler keeps where it runs.
+pub(crate) fn keeps(scheduler: usize) -> Option<&'static Keeps> {
+    let all = all();
+    all.get(scheduler % all.len().max(1))
+}
+
 impl Keeps {
-    pub fn of(scheduler: usize) -> Keeps {
-        Keeps { scheduler, ..Keeps::default() }
-    }
     fn add(&self, kept: Arc<Kept>) {
         lock(&self.list).push(kept);
         self.any.store(true, Relaxed);
@@ -113,7 +124,7 @@ impl Keeps {
     pub fn let_go(&self) {
         if self.any.swap(false, Relaxed) {
             let all = std::mem::take(&mut *lock(&self.list));
-            apart::leave(self.scheduler);
+            placement::leave(self.scheduler);
             all.iter().for_each(|k| k.let_go());
         }
     }
@@ -153,7 +164,7 @@ impl Keeps {
 
 /// Lets go of all: the machine ends.
 pub fn let_go_all() {
-    (0..poll::count()).filter_map(poll::keeps).for_each(Keeps::let_go);
+    all().iter().for_each(Keeps::let_go);
 }
 
 /// All schedulers of a test are one: one test at a time may have it keep programs.
@@ -188,7 +199,7 @@ mod tests {
         }
         // Nothing is heard of it.
         let (poller, mut events) = (Poller::new().unwrap(), Box::<Events>::default());
-        let keeps = poll::keeps(0).unwrap();
+        let keeps = keeps(0).unwrap();
         let begun = Instant::now();
         assert_eq!(keeps.wait(&poller, &mut events, Some(60 * PATIENCE)), Ok(0));
         assert!(begun.elapsed() >= PATIENCE);

@@ -10,6 +10,7 @@
 //! program had not ended when this was sent.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::OnceLock;
 
 use kvik_proc::sched::meter::{during, State};
 use kvik_proc::sched::{current, look_after_turn};
@@ -20,12 +21,22 @@ use crate::{poll, table};
 pub(crate) const MOST: usize = 4096;
 
 /// The port whose output a scheduler holds back: its number and one; 0 for none. Others only read it.
+/// Each has cache lines of its own.
 #[derive(Default)]
-pub(crate) struct Slot(AtomicU32);
+#[repr(align(128))]
+struct Slot(AtomicU32);
+
+static SLOTS: OnceLock<Box<[Slot]>> = OnceLock::new();
+fn slots() -> &'static [Slot] {
+    SLOTS.get_or_init(|| (0..poll::count()).map(|_| Slot::default()).collect())
+}
+fn slot(scheduler: usize) -> Option<&'static Slot> {
+    slots().get(scheduler)
+}
 
 /// This scheduler holds output back for a port, which it did for no other.
 pub(crate) fn note(scheduler: usize, port: u32) {
-    if let Some(s) = poll::held(scheduler) {
+    if let Some(s) = slot(scheduler) {
         s.0.store(port + 1, Relaxed);
         look_after_turn();
     }
@@ -43,16 +54,16 @@ fn write_of(s: &Slot) {
 }
 /// Writes what the scheduler that runs this holds back.
 pub fn write() {
-    current().and_then(poll::held).into_iter().for_each(write_of);
+    current().and_then(slot).into_iter().for_each(write_of);
 }
 /// The same before something is done with this port, unless it is this one's.
 pub(crate) fn write_but(port: u32) {
-    let slot = current().and_then(poll::held);
+    let slot = current().and_then(slot);
     slot.filter(|s| s.0.load(Relaxed) != port + 1).into_iter().for_each(write_of);
 }
 /// Writes what all hold back: the machine ends.
 pub(crate) fn write_all() {
-    for s in (0..poll::count()).filter_map(poll::held) {
+    for s in slots() {
         if let Some(port) = s.0.load(Relaxed).checked_sub(1).and_then(table::get) {
             port.write_held();
         }
