@@ -5,6 +5,7 @@
 
 mod browser;
 mod compat;
+mod cycles;
 mod headline;
 mod page;
 mod tidy;

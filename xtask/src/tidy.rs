@@ -1,5 +1,5 @@
 //! The rules of the house that a program can check: who may use whom, where `unsafe` lives, how
-//! long a file may be.
+//! long a file may be, how many modules may use each other in a circle.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +31,7 @@ pub fn faults(root: &Path) -> Vec<String> {
         }
         unsafe_homes(&dir, &name, &mut out);
         lengths(root, &dir, &mut out);
+        crate::cycles::check(&dir, &name, &mut out);
         if name != "release" {
             releases(root, &dir.join("src"), &mut out);
         }

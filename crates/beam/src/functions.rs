@@ -3,30 +3,10 @@
 //! A function is `label`, perhaps `line`, `func_info`, `label`: the first label is where clauses
 //! that don't match end up, the second one is the entry. It lasts until the next one begins.
 
-use crate::code::{Arg, Code};
+use crate::code::{Arg, Code, Function};
 use crate::error::Error;
 use crate::module::Module;
 use kvik_isa::Opcode;
-use std::ops::Range;
-
-/// A function of the module. Instructions are named by their index in [`Code::ops`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Function {
-    /// Atom index of its name.
-    pub name: u32,
-    /// Number of arguments.
-    pub arity: u8,
-    /// Label of its `func_info`.
-    pub info_label: u32,
-    /// Its entry label.
-    pub entry_label: u32,
-    /// Location of the `func_info`, an index in the `Line` chunk; 0 if there is none.
-    pub line: u32,
-    /// All its instructions, from the first label on.
-    pub ops: Range<usize>,
-    /// Index of the entry label's instruction.
-    pub entry: usize,
-}
 
 /// Fills in `functions` and `labels`.
 pub(crate) fn find(code: &mut Code, module: &Module) -> Result<(), Error> {

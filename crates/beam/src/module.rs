@@ -1,11 +1,11 @@
 //! A module's tables, read from its chunks.
 
-use crate::code::Room;
 use crate::container::Container;
 use crate::error::Error;
 use crate::lines::Lines;
 use crate::md5;
 use crate::reader::Reader;
+use crate::room::Room;
 use crate::tables::{self, Export, Import, Lambda, Literals};
 use crate::types::Types;
 use kvik_isa::highest_opcode;

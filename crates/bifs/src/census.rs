@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
-use kvik_ets::table::{Access, Store};
+use kvik_ets::{Access, Store};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::signal::{deliver, post, Signal};
 use kvik_proc::timer::{self, Dest};

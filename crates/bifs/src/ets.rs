@@ -14,7 +14,7 @@ mod tests_oracle;
 
 use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
-use kvik_ets::{find, registry, Access, Found, Protection, Remains, State, Table};
+use kvik_ets::{find, pending, registry, Access, Found, Protection, Remains, State, Table};
 use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::process::flag;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
@@ -50,9 +50,9 @@ fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<Found<'h>, Raised> {
 /// Spends this turn, and others if need be, on what is pending.
 #[cold]
 fn help(p: &Proc, t: &Table) -> Result<(), Raised> {
-    let mut steps = p.steps(registry::STEPS);
+    let mut steps = p.steps(pending::STEPS);
     let done = t.help(&mut steps);
-    p.steps_left(steps, registry::STEPS);
+    p.steps_left(steps, pending::STEPS);
     match done {
         true => Ok(()),
         false => Err(p.again_as_before()),
@@ -110,12 +110,12 @@ impl Pins for Freeing {
 /// Frees it, in further turns where one is not enough.
 pub(super) fn free(p: &Proc, remains: Option<Remains>, count: usize) -> Result<(), Raised> {
     let Some(mut remains) = remains else { return Ok(()) };
-    let mut steps = p.steps(registry::STEPS);
+    let mut steps = p.steps(pending::STEPS);
     if !remains.free(&mut steps) {
-        p.steps_left(0, registry::STEPS);
+        p.steps_left(0, pending::STEPS);
         return Err(p.again::<Freeing>((Some(remains), count), None));
     }
-    p.steps_left(steps, registry::STEPS);
+    p.steps_left(steps, pending::STEPS);
     Ok(())
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use kvik_heap::Pins;
 use kvik_port::options::Limits;
-use kvik_port::port::{find, Info};
+use kvik_port::port::Info;
+use kvik_port::table::find;
 use kvik_port::{host, iodata, table, Command, OpenError, Options, Port, What};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};

@@ -2,12 +2,14 @@
 //! and how they are told is `kvik_proc::trace`'s; how calls are noticed, `kvik_jit::breaks`'.
 
 mod acts;
+mod call_times;
 mod calls;
 mod info;
 mod messages;
 mod pattern;
 mod time;
 pub mod tracer;
+mod watched;
 
 pub use pattern::changed;
 

@@ -11,7 +11,7 @@ use kvik_term::{am, Atom, Pid, Term, View};
 use crate::connect::{self, kill};
 use crate::node::{self, handle, Controller, Phase};
 use crate::signal::Flags;
-use crate::{controller, names, spawn, watch};
+use crate::{carrier, controller, names, node_events, spawn, watch};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "dist_ctrl_get_data", 1, controller::get_data),
@@ -68,7 +68,7 @@ fn kernel_ended() {
     }
     this::set(am::nonode_nohost, 0);
     let reason = OwnedTerm::immediate(am::net_kernel_terminated.into());
-    watch::tell_all(am::nodedown, name, None, true, Some(&reason));
+    node_events::tell_all(am::nodedown, name, None, true, Some(&reason));
 }
 /// A process that carried connections.
 fn controller_ended(p: &Proc) {
@@ -108,7 +108,7 @@ fn setnode_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         (Some(name), Some(creation), Some(kernel)) if !this::is_alive() => {
             NET_KERNEL.store(kernel, Ordering::Relaxed);
             this::set(name, creation);
-            watch::tell_all(am::nodeup, name, None, true, None);
+            node_events::tell_all(am::nodeup, name, None, true, None);
             Ok(Term::bool(true))
         }
         _ => Err(p.badarg()),
@@ -183,7 +183,7 @@ fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(am::badarg.into());
     }
     let node = node::of(name);
-    if connect::up(&node, controller, (flags, creation), p.pid(), kernel).is_none() {
+    if carrier::up(&node, controller, (flags, creation), p.pid(), kernel).is_none() {
         return Ok(am::badarg.into());
     }
     if let Controller::Process(pid) = controller {

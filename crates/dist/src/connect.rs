@@ -1,10 +1,9 @@
-//! A connection's life: asked for, made, lost; and the way of every signal into it.
+//! Connections: asked for, lost; and the way of every signal into one. `carrier.rs` makes them.
 
 use std::sync::Arc;
 
 use kvik_heap::build::next_ref;
 use kvik_heap::OwnedTerm;
-use kvik_port::Channel;
 use kvik_proc::handle::resume;
 use kvik_proc::send::Way;
 use kvik_proc::signal::{control, deliver, post, Control, Signal};
@@ -14,14 +13,20 @@ use kvik_term::{am, Atom, Term};
 use crate::fragments::Signal as Encoded;
 use crate::node::{noconnection, Controller, Node, Phase, State};
 use crate::packet::FRAGMENT_BYTES;
-use crate::signal::{Flags, Held, Outgoing};
-use crate::{inward, outward, spawn, watch};
+use crate::signal::{Held, Outgoing};
+use crate::{node_events, spawn_request, watchers};
 
 /// Why a signal did not go out.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Refused {
     NoConnection,
     Busy,
+}
+
+/// The connection a signal came by.
+pub struct From<'a> {
+    pub node: &'a Arc<Node>,
+    pub id: u32,
 }
 
 /// A signal is on its way.
@@ -158,76 +163,6 @@ fn ask_kernel(node: &Arc<Node>, id: u32) -> bool {
     })
 }
 
-/// A connection behind a port.
-struct Carried {
-    node: Arc<Node>,
-    id: u32,
-}
-impl Channel for Carried {
-    fn take(&self, packet: &[u8]) -> bool {
-        inward::packet(&self.node, self.id, packet)
-    }
-    fn next(&self) -> Option<(Vec<u8>, Vec<u8>)> {
-        self.node.next(self.id)
-    }
-    fn ended(&self, reason: Term<'_>) {
-        down(&self.node, self.id, Some(reason));
-    }
-}
-
-/// The handshake is over. `None`: not such a controller, or nobody asked for a connection.
-pub fn up(
-    node: &Arc<Node>,
-    c: Controller,
-    (flags, creation): (Flags, u32),
-    setup: u32,
-    kernel: u32,
-) -> Option<()> {
-    let id = {
-        let s = node.lock();
-        (s.phase == Phase::Pending && s.controller.is_none()).then_some(s.id)?
-    };
-    if let Controller::Port(n) = c {
-        let port = kvik_port::table::get(n)?;
-        if !port.carry(Arc::new(Carried { node: node.clone(), id })) {
-            return None;
-        }
-    }
-    // Before anybody hears of the node.
-    post(kernel, |h| {
-        h.tuple(&[am::dist_ctrlr.into(), c.term(), node.name.into(), Term::local_pid(setup)])
-    });
-    let mut resumed = Vec::new();
-    let unknown = {
-        let mut s = node.lock();
-        if s.phase != Phase::Pending || s.id != id {
-            return None;
-        }
-        s.phase = Phase::Up;
-        (s.controller, s.flags, s.creation) = (Some(c), flags, creation);
-        s.process = Default::default();
-        (s.bytes, s.busy) = (0, false);
-        for held in std::mem::take(&mut s.held) {
-            if let Some((from, signal)) = held.encode(flags) {
-                s.push(from, signal, &mut resumed);
-            }
-        }
-        if !s.busy {
-            s.end_busy(&mut resumed);
-        }
-        let none = std::collections::BTreeMap::new();
-        match flags.has(Flags::SPAWN) {
-            true => none,
-            false => std::mem::take(&mut s.spawns),
-        }
-    };
-    spawn::failed(unknown, am::notsup);
-    node.kick();
-    resumed.into_iter().for_each(|pid| resume(pid, pid));
-    watch::tell_all(am::nodeup, node.name, Some(id), flags.published(), None);
-    Some(())
-}
-
 /// A connection is lost, or (without a reason) could not be made: everybody who has to do with the
 /// node hears that. False: there is no such connection.
 pub fn down(node: &Arc<Node>, id: u32, reason: Option<Term<'_>>) -> bool {
@@ -249,9 +184,9 @@ pub fn down(node: &Arc<Node>, id: u32, reason: Option<Term<'_>>) -> bool {
         control(pid, Control::Down { id, reason: noconnection() });
     }
     for id in std::mem::take(&mut lost.watched).into_values() {
-        outward::forget_watcher(id);
+        watchers::forget_watcher(id);
     }
-    spawn::failed(std::mem::take(&mut lost.spawns), am::noconnection);
+    spawn_request::failed(std::mem::take(&mut lost.spawns), am::noconnection);
     for (pid, n) in std::mem::take(&mut lost.node_monitors) {
         for _ in 0..n {
             post(pid, |h| h.tuple(&[am::nodedown.into(), node.name.into()]));
@@ -263,7 +198,7 @@ pub fn down(node: &Arc<Node>, id: u32, reason: Option<Term<'_>>) -> bool {
             _ => OwnedTerm::new(r),
         });
         let published = lost.flags.published();
-        watch::tell_all(am::nodedown, node.name, Some(id), published, reason.as_ref());
+        node_events::tell_all(am::nodedown, node.name, Some(id), published, reason.as_ref());
     }
     true
 }

@@ -10,19 +10,14 @@ use kvik_proc::signal::{control, deliver, deliver_from, Control, Signal};
 use kvik_proc::{node as this, registry, seq, Proc, RefId, RemotePid, ABROAD};
 use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
-use crate::connect::{self, ANSWER};
+use crate::connect::{self, From, ANSWER};
 use crate::fragments::Whole;
 use crate::node::{Node, RemoteRef};
-use crate::outward::{self, Watch};
 use crate::packet::{FIRST_FRAGMENT, HEADER, NEXT_FRAGMENT, PASS_THROUGH};
 use crate::signal::{op, Flags, Kind, Outgoing};
 use crate::spawn;
-
-/// The connection a signal came by.
-pub struct From<'a> {
-    pub node: &'a Arc<Node>,
-    pub id: u32,
-}
+use crate::teller::send_ended;
+use crate::watchers::{add_watcher, forget_watcher, Watch};
 
 /// A packet of a connection. False: it is no good.
 pub fn packet(node: &Arc<Node>, id: u32, packet: &[u8]) -> bool {
@@ -360,7 +355,7 @@ fn link(from: &From<'_>, r: RemotePid, to: Term<'_>) -> Option<()> {
         }
         (None, up) => {
             drop(up);
-            outward::send_ended(&node, pid, r, am::noproc.into(), None);
+            send_ended(&node, pid, r, am::noproc.into(), None);
         }
     };
     deliver(pid, Signal::Run(Box::new(linked)));
@@ -436,7 +431,7 @@ fn monitor(from: &From<'_>, watcher: RemotePid, watched: Term<'_>, r: Term<'_>) 
         return Some(());
     };
     let w = Watch { watcher, key, reference: r, watched: shown, pid };
-    if let Some(id) = outward::add_watcher(from.node, from.id, w) {
+    if let Some(id) = add_watcher(from.node, from.id, w) {
         control(pid, Control::Monitor { from: ABROAD, id, name });
     }
     Some(())
@@ -444,7 +439,7 @@ fn monitor(from: &From<'_>, watcher: RemotePid, watched: Term<'_>, r: Term<'_>) 
 fn demonitor(from: &From<'_>, r: Term<'_>) -> Option<()> {
     let key = from.reference(r)?;
     let id = from.node.lock_up(from.id)?.watched.remove(&key);
-    id.into_iter().for_each(outward::forget_watcher);
+    id.into_iter().for_each(forget_watcher);
     Some(())
 }
 fn down(

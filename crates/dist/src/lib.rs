@@ -7,17 +7,22 @@
 #![forbid(unsafe_code)]
 
 mod bifs;
+mod carrier;
 mod connect;
 mod controller;
 mod fragments;
 mod inward;
 mod names;
 mod node;
+mod node_events;
 mod outward;
 mod packet;
 mod signal;
 mod spawn;
+mod spawn_request;
+mod teller;
 mod watch;
+mod watchers;
 
 pub use node::set_busy_limit;
 
@@ -30,11 +35,11 @@ pub const BIFS: &[BifEntry] = bifs::BIFS;
 pub const HOOKS: NodeHooks = NodeHooks {
     send: outward::send,
     tell: outward::tell,
-    watcher: outward::watcher,
+    watcher: watchers::watcher,
     creation: node::creation,
     controllers: node::controllers,
-    monitor_nodes: watch::monitor_nodes,
-    watchers: watch::watchers,
+    monitor_nodes: node_events::monitor_nodes,
+    watchers: node_events::watchers,
 };
 
 /// Before the first process ends.

@@ -14,7 +14,7 @@ use kvik_term::{am, Atom, Term};
 use crate::fragments::{IncomingMessages, LargeMessages, Signal};
 use crate::packet::Packet;
 use crate::signal::{Flags, Held};
-use crate::spawn::Spawn;
+use crate::spawn_request::Spawn;
 
 /// Bytes that wait for a node from which on their senders wait too.
 static BUSY_LIMIT: AtomicUsize = AtomicUsize::new(1 << 20);

@@ -1,19 +1,16 @@
 //! From processes of this node to those of others.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
-
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::remote::{Outward, Told};
 use kvik_proc::send::{Sent, Way};
-use kvik_proc::signal::{control, Control};
-use kvik_proc::{node as this, seq, sysmon, Proc, RefId, RemotePid};
+use kvik_proc::{node as this, seq, Proc, RefId, RemotePid};
 use kvik_term::{Atom, Pid, Ref, Term, View};
 
 use crate::connect::{self, Refused, ANSWER, CONTROL};
-use crate::node::{self, Node, RemoteRef, State};
+use crate::node::{self, State};
 use crate::signal::{Flags, Kind, Outgoing};
-use crate::spawn;
+use crate::teller::{send_demonitor_by, send_ended, tell_monitor, Teller};
+use crate::{spawn, watchers};
 
 /// Bytes that are written in the time of a call.
 const BYTES_A_REDUCTION: usize = 256;
@@ -63,64 +60,8 @@ pub fn send(p: &Proc, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
     }
 }
 
-/// A process of another node that watches one of ours.
-struct Watcher {
-    node: Arc<Node>,
-    id: u32,
-    watcher: RemotePid,
-    key: RemoteRef,
-    reference: OwnedTerm,
-    /// Our pid, or the name.
-    watched: Term<'static>,
-    pid: u32,
-}
-
-/// By the reference the monitor has here.
-static WATCHERS: Mutex<BTreeMap<RefId, Watcher>> = Mutex::new(BTreeMap::new());
-
-fn watchers() -> MutexGuard<'static, BTreeMap<RefId, Watcher>> {
-    WATCHERS.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-/// Who watches by this reference.
-pub fn watcher(h: &Heap, id: RefId) -> Option<Term<'_>> {
-    watchers().get(&id).map(|w| w.watcher.term(h))
-}
-
-/// What another node's process watches, and by which reference of its.
-pub struct Watch<'a> {
-    pub watcher: RemotePid,
-    pub key: RemoteRef,
-    pub reference: Term<'a>,
-    pub watched: Term<'static>,
-    pub pid: u32,
-}
-
-/// A monitor of another node's: the reference it has here. `None`: the connection is gone.
-pub fn add_watcher(node: &Arc<Node>, id: u32, w: Watch<'_>) -> Option<RefId> {
-    let own = RefId::next();
-    let Watch { watcher, key, reference, watched, pid } = w;
-    let reference = OwnedTerm::new(reference);
-    let (node, at) = (node.clone(), key.clone());
-    let w = Watcher { node: node.clone(), id, watcher, key, reference, watched, pid };
-    // Before the connection knows it, which forgets it when it is lost.
-    watchers().insert(own, w);
-    let before = node.lock_up(id).map(|mut s| s.watched.insert(at, own));
-    if before.is_none() {
-        watchers().remove(&own);
-    }
-    before?.into_iter().for_each(forget_watcher);
-    Some(own)
-}
-/// It watches no more, or cannot be told any more.
-pub fn forget_watcher(id: RefId) {
-    let gone = watchers().remove(&id);
-    if let Some(w) = gone {
-        control(w.pid, Control::Demonitor { id });
-    }
-}
 fn tell_watcher(id: RefId, reason: &OwnedTerm) -> bool {
-    let Some(w) = watchers().remove(&id) else { return false };
+    let Some(w) = watchers::take(id) else { return false };
     if let Some(mut s) = w.node.lock_up(w.id) {
         s.watched.remove(&w.key);
     }
@@ -137,56 +78,6 @@ fn watched(t: Term<'_>) -> Option<(Atom, Term<'_>)> {
     (name != this::name() && this::is_alive()).then_some((name, part))
 }
 
-/// Who has told it, and whether he may be suspended.
-#[derive(Copy, Clone)]
-struct Teller {
-    pid: u32,
-    waits: bool,
-}
-impl Teller {
-    fn send(
-        self,
-        node: &Arc<Node>,
-        o: &Outgoing<'_, '_>,
-        way: Way,
-        record: impl FnOnce(&mut State),
-    ) -> Told {
-        match connect::send(node, o, way, self.waits.then_some(self.pid), record) {
-            Ok(gone) if gone.wait => {
-                tell_monitor(node, self.pid);
-                Told::Wait
-            }
-            Ok(_) => Told::Done,
-            Err(_) => Told::Unreachable,
-        }
-    }
-    /// To a process of another node.
-    fn to_process(
-        self,
-        r: RemotePid,
-        number: Option<u64>,
-        (kind, way): (Kind, Way),
-        record: impl FnOnce(&mut State),
-    ) -> Told {
-        if !this::is_alive() || r.node() == this::name() {
-            return Told::Unreachable;
-        }
-        let h = Heap::detached();
-        let mut parts = vec![Term::local_pid(self.pid), r.term(&h)];
-        if let Some(n) = number {
-            parts.insert(0, h.unsigned(n));
-        }
-        let o = Outgoing { kind, parts: &parts, payload: None, token: None };
-        self.send(&node::of(r.node()), &o, way, record)
-    }
-}
-/// `system_monitor` may want to hear that a process waits for a connection.
-fn tell_monitor(node: &Node, pid: u32) {
-    let controller = node.lock().controller;
-    if let Some(c) = controller {
-        sysmon::busy_dist_port(pid, c.term());
-    }
-}
 fn done(is: bool) -> Told {
     if is {
         Told::Done
@@ -236,19 +127,6 @@ fn ended(from: u32, r: RemotePid, reason: &OwnedTerm, token: Option<&OwnedTerm>)
     let linked = node.lock().links.remove(&(from, r));
     linked && send_ended(&node, from, r, reason.term(), token.map(OwnedTerm::term))
 }
-/// The end of a linked process.
-pub fn send_ended(
-    node: &Arc<Node>,
-    from: u32,
-    to: RemotePid,
-    reason: Term<'_>,
-    token: Option<Term<'_>>,
-) -> bool {
-    let to = to.owned();
-    let parts = [Term::local_pid(from), to.term()];
-    let o = Outgoing { kind: Kind::Ended, parts: &parts, payload: Some(reason), token };
-    connect::send(node, &o, ANSWER, None, |_| ()).is_ok()
-}
 fn exit(teller: Teller, to: Term<'_>, reason: Term<'_>) -> Told {
     let Some((name, part)) = watched(to) else { return Told::Unreachable };
     let parts = [Term::local_pid(teller.pid), part];
@@ -273,16 +151,6 @@ fn demonitor(teller: Teller, id: RefId, t: Term<'_>) -> Told {
         true => send_demonitor_by(teller, &node, id, part),
         false => Told::Unreachable,
     }
-}
-fn send_demonitor_by(teller: Teller, node: &Arc<Node>, id: RefId, part: Term<'_>) -> Told {
-    let h = Heap::detached();
-    let parts = [Term::local_pid(teller.pid), part, id.term(&h)];
-    let o = Outgoing { kind: Kind::Demonitor, parts: &parts, payload: None, token: None };
-    teller.send(node, &o, ANSWER, |_| ())
-}
-/// The process that was to watch has ended.
-pub fn send_demonitor(node: &Arc<Node>, from: u32, id: RefId, part: Term<'_>) {
-    send_demonitor_by(Teller { pid: from, waits: false }, node, id, part);
 }
 fn group_leader(teller: Teller, leader: Term<'_>, member: Term<'_>) -> Told {
     let Some((name, part)) = watched(member) else { return Told::Unreachable };

@@ -1,6 +1,5 @@
 //! Processes that one node asks another for.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kvik_bifs::process::spawn::{mfa, option, Reply};
@@ -11,28 +10,18 @@ use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{seq, BifResult, Proc, RefId, RemotePid, ABROAD};
 use kvik_term::{am, Atom, Term};
 
+use crate::connect::From;
 use crate::connect::{self, Refused, ANSWER, CONTROL};
-use crate::inward::From;
 use crate::node::{self, Node, Phase, RemoteRef, State};
-use crate::outward::{self, Watch};
 use crate::signal::{Flags, Kind, Outgoing};
+use crate::spawn_request::{answer, tell_failure, Spawn};
+use crate::teller::{send_demonitor, send_ended};
+use crate::watchers::add_watcher;
+use crate::watchers::Watch;
 
 /// Bits of a reply's flags: the two are linked; the parent watches the child.
 const LINKED: u64 = 1;
 const MONITORED: u64 = 2;
-
-/// What a process of ours asked for, and has no answer about.
-pub struct Spawn {
-    parent: u32,
-    reply: Reply,
-    /// To be made when the process is there: with the tag and what becomes of the alias.
-    monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
-    link: bool,
-    /// The parent ended with this reason, or gave the request up.
-    ended: Option<OwnedTerm>,
-    /// The answer came when the parent had ended and had not said why yet.
-    child: Option<RemotePid>,
-}
 
 /// What options say, besides those for the other node.
 struct Asked<'h> {
@@ -156,62 +145,6 @@ fn ask(
     }
 }
 
-/// `{Tag, Ref, error, Why}` to who asked, and what was ready for success is undone.
-fn tell_failure(
-    p: &Proc,
-    id: RefId,
-    s: &Spawn,
-    why: Atom,
-    from: Term<'static>,
-    token: Option<OwnedTerm>,
-) {
-    let alias = s.monitor.as_ref().and_then(|m| m.1);
-    p.with_extra(|x| {
-        x.aliases.remove(&id);
-    });
-    if s.reply.error {
-        answer(p, (id, alias.is_some()), &s.reply, (from, token), am::error, |_| why.into());
-    }
-}
-fn answer(
-    p: &Proc,
-    (id, alias): (RefId, bool),
-    reply: &Reply,
-    (from, token): (Term<'static>, Option<OwnedTerm>),
-    what: Atom,
-    value: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
-) {
-    let m = message(|h| {
-        let tag = reply.tag.as_ref().map_or(am::spawn_reply.into(), |t| h.copy(t.term()));
-        let r = match alias {
-            true => h.alias_ref_of_numbers(id.0, p.pid()),
-            false => id.term(h),
-        };
-        h.tuple(&[tag, r, what.into(), value(h)])
-    });
-    match token {
-        Some(token) => p.put_tokened_from(from, m, token),
-        None => p.put_from(from, m),
-    }
-}
-
-/// None of these will be answered any more.
-pub fn failed(all: BTreeMap<RefId, Spawn>, why: Atom) {
-    for (id, s) in all {
-        if s.ended.is_some() {
-            continue;
-        }
-        let parent = s.parent;
-        let tell = move |p: Option<&Proc>| {
-            let Some(p) = p else { return };
-            if p.with_rare(|x| x.spawning.remove(&id)) {
-                tell_failure(p, id, &s, why, am::system.into(), None);
-            }
-        };
-        deliver(parent, Signal::Run(Box::new(tell)));
-    }
-}
-
 /// What the other node has answered.
 pub struct Answer {
     pub flags: u64,
@@ -294,10 +227,10 @@ fn nobody_waits(
         (reason, watched)
     };
     if watched {
-        outward::send_demonitor(node, parent, id, child.owned().term());
+        send_demonitor(node, parent, id, child.owned().term());
     }
     if let Some(reason) = reason.filter(|_| flags & LINKED != 0) {
-        outward::send_ended(node, parent, child, reason.term(), None);
+        send_ended(node, parent, child, reason.term(), None);
     }
 }
 /// Who asked has ended before it heard of an answer.
@@ -320,7 +253,7 @@ fn give_up(parent: u32, id: RefId, reason: &OwnedTerm) -> bool {
                 }
             }
         };
-        return outward::send_ended(&node, parent, child, reason.term(), None);
+        return send_ended(&node, parent, child, reason.term(), None);
     }
     false
 }
@@ -382,7 +315,7 @@ impl Request<'_> {
                 watched: Term::local_pid(pid),
                 pid,
             };
-            if let Some(id) = outward::add_watcher(from.node, from.id, watch) {
+            if let Some(id) = add_watcher(from.node, from.id, watch) {
                 s.proc().with_extra(|x| x.monitored_by.insert(id, w(None)));
             }
         }

@@ -11,8 +11,8 @@ use kvik_heap::{Heap, Kept, OwnedTerm};
 use kvik_term::Term;
 use smallvec::SmallVec;
 
-use crate::table::Hold;
-use crate::{hash, order, Kind};
+use crate::kind::{Hold, Kind};
+use crate::{hash, order};
 
 /// Buckets of an empty table; the first segment.
 pub const FIRST: usize = 256;

@@ -10,9 +10,12 @@ use std::sync::Arc;
 
 use kvik_heap::OwnedTerm;
 
+use crate::kind::Hold;
 use crate::linear::key_of;
-use crate::registry::STEPS;
-use crate::table::{Hold, Store};
+use crate::store::Store;
+
+/// Steps that go to a reduction.
+pub const STEPS: usize = 8;
 
 /// What came of an insertion; `None` while it is under way.
 #[derive(Clone, Default)]

@@ -9,8 +9,10 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::Signal;
 use kvik_term::{am, Atom, Ref, Term};
 
+use crate::pending::STEPS;
 use crate::remains::Remains;
-use crate::table::{Access, Refusal, State, Store, Table};
+use crate::store::Store;
+use crate::table::{Access, Refusal, State, Table};
 
 /// Is there such a process?
 pub fn is_alive(pid: u32) -> bool {
@@ -257,7 +259,7 @@ pub fn delete(t: &Table) -> Option<Remains> {
     remove(&registry().owned, owner, t.id);
     let mut all = registry().all.write().unwrap_or_else(|e| e.into_inner());
     all.remove(&made(t.id));
-    Some(Remains::of(old))
+    Some(old.into_remains())
 }
 
 /// Gives a table to another process and tells it.
@@ -291,8 +293,7 @@ pub fn unfix(t: &Table, me: u32) {
     }
 }
 
-/// Steps that go to a reduction, and those that each table of a process that ends takes besides.
-pub const STEPS: usize = 8;
+/// Steps that each table of a process that ends takes besides.
 const A_TABLE: usize = 400;
 
 /// A process ends. False: it has to go on with that in its next turn.

@@ -4,7 +4,6 @@ use std::collections::btree_set;
 use std::vec;
 
 use crate::linear::Bucket;
-use crate::table::Store;
 use crate::tree::TreeRow;
 
 pub struct Remains(Rest);
@@ -15,11 +14,11 @@ enum Rest {
 }
 
 impl Remains {
-    pub fn of(store: Store) -> Remains {
-        Remains(match store {
-            Store::Hash(h) => Rest::Buckets(h.into_buckets()),
-            Store::Tree(t) => Rest::Rows(t.into_rows()),
-        })
+    pub(crate) fn of_buckets(all: vec::IntoIter<Bucket>) -> Remains {
+        Remains(Rest::Buckets(all))
+    }
+    pub(crate) fn of_rows(all: btree_set::IntoIter<TreeRow>) -> Remains {
+        Remains(Rest::Rows(all))
     }
     /// Frees objects, a step for each and for each bucket. True: there is nothing left.
     pub fn free(&mut self, steps: &mut usize) -> bool {

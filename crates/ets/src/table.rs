@@ -4,32 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
-use kvik_heap::{Heap, OwnedTerm};
-use kvik_term::{am, Atom, Term};
+use kvik_heap::OwnedTerm;
+use kvik_term::{am, Atom};
 
+use crate::kind::{Hold, Kind};
 use crate::linear::{Linear, FIRST};
 use crate::pending::Pending;
-use crate::remains::Remains;
+use crate::store::Store;
 use crate::tree::Tree;
-
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Set,
-    Bag,
-    DuplicateBag,
-    OrderedSet,
-}
-
-impl Kind {
-    pub fn atom(self) -> Atom {
-        match self {
-            Kind::Set => am::set,
-            Kind::Bag => am::bag,
-            Kind::DuplicateBag => am::duplicate_bag,
-            Kind::OrderedSet => am::ordered_set,
-        }
-    }
-}
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Protection {
@@ -84,95 +66,6 @@ impl Refusal {
     }
 }
 
-pub enum Store {
-    Hash(Linear),
-    Tree(Tree),
-}
-
-impl Store {
-    pub fn len(&self) -> usize {
-        match self {
-            Store::Hash(h) => h.len(),
-            Store::Tree(t) => t.len(),
-        }
-    }
-    pub fn contains(&self, key: Term<'_>) -> bool {
-        match self {
-            Store::Hash(h) => h.contains(key),
-            Store::Tree(t) => t.get(key).is_some(),
-        }
-    }
-    /// The objects of a key, oldest first.
-    pub fn get(&self, key: Term<'_>) -> Vec<Term<'_>> {
-        match self {
-            Store::Hash(h) => h.get(key).rev().map(|r| r.object()).collect(),
-            Store::Tree(t) => t.get(key).into_iter().collect(),
-        }
-    }
-    /// The one object of a key in a `set` or `ordered_set`.
-    pub fn get_one(&self, key: Term<'_>) -> Option<Term<'_>> {
-        match self {
-            Store::Hash(h) => h.get_one(key).map(|r| r.object()),
-            Store::Tree(t) => t.get_owned(key).map(|o| o.term()),
-        }
-    }
-    /// The same, copied.
-    pub fn copy_one<'h>(&self, key: Term<'_>, heap: &'h Heap) -> Option<Term<'h>> {
-        match self {
-            Store::Hash(h) => h.get_one(key).map(|r| r.copy(heap)),
-            Store::Tree(t) => t.get_owned(key).map(|o| heap.copy_owned(o)),
-        }
-    }
-    /// Puts an immediate in another's place in the one object of a key in a `set`; `None` where that
-    /// takes more.
-    pub fn change<'s>(
-        &mut self,
-        key: Term<'_>,
-        i: usize,
-        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
-    ) -> Option<Term<'static>> {
-        match self {
-            Store::Hash(h) => h.change(key, i, f),
-            Store::Tree(_) => None,
-        }
-    }
-    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: Hold) -> bool {
-        match self {
-            Store::Hash(h) => h.put(object, only_new, hold),
-            Store::Tree(t) => t.put(object, only_new),
-        }
-    }
-    /// Puts an object that was copied before.
-    pub fn put_owned(&mut self, object: OwnedTerm, hold: Hold) {
-        match self {
-            Store::Hash(h) => h.put_owned(object, hold),
-            Store::Tree(t) => t.put_owned(object),
-        }
-    }
-    pub fn erase(&mut self, key: Term<'_>, hold: Hold) {
-        match self {
-            Store::Hash(h) => h.erase(key, hold),
-            Store::Tree(t) => drop(t.take(key)),
-        }
-    }
-    pub fn erase_object(&mut self, object: Term<'_>, hold: Hold) {
-        match self {
-            Store::Hash(h) => h.erase_object(object, hold),
-            Store::Tree(t) => t.erase_object(object),
-        }
-    }
-    /// Empties the table. What was in it is to be freed. `None`: its objects have to be marked
-    /// instead, [`Pending::bury`].
-    pub fn clear(&mut self, hold: Hold) -> Option<Remains> {
-        let empty = match self {
-            Store::Hash(_) if hold == Hold::Objects => return None,
-            Store::Hash(h) => Store::Hash(h.emptied()),
-            Store::Tree(t) => Store::Tree(t.emptied()),
-        };
-        Some(Remains::of(std::mem::replace(self, empty)))
-    }
-}
-
 /// What may change in a table's life.
 pub struct State {
     pub store: Store,
@@ -206,16 +99,6 @@ pub struct Options {
     /// Locks as the debug option fixes them; what depends on their number goes by it.
     pub fixed_locks: Option<usize>,
     pub decentralized_counters: bool,
-}
-
-/// What walks that are under way ask of those who change a table.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Hold {
-    None,
-    /// A BIF stopped between two buckets: buckets stay, neither split nor joined.
-    Buckets,
-    /// Fixed: objects that go are only marked, and buckets stay.
-    Objects,
 }
 
 pub struct Table {

@@ -15,7 +15,8 @@ use kvik_code::Location;
 use kvik_proc::Proc;
 use kvik_term::{Atom, CodeAddress, Export, Term};
 
-use crate::rt::trace::is_continuation;
+use crate::continuation::is_continuation;
+use crate::entry_breakpoints::{entries, ACTIVE};
 use crate::stubs;
 use crate::target::breakpoint;
 
@@ -52,17 +53,6 @@ pub(crate) fn hooks() -> Option<&'static Hooks> {
     HOOKS.get()
 }
 
-static ACTIVE: AtomicBool = AtomicBool::new(false);
-/// Was there ever a breakpoint?
-pub(crate) fn active() -> bool {
-    ACTIVE.load(Ordering::Relaxed)
-}
-
-/// With whether calls go to the error handler.
-fn entries() -> &'static RwLock<HashMap<usize, bool>> {
-    static ENTRIES: OnceLock<RwLock<HashMap<usize, bool>>> = OnceLock::new();
-    ENTRIES.get_or_init(RwLock::default)
-}
 /// An export that leads to us.
 struct Noticed {
     /// Where it led before.
@@ -105,13 +95,6 @@ pub fn clear_entry(at: usize) {
     let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
     if all.remove(&at).is_some() {
         breakpoint::clear(at);
-    }
-}
-/// The code at these addresses goes.
-pub(crate) fn forget(code: std::ops::Range<usize>) {
-    if active() {
-        let mut all = entries().write().unwrap_or_else(|e| e.into_inner());
-        all.retain(|at, _| !code.contains(at));
     }
 }
 /// Watches the calls that go through an export.
@@ -187,11 +170,6 @@ pub(crate) fn behind(e: &Export) -> Option<CodeAddress> {
     let all = exports().read().unwrap_or_else(|e| e.into_inner());
     all.get(&(e as *const Export as usize)).map(|n| n.before)
 }
-/// Is there a breakpoint at this address, and do its calls go to the error handler?
-pub(crate) fn entry(at: usize) -> Option<bool> {
-    entries().read().unwrap_or_else(|e| e.into_inner()).get(&at).copied()
-}
-
 /// Where the innermost call on the stack comes back to.
 pub fn caller(p: &Proc) -> Option<Location> {
     let to = caller_address(p)?;

@@ -3,7 +3,10 @@
 
 pub mod breaks;
 mod checked;
+mod checkpoints;
 mod compiler;
+mod continuation;
+mod entry_breakpoints;
 mod function;
 mod load;
 pub mod mem;

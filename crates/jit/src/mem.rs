@@ -214,7 +214,7 @@ pub fn patch(at: usize, bytes: [u8; 2]) -> bool {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        crate::breaks::forget(self.address()..self.address() + self.len);
+        crate::entry_breakpoints::forget(self.address()..self.address() + self.len);
         let Some(r) = region() else { return };
         let released = r.release(self.offset..self.offset + self.len);
         if released.is_empty() {

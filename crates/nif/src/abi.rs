@@ -3,9 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::env::Env;
-
-/// `ERL_NIF_TERM`: a term's own word.
-pub type Word = u64;
+use crate::pointers::Word;
 
 pub const VARIANT: &[u8] = b"beam.vanilla";
 

@@ -7,8 +7,11 @@ use std::ptr;
 use kvik_etf::{DecodeOpts, EncodeOpts};
 use kvik_heap::BinRef;
 
-use crate::abi::{Binary, Word};
-use crate::env::{c_bytes, env, heap, put, term, Env};
+use crate::abi::Binary;
+
+use crate::env::{env, heap, Env};
+use crate::pointers::Word;
+use crate::pointers::{c_bytes, put, term};
 
 const SAFE: c_uint = 0x2000_0000;
 

@@ -11,9 +11,12 @@ use kvik_proc::{handle, BifResult, Proc, Raised};
 use kvik_term::word::NONE;
 use kvik_term::{am, Atom, Export, Term};
 
-use crate::abi::{Native, Word, DIRTY_CPU, DIRTY_IO};
-use crate::env::{c_str, env, set_thread_kind, term, Env, Next};
-use crate::load::Library;
+use crate::abi::{Native, DIRTY_CPU, DIRTY_IO};
+
+use crate::env::{env, set_thread_kind, Env, Next};
+use crate::library::Library;
+use crate::pointers::Word;
+use crate::pointers::{c_str, term};
 
 /// What a function that a library has is called by. Its entry comes first: native code knows it by
 /// that address. None is ever freed.
@@ -113,7 +116,7 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
         };
     }
     // It may take long, or wait for what a program does.
-    kvik_port::held::write();
+    kvik_port::write_coalescing::write();
     let mut e = Env::of_call(p, r.lib);
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
     let w = unsafe { (r.code)(&mut e, own.len() as c_int, own.as_ptr().cast()) };
@@ -162,7 +165,7 @@ pub extern "C" fn enif_schedule_nif(
     if flags & !(DIRTY_CPU | DIRTY_IO) != 0 || flags == DIRTY_CPU | DIRTY_IO || argc < 0 {
         return crate::env::enif_make_badarg(e);
     }
-    let args = crate::env::terms(argv, argc as usize).iter().map(|t| t.word()).collect();
+    let args = crate::pointers::terms(argv, argc as usize).iter().map(|t| t.word()).collect();
     let e = env(e);
     e.next = Some(Next { name, code, flags, args });
     NONE

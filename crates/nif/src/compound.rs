@@ -4,8 +4,11 @@ use std::ffi::{c_int, c_uint};
 
 use kvik_term::{map, Map, Term};
 
-use crate::abi::{MapIterator, Word};
-use crate::env::{heap, put, term, terms, Env};
+use crate::abi::MapIterator;
+
+use crate::env::{heap, Env};
+use crate::pointers::Word;
+use crate::pointers::{put, term, terms};
 
 #[no_mangle]
 pub extern "C" fn enif_get_tuple(

@@ -8,11 +8,15 @@ use std::sync::atomic::Ordering;
 
 use kvik_heap::Heap;
 use kvik_proc::Proc;
-use kvik_term::{am, Term};
+use kvik_term::am;
 
-use crate::abi::{Native, Word};
-use crate::load::Library;
-use crate::resources::Opened;
+use crate::abi::Native;
+use crate::iovec::Vectors;
+use crate::pointers::{put, term};
+
+use crate::library::Library;
+use crate::pointers::Word;
+use crate::resource_types::Opened;
 
 /// What `enif_schedule_nif` asked for: it is called in place of the NIF's value.
 pub struct Next {
@@ -37,7 +41,7 @@ pub struct Env {
     /// Bytes that were moved for `enif_inspect_binary` and its kin.
     pub bytes: Vec<Box<[u8]>>,
     /// Vectors that it frees at its end.
-    pub vectors: crate::ioq::Vectors,
+    pub vectors: Vectors,
     /// Resource types opened while a library is loaded.
     pub opened: Option<Vec<Opened>>,
 }
@@ -110,44 +114,6 @@ pub fn env<'a>(e: *mut Env) -> &'a mut Env {
 pub fn heap<'a>(e: *mut Env) -> &'a Heap {
     env(e).heap()
 }
-/// A term that C holds.
-pub fn term<'a>(w: Word) -> Term<'a> {
-    // SAFETY: the interface's contract: terms come from us, and are used no longer than their
-    // environment lives.
-    unsafe { Term::from_word(w) }
-}
-/// Writes where C wants an answer, if it does.
-pub fn put<T>(to: *mut T, value: T) {
-    if !to.is_null() {
-        // SAFETY: a pointer C gave for the answer.
-        unsafe { to.write(value) }
-    }
-}
-/// Terms in an array of C's.
-pub fn terms<'a>(from: *const Word, n: usize) -> &'a [Term<'a>] {
-    if from.is_null() || n == 0 {
-        return &[];
-    }
-    // SAFETY: an array of that many terms, which are words.
-    unsafe { std::slice::from_raw_parts(from.cast(), n) }
-}
-/// Bytes of C's.
-pub fn c_bytes<'a>(from: *const u8, n: usize) -> &'a [u8] {
-    if from.is_null() || n == 0 {
-        return &[];
-    }
-    // SAFETY: memory of that many bytes.
-    unsafe { std::slice::from_raw_parts(from, n) }
-}
-/// A string of C's without its zero.
-pub fn c_str<'a>(s: *const std::ffi::c_char) -> &'a [u8] {
-    if s.is_null() {
-        return &[];
-    }
-    // SAFETY: a string that ends with a zero.
-    unsafe { std::ffi::CStr::from_ptr(s) }.to_bytes()
-}
-
 thread_local! {
     static KIND: Cell<c_int> = const { Cell::new(0) };
 }

@@ -1,6 +1,6 @@
-//! Every function of the interface by its address: what keeps them in the program, where nothing
-//! else names them.
+//! Every function of `erl_nif.h` by its address.
 
+use crate::address::by_address;
 use crate::binaries::{
     enif_alloc_binary, enif_binary_to_term, enif_inspect_binary, enif_inspect_iolist_as_binary,
     enif_make_binary, enif_make_new_binary, enif_make_sub_binary, enif_realloc_binary,
@@ -37,10 +37,12 @@ use crate::process::{
     enif_is_process_alive, enif_port_command, enif_self, enif_send, enif_set_pid_undefined,
     enif_whereis_pid, enif_whereis_port,
 };
+use crate::resource_types::{
+    enif_init_resource_type, enif_open_resource_type, enif_open_resource_type_x,
+};
 use crate::resources::{
-    enif_alloc_resource, enif_dynamic_resource_call, enif_get_resource, enif_init_resource_type,
-    enif_keep_resource, enif_make_resource, enif_make_resource_binary, enif_open_resource_type,
-    enif_open_resource_type_x, enif_release_resource, enif_sizeof_resource,
+    enif_alloc_resource, enif_dynamic_resource_call, enif_get_resource, enif_keep_resource,
+    enif_make_resource, enif_make_resource_binary, enif_release_resource, enif_sizeof_resource,
 };
 use crate::select::{enif_select, enif_select_x};
 use crate::terms::{
@@ -65,20 +67,6 @@ use crate::threads::{
     enif_tsd_key_create, enif_tsd_key_destroy, enif_tsd_set,
 };
 use crate::variadic::{enif_fprintf, enif_make_list, enif_make_tuple, enif_snprintf};
-
-/// A function's address.
-pub struct Address(#[allow(dead_code)] pub *const ());
-// SAFETY: an address of code.
-unsafe impl Sync for Address {}
-
-macro_rules! by_address {
-    ($($name:ident),* $(,)?) => {
-        #[used]
-        pub static ALL: &[$crate::exports::Address] =
-            &[$($crate::exports::Address($name as *const ())),*];
-    };
-}
-pub(crate) use by_address;
 
 by_address! {
     enif_free_iovec,

@@ -8,77 +8,27 @@ use kvik_heap::BinRef;
 use kvik_term::Term;
 use libc::iovec;
 
-use crate::abi::{Binary, Word};
+use crate::abi::Binary;
+
 use crate::binaries::take;
-use crate::env::{c_bytes, env, heap, put, term, Env};
+use crate::env::{env, heap, Env};
+use crate::iovec::{free, Part, Parts, Vector, MADE};
+use crate::pointers::Word;
+use crate::pointers::{c_bytes, put, term};
 
-/// A part of an off-heap binary.
-struct Part {
-    binary: BinRef,
-    at: usize,
-    len: usize,
-}
-impl Part {
-    fn vector(&self) -> iovec {
-        // SAFETY: the part lies within the binary.
-        let base = unsafe { self.binary.data().add(self.at) };
-        iovec { iov_base: base.cast(), iov_len: self.len }
-    }
-    /// A binary's bytes: shared where they lie outside the heap.
-    fn of(e: Option<*mut Env>, t: Term<'_>) -> Option<Part> {
-        let bits = t.as_bits().filter(|b| b.is_binary())?;
-        let shared = e.and_then(|e| heap(e).off_heap_of(t)).filter(|(_, at, _)| at % 8 == 0);
-        Some(match shared {
-            Some((binary, at, len)) => Part { binary, at: at / 8, len: len / 8 },
-            None => {
-                let bytes = bits.to_bytes();
-                Part { binary: BinRef::from_bytes(&bytes), at: 0, len: bytes.len() }
-            }
-        })
-    }
-}
-
-const SMALL: usize = 16;
-/// The structure was made here.
-const MADE: c_int = 1;
-
-/// `ErlNifIOVec`. `parts` keeps the bytes; `iov` points to where it says the bytes are.
-#[repr(C)]
-pub struct Vector {
-    count: c_int,
-    size: usize,
-    iov: *mut iovec,
-    parts: *mut Parts,
-    flags: c_int,
-    small_iov: [iovec; SMALL],
-    small_ref: [*mut u8; SMALL],
-}
-struct Parts {
-    parts: Vec<Part>,
-    vectors: Vec<iovec>,
-}
-
-/// The vectors that an environment has to free.
-#[derive(Default)]
-pub struct Vectors(Vec<*mut Vector>);
-impl Drop for Vectors {
-    fn drop(&mut self) {
-        self.0.iter().for_each(|v| free(*v))
-    }
-}
-
-fn free(v: *mut Vector) {
-    // SAFETY: `enif_inspect_iovec` has filled it in, and it is freed once.
-    unsafe {
-        let parts = std::mem::replace(&mut (*v).parts, ptr::null_mut());
-        if !parts.is_null() {
-            drop(Box::from_raw(parts));
+/// A binary's bytes: shared where they lie outside the heap.
+fn part(e: Option<*mut Env>, t: Term<'_>) -> Option<Part> {
+    let bits = t.as_bits().filter(|b| b.is_binary())?;
+    let shared = e.and_then(|e| heap(e).off_heap_of(t)).filter(|(_, at, _)| at % 8 == 0);
+    Some(match shared {
+        Some((binary, at, len)) => Part { binary, at: at / 8, len: len / 8 },
+        None => {
+            let bytes = bits.to_bytes();
+            Part { binary: BinRef::from_bytes(&bytes), at: 0, len: bytes.len() }
         }
-        if (*v).flags & MADE != 0 {
-            drop(Box::from_raw(v));
-        }
-    }
+    })
 }
+
 #[no_mangle]
 pub extern "C" fn enif_free_iovec(v: *mut Vector) {
     if !v.is_null() {
@@ -98,7 +48,7 @@ pub extern "C" fn enif_inspect_iovec(
     let (mut parts, mut rest) = (Vec::new(), term(list));
     let of = (!e.is_null()).then_some(e);
     while let Some(c) = rest.as_cons().filter(|_| parts.len() < max) {
-        let Some(p) = Part::of(of, c.head()) else { return 0 };
+        let Some(p) = part(of, c.head()) else { return 0 };
         parts.push(p);
         rest = c.tail();
     }

@@ -1,39 +1,38 @@
-//! Opening shared objects of C code.
-//!
-//! Libraries made for OTP's emulator may call zlib without naming it as a dependency, since that
-//! emulator is itself linked with `libz.so`. This program has a zlib of its own that it does not
-//! export (its build hides the symbols), so the system's is loaded the first time a library lacks a
-//! symbol.
+//! [`Library`]: a NIF library that is open.
 
-use std::ffi::{c_char, c_int, c_void, CStr};
-use std::sync::OnceLock;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicPtr};
 
-/// What the emulator's own dependencies provide.
-const DEPENDENCIES: [&CStr; 1] = [c"libz.so.1"];
+use kvik_term::Atom;
 
-fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
-    // SAFETY: loading a library runs what code it wants: that is what was asked for.
-    unsafe { libc::dlopen(file, flags) }
+use crate::abi::Unload;
+use crate::env::Env;
+
+/// A library that is open, for one version of one module.
+pub struct Library {
+    pub handle: *mut c_void,
+    pub module: Atom,
+    /// What `load` or `upgrade` has set.
+    pub priv_data: AtomicPtr<c_void>,
+    /// To be called before it is closed, once `load` has succeeded.
+    pub unload: Option<Unload>,
+    pub loaded: AtomicBool,
+    /// Bytes of a `ErlNifResourceTypeInit` as it knows it.
+    pub type_init_size: usize,
 }
-
-/// Opens a library with all its symbols resolved; null with `dlerror` set where that fails.
-pub fn open(file: *const c_char) -> *mut c_void {
-    static LOADED: OnceLock<bool> = OnceLock::new();
-    let handle = dlopen(file, libc::RTLD_NOW);
-    if !handle.is_null() || LOADED.get().is_some() {
-        return handle;
+// SAFETY: the handle is only used to close it; the rest does not change or is atomic.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
+impl Drop for Library {
+    fn drop(&mut self) {
+        if let Some(f) = self.unload.filter(|_| *self.loaded.get_mut()) {
+            let data = *self.priv_data.get_mut();
+            let mut e = Env::alone(self);
+            // SAFETY: the library's own function, as it is still open.
+            unsafe { f(&mut e, data) }
+        }
+        // SAFETY: it is open, and nobody uses its code any more.
+        unsafe { libc::dlclose(self.handle) };
     }
-    if lacks_symbol() {
-        let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
-        let load = |name: &CStr| !dlopen(name.as_ptr(), flags).is_null();
-        LOADED.get_or_init(|| DEPENDENCIES.into_iter().all(load));
-    }
-    // Once more: with the symbols, or for the error that has been read.
-    dlopen(file, libc::RTLD_NOW)
-}
-
-fn lacks_symbol() -> bool {
-    // SAFETY: null, or a string that stays until the next call of its kind on this thread.
-    let why = crate::env::c_str(unsafe { libc::dlerror() });
-    why.windows(9).any(|w| w == b"undefined")
 }

@@ -9,46 +9,19 @@ use kvik_code::{module, Instance};
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Atom, Export, Term};
 
-use crate::abi::{self, Entry, Function, OldFunction, Unload};
+use crate::abi::{self, Entry, Function, OldFunction};
 use crate::call::{record, Record};
-use crate::env::{c_str, Env};
-use crate::resources;
-
-/// A library that is open, for one version of one module.
-pub struct Library {
-    handle: *mut c_void,
-    pub module: Atom,
-    /// What `load` or `upgrade` has set.
-    pub priv_data: AtomicPtr<c_void>,
-    /// To be called before it is closed, once `load` has succeeded.
-    unload: Option<Unload>,
-    loaded: AtomicBool,
-    /// Bytes of a `ErlNifResourceTypeInit` as it knows it.
-    pub type_init_size: usize,
-}
-// SAFETY: the handle is only used to close it; the rest does not change or is atomic.
-unsafe impl Send for Library {}
-// SAFETY: as above.
-unsafe impl Sync for Library {}
-impl Drop for Library {
-    fn drop(&mut self) {
-        if let Some(f) = self.unload.filter(|_| *self.loaded.get_mut()) {
-            let data = *self.priv_data.get_mut();
-            let mut e = Env::alone(self);
-            // SAFETY: the library's own function, as it is still open.
-            unsafe { f(&mut e, data) }
-        }
-        // SAFETY: it is open, and nobody uses its code any more.
-        unsafe { libc::dlclose(self.handle) };
-    }
-}
+use crate::env::Env;
+use crate::library::Library;
+use crate::pointers::c_str;
+use crate::resource_types;
 
 /// What a module's version has loaded. When it goes the library is closed, but not before the last
 /// resource with a callback in it has gone.
 struct Loaded(Arc<Library>);
 impl Drop for Loaded {
     fn drop(&mut self) {
-        resources::release(&self.0);
+        resource_types::release(&self.0);
     }
 }
 
@@ -107,7 +80,7 @@ fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refus
     let mut e = Env::of_call(p, &*lib);
     e.opened = Some(Vec::new());
     call_load(entry, &lib, old.as_deref(), &mut e, info)?;
-    resources::commit(e.opened.take().unwrap_or_default(), &lib);
+    resource_types::commit(e.opened.take().unwrap_or_default(), &lib);
     lib.loaded.store(true, Ordering::Release);
     *library(i) = Some(Box::new(Loaded(lib)));
     for (at, r) in functions {
@@ -130,7 +103,7 @@ fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
     let file = [path, b".so"].concat();
     let name = String::from_utf8_lossy(path).into_owned();
     let file = CString::new(file).map_err(|_| ("load_failed", "a zero in the name".to_string()))?;
-    let handle = crate::library::open(file.as_ptr());
+    let handle = crate::shared_object::open(file.as_ptr());
     if handle.is_null() {
         let why = last_error();
         let slogan = "Failed to load NIF library";

@@ -5,8 +5,11 @@ use std::sync::OnceLock;
 
 use kvik_proc::clock;
 
-use crate::abi::{SysInfo, Word};
-use crate::env::{c_str, heap, Env};
+use crate::abi::SysInfo;
+
+use crate::env::{heap, Env};
+use crate::pointers::c_str;
+use crate::pointers::Word;
 
 #[no_mangle]
 pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {
@@ -42,7 +45,7 @@ pub extern "C" fn enif_dlopen(
 ) -> *mut c_void {
     let file = std::ffi::CString::new([c_str(lib), b".so"].concat()).unwrap_or_default();
     let file = if lib.is_null() { lib } else { file.as_ptr() };
-    checked(crate::library::open(file), handler, arg)
+    checked(crate::shared_object::open(file), handler, arg)
 }
 #[no_mangle]
 pub extern "C" fn enif_dlsym(

@@ -1,38 +1,25 @@
 //! Resources that watch processes.
 
-use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 use kvik_heap::Heap;
 use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::abi::{Monitor, Pid, Word};
-use crate::env::{heap, put, Env};
+use crate::abi::{Monitor, Pid};
+use crate::resources::{watchers, watching};
+
+use crate::env::{heap, Env};
+use crate::pointers::put;
+use crate::pointers::Word;
 use crate::process::{is_alive, pid_of};
-use crate::resources::{self, kept, of_pointer, Resource};
+use crate::resources::{self, kept, of_pointer};
 
-/// The processes a resource watches.
-pub type Watching = HashMap<RefId, u32>;
-
-/// Who watches by which reference.
-fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<Resource>>> {
-    static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<Resource>>>> = OnceLock::new();
-    WATCHERS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
-}
-
-fn watching(r: &Resource) -> MutexGuard<'_, Watching> {
-    r.watching.lock().unwrap_or_else(|e| e.into_inner())
-}
-
-/// A process has ended that somebody watches: calls `down`.
+/// A process has ended that a resource may watch: calls `down`.
 pub fn down(dead: u32, id: RefId) {
-    if kvik_socket::down(dead, id) || crate::driver_monitors::down(id) {
-        return;
-    }
     let Some(r) = watchers().remove(&id).and_then(|r| r.upgrade()) else { return };
     if watching(&r).remove(&id).is_none() {
         return;
@@ -45,22 +32,10 @@ pub fn down(dead: u32, id: RefId) {
         unsafe { f(&mut e, r.data(), &mut pid, &mut m) }
     }
 }
-/// The resource, or a driver's port, that watches by a reference.
+/// The resource that watches by a reference.
 pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
-    let port_or_resource = || crate::driver_monitors::port_term(id).or_else(|| resource(heap, id));
-    kvik_socket::watcher(heap, id).or_else(port_or_resource)
-}
-fn resource(heap: &Heap, id: RefId) -> Option<Term<'_>> {
     let r = watchers().get(&id).and_then(Weak::upgrade)?;
     Some(resources::term_of(heap, r))
-}
-/// A resource goes, and all its monitors with it.
-pub fn forget_all(r: &Resource) {
-    let all = std::mem::take(&mut *watching(r));
-    for (id, pid) in all {
-        watchers().remove(&id);
-        signal::control(pid, Control::Demonitor { id });
-    }
 }
 fn monitor(id: RefId) -> Monitor {
     Monitor { numbers: id.0, spare: [0; 5] }

@@ -6,8 +6,11 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::{process, registry, signal};
 use kvik_term::{am, Term};
 
-use crate::abi::{Pid, Word};
-use crate::env::{env, put, term, Env};
+use crate::abi::Pid;
+
+use crate::env::{env, Env};
+use crate::pointers::Word;
+use crate::pointers::{put, term};
 
 /// A pid that C holds.
 pub fn pid_of(pid: *const Pid) -> Option<u32> {

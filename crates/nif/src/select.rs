@@ -8,8 +8,11 @@ use kvik_heap::OwnedTerm;
 use kvik_port::select::{self, Events};
 use kvik_term::{Atom, Term};
 
-use crate::abi::{Pid, Word};
-use crate::env::{env, heap, term, Env};
+use crate::abi::Pid;
+
+use crate::env::{env, heap, Env};
+use crate::pointers::term;
+use crate::pointers::Word;
 use crate::process::pid_of;
 use crate::resources::{enif_make_resource, kept, Resource};
 

@@ -4,8 +4,11 @@ use std::ffi::{c_char, c_double, c_int, c_long, c_uint, c_ulong};
 
 use kvik_term::{cmp, Atom, Pid, Port, Term, View};
 
-use crate::abi::{Word, LATIN1};
-use crate::env::{c_bytes, c_str, heap, put, term, Env};
+use crate::abi::LATIN1;
+
+use crate::env::{heap, Env};
+use crate::pointers::Word;
+use crate::pointers::{c_bytes, c_str, put, term};
 
 macro_rules! tests {
     ($($name:ident: $f:expr;)*) => {

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_double, c_int, c_long, c_void};
 
-use crate::env::{c_str, term};
+use crate::pointers::{c_str, term};
 
 /// The System V `va_list`: offsets into the save area of the registers, then the stack.
 #[repr(C)]

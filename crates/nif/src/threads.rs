@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t, pthread_t};
 
-use crate::env::put;
+use crate::pointers::put;
 
 const BUSY: c_int = libc::EBUSY;
 

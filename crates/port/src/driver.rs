@@ -3,7 +3,7 @@
 use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
-use crate::port::Core;
+use crate::port::state::Core;
 
 /// Why the scheduler calls.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ pub trait Driver: Send {
         Ok(())
     }
     fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow;
-    /// Writes what it holds back (`held.rs`).
+    /// Writes what it holds back (`write_coalescing.rs`).
     fn write_held(&mut self, _core: &mut Core) -> Flow {
         Ok(())
     }

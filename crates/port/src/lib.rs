@@ -3,30 +3,25 @@
 //!
 //! A port is run by whoever has its lock: the process that writes to it, or the scheduler whose
 //! poll set told that it is ready. Nothing waits while holding the lock, and no scheduler waits for
-//! it to serve what is ready: who has it does that (`lock.rs`).
+//! it to serve what is ready: who has it does that (`port/lock.rs`).
 #![forbid(unsafe_code)]
 
-mod apart;
-mod beside;
+mod affinity;
 pub mod breaks;
 pub mod channel;
 pub mod driver;
 pub mod env;
-pub mod events;
-pub mod held;
+pub mod event_loop;
 pub mod host;
 pub mod inet;
-pub mod info;
 pub mod input;
 pub mod iodata;
-mod kept;
-mod lock;
+mod open;
 pub mod options;
 pub mod packet;
 pub mod packet_term;
 pub mod pause;
 pub mod pipes;
-mod plain;
 pub mod poll;
 pub mod port;
 pub mod processes;
@@ -38,11 +33,13 @@ pub mod starter;
 pub mod table;
 mod trace;
 pub mod tty;
+pub mod write_coalescing;
 
 pub use channel::Channel;
+pub use event_loop::check_io;
 pub use host::Host;
 pub use options::{Options, What};
-pub use poll::{check_io, wake};
+pub use poll::wake;
 pub use port::{Command, OpenError, Port};
 pub use trace::{sent as trace_sent, timed_out as trace_timed_out};
 
@@ -59,8 +56,16 @@ pub fn install(schedulers: usize) -> kvik_sys::Result<()> {
 
 /// The machine ends: programs hear what was held back, and may run where they might before.
 pub fn settle() {
-    held::write_all();
-    kept::let_go_all();
+    write_coalescing::write_all();
+    affinity::pinned_child::let_go_all();
+}
+
+/// Writes out what was given to ports, before the VM halts.
+pub fn flush_all() {
+    for p in table::all() {
+        p.flush();
+    }
+    tty::restore();
 }
 
 use std::sync::{OnceLock, RwLock};

@@ -13,16 +13,18 @@ use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{fd, file, tty, Errno};
 use kvik_term::am;
 
-use crate::beside;
+use crate::affinity::policy;
+use crate::affinity::scheduler_load;
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::env;
-use crate::held;
 use crate::input::Input;
-use crate::options::{Options, What};
+use crate::options::Options;
 use crate::poll::{self, Source};
-use crate::port::{Core, OpenError};
+use crate::port::state::Core;
+use crate::port::OpenError;
 use crate::queue::OutQueue;
 use crate::starter::{self, Job, Start, SHELL};
+use crate::write_coalescing;
 
 /// Reads of one turn; then others have theirs.
 const READS: usize = 4;
@@ -31,7 +33,7 @@ const SAFE_WRITE: usize = 4096;
 /// `port_control` of descriptors: this and 100 asks for a terminal's size.
 const TTY_CONTROL: u32 = 0x018b_0900;
 
-struct Pipes {
+pub(crate) struct Pipes {
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
     /// Writing may block: look first.
@@ -46,9 +48,9 @@ struct Pipes {
     /// Which one that is, and how often it was written from another scheduler.
     home: usize,
     away: u32,
-    beside: beside::Program,
+    beside: policy::Program,
     /// It answers each write, and has not answered the last.
-    owed: Option<poll::Owed>,
+    owed: Option<scheduler_load::Owed>,
     decoder: Input,
     packet: u8,
     queue: OutQueue,
@@ -65,46 +67,16 @@ struct Pipes {
     ended: bool,
 }
 
-/// The driver for what is to be opened, and the port's name.
-pub(crate) fn open_driver(
-    what: &What,
-    o: &Options,
-) -> Result<(Box<dyn Driver>, Vec<u8>), OpenError> {
-    match what {
-        What::Fd(input, output) if *input < 0 || *output < 0 => Err(OpenError::Posix(Errno::INVAL)),
-        What::Fd(input, output) => {
-            let name = format!("{input}/{output}").into_bytes();
-            Ok((Box::new(open_fds(*input, *output, o)), name))
-        }
-        What::File(path) => {
-            let p = open_file(path, o)?;
-            Ok((Box::new(p), path.clone()))
-        }
-        What::Executable(path) => {
-            let p = program(path.clone(), o)?;
-            Ok((Box::new(p), path.clone()))
-        }
-        What::Driver(name) => {
-            let d = crate::driver_by_name(name).ok_or(OpenError::Badarg)?;
-            Ok((d, name.clone()))
-        }
-        What::Spawn(command) => match crate::driver_by_name(command) {
-            Some(d) => Ok((d, command.clone())),
-            None => Ok((Box::new(shell(command, o)?), command.clone())),
-        },
-    }
-}
-
 fn c_string(b: &[u8]) -> Result<CString, OpenError> {
     CString::new(b).map_err(|_| OpenError::Badarg)
 }
 
-fn shell(command: &[u8], o: &Options) -> Result<Pipes, OpenError> {
+pub(crate) fn shell(command: &[u8], o: &Options) -> Result<Pipes, OpenError> {
     let script = c_string(&[b"exec ", command].concat())?;
     start(SHELL, vec![SHELL.into(), c"-c".into(), script], o)
 }
 
-fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
+pub(crate) fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
     let path = c_string(&path)?;
     let mut args = vec![match &o.arg0 {
         Some(a) => c_string(a)?,
@@ -178,14 +150,14 @@ fn own_descriptor(n: RawFd, write: bool) -> Option<(OwnedFd, bool)> {
     Some((fd::duplicate(n).ok()?, careful))
 }
 
-fn open_fds(input: i32, output: i32, o: &Options) -> Pipes {
+pub(crate) fn open_fds(input: i32, output: i32, o: &Options) -> Pipes {
     let input = if o.read { own_descriptor(input, false).map(|(f, _)| f) } else { None };
     let out = if o.write { own_descriptor(output, true) } else { None };
     let careful = out.as_ref().is_some_and(|(_, c)| *c);
     over(input, out.map(|(f, _)| f), careful, o)
 }
 /// A file (or pipe or device) by its name; one that is only written to begins empty.
-fn open_file(path: &[u8], o: &Options) -> Result<Pipes, OpenError> {
+pub(crate) fn open_file(path: &[u8], o: &Options) -> Result<Pipes, OpenError> {
     let mode =
         file::Mode { read: o.read, write: o.write, nonblocking: true, ..file::Mode::default() };
     let f = file::open(&c_string(path)?, mode).map_err(OpenError::Posix)?;
@@ -206,7 +178,7 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         listens: false,
         home: 0,
         away: 0,
-        beside: beside::Program::default(),
+        beside: policy::Program::default(),
         owed: None,
         decoder: Input::new(o.line, o.packet),
         packet: o.packet,
@@ -250,7 +222,8 @@ impl Pipes {
             self.beside.wakes(child.pid, self.home);
         }
         let owes = self.beside.owes_one();
-        self.owed = owes.then(|| self.owed.take().unwrap_or_else(|| poll::Owed::to(self.home)));
+        self.owed =
+            owes.then(|| self.owed.take().unwrap_or_else(|| scheduler_load::Owed::to(self.home)));
         self.try_write(slices)
     }
     /// Is so much to be held back to the end of the turn? Where the program has something to do, and
@@ -260,7 +233,7 @@ impl Pipes {
             return true;
         }
         let takes = || self.output.as_ref().is_some_and(|out| fd::takes(out.as_raw_fd()));
-        let fits = (1..=held::MOST).contains(&bytes);
+        let fits = (1..=write_coalescing::MOST).contains(&bytes);
         fits && self.child.is_some() && self.beside.is_silent() && self.queue.is_empty() && takes()
     }
 
@@ -419,13 +392,13 @@ impl Driver for Pipes {
             return Err(Exit::Posix(Errno::INVAL));
         }
         let total = head.len() + bytes.len();
-        if self.held.len() + total > held::MOST {
+        if self.held.len() + total > write_coalescing::MOST {
             self.write_held(core)?;
         }
         if let Some(scheduler) = core.turn.filter(|_| self.may_hold(total)) {
             self.held.extend_from_slice(head);
             self.held.extend_from_slice(bytes);
-            held::note(scheduler, core.id);
+            write_coalescing::note(scheduler, core.id);
             return Ok(());
         }
         self.write_held(core)?;
@@ -532,10 +505,10 @@ mod tests {
     #[test]
     fn what_is_owed_is_counted() {
         let last = poll::count() - 1;
-        let before = poll::owed(last);
-        let one = poll::Owed::to(last);
-        assert_eq!(poll::owed(last), before + 1);
+        let before = scheduler_load::owed(last);
+        let one = scheduler_load::Owed::to(last);
+        assert_eq!(scheduler_load::owed(last), before + 1);
         drop(one);
-        assert_eq!(poll::owed(last), before);
+        assert_eq!(scheduler_load::owed(last), before);
     }
 }

@@ -1,4 +1,4 @@
-//! The poll sets, one for each scheduler, and the loop that serves what they tell.
+//! The poll sets, one for each scheduler. `event_loop.rs` serves what they tell.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -8,17 +8,10 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use kvik_proc::sched::meter::{during, State};
 use kvik_sys::clock::monotonic_nanos;
-use kvik_sys::place;
 use kvik_sys::poll::{Events, Interest, Poller};
 use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{signal, Errno, Result};
-
-use crate::driver::Ready;
-use crate::held::{self, Slot};
-use crate::kept::Keeps;
-use crate::{beside, pause, signals, table, tty};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -41,29 +34,16 @@ pub enum Source {
     Terminal = 9,
 }
 
-/// Hears of a library's descriptors: number, readable, writable, hung up.
-type Library = fn(RawFd, bool, bool, bool);
-static LIBRARY: OnceLock<Library> = OnceLock::new();
-pub fn set_library(f: Library) {
-    let _ = LIBRARY.set(f);
-}
-
 /// Bytes that one read can bring.
 pub const BUFFER: usize = 64 * 1024;
 
-struct Set {
-    poller: Poller,
+pub(crate) struct Set {
+    pub poller: Poller,
     /// Tokens that are ready without being told again: ordinary files, and input of which more is
     /// there than one turn takes.
     ready: Mutex<Vec<u64>>,
     ready_count: AtomicUsize,
     timers: Mutex<BinaryHeap<Reverse<Timer>>>,
-    held: Slot,
-    keeps: Keeps,
-    /// The processor its scheduler ran on when it was served last.
-    cpu: AtomicUsize,
-    /// Programs that are to be heard of here, answer each write, and have not answered the last.
-    owed: AtomicUsize,
     /// When the first timer fires, in nanoseconds of the monotonic clock; `i64::MAX` for never.
     first_timer: AtomicI64,
 }
@@ -81,16 +61,12 @@ pub fn init(schedulers: usize) -> Result<()> {
         return Ok(());
     }
     let sets = (0..schedulers.max(1))
-        .map(|i| {
+        .map(|_| {
             Ok(Set {
                 poller: Poller::new()?,
                 ready: Mutex::default(),
                 ready_count: AtomicUsize::new(0),
                 timers: Mutex::default(),
-                held: Slot::default(),
-                keeps: Keeps::of(i),
-                cpu: AtomicUsize::new(usize::MAX),
-                owed: AtomicUsize::new(0),
                 first_timer: AtomicI64::new(i64::MAX),
             })
         })
@@ -110,51 +86,9 @@ fn sets() -> &'static [Set] {
     SETS.get().map_or(&[], |v| v)
 }
 
-fn set(i: usize) -> Option<&'static Set> {
+pub(crate) fn set(i: usize) -> Option<&'static Set> {
     let all = sets();
     all.get(i % all.len().max(1))
-}
-
-/// What the scheduler of a set holds back.
-pub(crate) fn held(scheduler: usize) -> Option<&'static Slot> {
-    sets().get(scheduler).map(|s| &s.held)
-}
-
-/// The programs that the scheduler of a set keeps where it runs.
-pub(crate) fn keeps(scheduler: usize) -> Option<&'static Keeps> {
-    set(scheduler).map(|s| &s.keeps)
-}
-
-/// The set whose scheduler runs on a processor: `home`, if that does, or else the first.
-pub(crate) fn on(cpu: usize, home: usize) -> Option<usize> {
-    let is_there = |s: &Set| s.cpu.load(Ordering::Relaxed) == cpu;
-    if set(home).is_some_and(is_there) {
-        return Some(home);
-    }
-    sets().iter().position(is_there)
-}
-
-/// One program more of this set owes an answer, until this is dropped.
-pub(crate) struct Owed(Option<&'static Set>);
-impl Owed {
-    pub fn to(home: usize) -> Owed {
-        let s = set(home);
-        if let Some(s) = s {
-            s.owed.fetch_add(1, Ordering::Relaxed);
-        }
-        Owed(s)
-    }
-}
-impl Drop for Owed {
-    fn drop(&mut self) {
-        if let Some(s) = self.0 {
-            s.owed.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-}
-/// How many answers a set is owed now.
-pub(crate) fn owed(home: usize) -> usize {
-    set(home).map_or(0, |s| s.owed.load(Ordering::Relaxed))
 }
 
 /// What a poll set holds: how many descriptors, how many of them wait to be served, and how many
@@ -245,31 +179,42 @@ pub fn set_timer(home: usize, number: u32, after: Duration, tag: u64) {
     }
 }
 
-/// The timers that are due.
-fn due(s: &Set) -> Vec<Timer> {
-    let first = s.first_timer.load(Ordering::Acquire);
-    if first == i64::MAX || first > monotonic_nanos() {
-        return Vec::new();
+impl Set {
+    pub fn any_ready(&self) -> bool {
+        self.ready_count.load(Ordering::Acquire) > 0
     }
-    let now = monotonic_nanos();
-    let mut t = s.timers.lock().unwrap_or_else(|e| e.into_inner());
-    let mut out = Vec::new();
-    while t.peek().is_some_and(|Reverse(t)| t.0 <= now) {
-        out.extend(t.pop().map(|Reverse(t)| t));
+    /// The tokens that are ready without being told again.
+    pub fn take_ready(&self) -> Vec<u64> {
+        let mut v = self.ready.lock().unwrap_or_else(|e| e.into_inner());
+        let tokens = std::mem::take(&mut *v);
+        self.ready_count.store(0, Ordering::Release);
+        tokens
     }
-    let next = t.peek().map_or(i64::MAX, |Reverse(t)| t.0);
-    s.first_timer.store(next, Ordering::Release);
-    out
-}
-
-/// A wait cut at the first timer.
-fn until_timer(s: &Set, timeout: Option<Duration>) -> Option<Duration> {
-    let first = s.first_timer.load(Ordering::Acquire);
-    if first == i64::MAX {
-        return timeout;
+    /// The timers that are due.
+    pub fn due(&self) -> Vec<Timer> {
+        let first = self.first_timer.load(Ordering::Acquire);
+        if first == i64::MAX || first > monotonic_nanos() {
+            return Vec::new();
+        }
+        let now = monotonic_nanos();
+        let mut t = self.timers.lock().unwrap_or_else(|e| e.into_inner());
+        let mut out = Vec::new();
+        while t.peek().is_some_and(|Reverse(t)| t.0 <= now) {
+            out.extend(t.pop().map(|Reverse(t)| t));
+        }
+        let next = t.peek().map_or(i64::MAX, |Reverse(t)| t.0);
+        self.first_timer.store(next, Ordering::Release);
+        out
     }
-    let left = Duration::from_nanos(first.saturating_sub(monotonic_nanos()).max(0) as u64);
-    Some(timeout.map_or(left, |t| t.min(left)))
+    /// A wait cut at the first timer.
+    pub fn until_timer(&self, timeout: Option<Duration>) -> Option<Duration> {
+        let first = self.first_timer.load(Ordering::Acquire);
+        if first == i64::MAX {
+            return timeout;
+        }
+        let left = Duration::from_nanos(first.saturating_sub(monotonic_nanos()).max(0) as u64);
+        Some(timeout.map_or(left, |t| t.min(left)))
+    }
 }
 
 /// Ends a scheduler's wait.
@@ -280,7 +225,7 @@ pub fn wake(scheduler: usize) {
 }
 
 thread_local! {
-    static ROOM: RefCell<(Box<Events>, Box<[u8]>)> =
+    pub(crate) static ROOM: RefCell<(Box<Events>, Box<[u8]>)> =
         RefCell::new((Box::default(), vec![0; BUFFER].into_boxed_slice()));
 }
 
@@ -297,75 +242,8 @@ pub(crate) fn with_buffer(f: impl FnOnce(&mut [u8])) {
     })
 }
 
-/// Serves a scheduler's poll set: waits for events at most this long (`None`: until one comes or
-/// [`wake`] is called), calls `woken`, serves them, and answers how many there were.
-pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnMut()) -> usize {
-    let Some(s) = set(scheduler) else {
-        woken();
-        return 0;
-    };
-    held::write();
-    let pending = s.ready_count.load(Ordering::Acquire) > 0;
-    let timeout = if pending { Some(Duration::ZERO) } else { until_timer(s, timeout) };
-    let served = ROOM.with_borrow_mut(|(events, buffer)| {
-        let mut n = s.keeps.wait(&s.poller, events, timeout).unwrap_or(0);
-        beside::heard(scheduler, n, timeout.is_none_or(|t| !t.is_zero()));
-        s.cpu.store(place::cpu().unwrap_or(usize::MAX), Ordering::Relaxed);
-        woken();
-        for e in events.iter() {
-            during(State::Port, || serve(scheduler, e.token, e.read, e.write, e.hangup, buffer));
-        }
-        for (_, number, tag) in due(s) {
-            n += 1;
-            if let Some(port) = table::get(number) {
-                during(State::Port, || port.ready(Ready::Timer(tag), buffer));
-            }
-        }
-        if pending {
-            let mut v = s.ready.lock().unwrap_or_else(|e| e.into_inner());
-            let tokens = std::mem::take(&mut *v);
-            s.ready_count.store(0, Ordering::Release);
-            drop(v);
-            n += tokens.len();
-            for t in tokens {
-                during(State::Port, || serve(scheduler, t, true, true, false, buffer));
-            }
-        }
-        n
-    });
-    pause::point(scheduler);
-    served
-}
-
-fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer: &mut [u8]) {
-    let number = token as u32;
-    let run = |why, buffer: &mut [u8]| {
-        if let Some(port) = table::get(number) {
-            port.ready(why, buffer);
-        }
-    };
-    match token >> 32 {
-        0 => run(Ready::Input { hangup }, buffer),
-        1 => run(Ready::Output, buffer),
-        2 => run(Ready::Child, buffer),
-        3 => reap_orphan(home, number as i32),
-        4 => signals::dispatch(),
-        7 => run(Ready::Fetch, buffer),
-        8 => run(Ready::Driver, buffer),
-        9 => tty::reader::ready(),
-        6 => LIBRARY.get().into_iter().for_each(|f| f(number as RawFd, read, write, hangup)),
-        _ => {
-            if write {
-                run(Ready::Output, buffer);
-            }
-            if read {
-                run(Ready::Input { hangup }, buffer);
-            }
-        }
-    }
-}
-
-fn reap_orphan(home: usize, pid: i32) {
+/// A program has ended whose port is gone.
+pub(crate) fn reap_orphan(home: usize, pid: i32) {
     if reap(pid).is_some() {
         let mut all = ORPHANS.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(c) = all.as_mut().and_then(|m| m.remove(&pid)) {

@@ -8,7 +8,7 @@ use kvik_sys::Errno;
 use kvik_term::{am, Term};
 
 use crate::driver::{Driver, Flow, Ready};
-use crate::port::Core;
+use crate::port::state::Core;
 
 const READ: u8 = 1;
 const WRITE: u8 = 2;

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
+use kvik_term::Term;
+
 use crate::port::Port;
 
 /// OTP's default for the most ports at once.
@@ -119,4 +121,9 @@ pub fn all() -> Vec<Arc<Port>> {
         }
     }
     v
+}
+
+/// The port of a term, where it is open or closing.
+pub fn find(t: Term<'_>) -> Option<Arc<Port>> {
+    get(t.as_local_port()?)
 }

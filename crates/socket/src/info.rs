@@ -1,6 +1,6 @@
 //! `nif_info`, `nif_command`, and what `prim_socket` says when it loads its natives.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
@@ -10,12 +10,10 @@ use crate::address::domain;
 use crate::answer::{atom, field, raise_invalid, record};
 use crate::count;
 use crate::option_value::kind;
+use crate::register::set_register;
 use crate::send::PIECES;
-use crate::sendfile::FileCounters;
 use crate::socket::{socket, state, Settings, CONTROL_BUFFER, RECEIVE_BUFFER};
 
-/// The process that keeps the register of sockets, plus one; 0 before there is one.
-static REGISTER: AtomicU32 = AtomicU32::new(0);
 /// Defaults of new sockets, and whether the natives themselves are to tell what they do, which none
 /// does here: it can be set and asked for.
 static USE_REGISTER: AtomicBool = AtomicBool::new(true);
@@ -25,7 +23,7 @@ static DEBUG: AtomicBool = AtomicBool::new(false);
 /// The map that `prim_socket` passes to `erlang:load_nif/2`.
 pub fn loaded(info: Term<'_>) {
     if let Some(pid) = field(info, "registry").and_then(|t| t.as_local_pid()) {
-        REGISTER.store(pid + 1, Relaxed);
+        set_register(pid);
     }
     let settings =
         [("use_registry", &USE_REGISTER), ("socket_debug", &SOCKET_DEBUG), ("debug", &DEBUG)];
@@ -35,10 +33,6 @@ pub fn loaded(info: Term<'_>) {
         }
     }
 }
-pub fn register() -> Option<u32> {
-    REGISTER.load(Relaxed).checked_sub(1)
-}
-
 /// What a new socket has, by what `socket:open` was told.
 pub fn settings(options: Term<'_>) -> Settings {
     let or = |name, default: &AtomicBool| {
@@ -52,96 +46,6 @@ pub fn settings(options: Term<'_>) -> Settings {
         counters_wrap: false,
         debug: or("debug", &SOCKET_DEBUG),
         in_register: or("use_registry", &USE_REGISTER),
-    }
-}
-
-/// What a socket has counted.
-#[derive(Default)]
-pub struct Counters {
-    read_bytes: u64,
-    pub read_fails: u64,
-    read_packets: u64,
-    read_packet_max: u64,
-    pub read_tries: u64,
-    write_bytes: u64,
-    pub write_fails: u64,
-    write_packets: u64,
-    write_packet_max: u64,
-    pub write_tries: u64,
-    pub write_waits: u64,
-    pub accept_success: u64,
-    pub accept_fails: u64,
-    pub accept_tries: u64,
-    pub accept_waits: u64,
-    /// Bytes of the packet that is under way.
-    read_so_far: u64,
-    written_so_far: u64,
-    file: Option<Box<FileCounters>>,
-}
-impl Counters {
-    pub fn wrote_all(&mut self, n: usize) {
-        self.write_packets += 1;
-        self.write_bytes += n as u64;
-        let packet = std::mem::take(&mut self.written_so_far) + n as u64;
-        self.write_packet_max = self.write_packet_max.max(packet);
-    }
-    pub fn wrote_part(&mut self, n: usize) {
-        self.written_so_far += n as u64;
-    }
-    pub fn read_part(&mut self, n: usize) {
-        self.read_bytes += n as u64;
-        self.read_so_far += n as u64;
-    }
-    pub fn read_part_of_call(&mut self, n: usize) {
-        self.read_bytes += n as u64;
-    }
-    pub fn read_packet(&mut self) {
-        self.read_packets += 1;
-        let packet = std::mem::take(&mut self.read_so_far);
-        self.read_packet_max = self.read_packet_max.max(packet);
-    }
-    /// A message, of which the largest is not told.
-    pub fn read_whole(&mut self, n: usize) {
-        self.read_packets += 1;
-        self.read_bytes += n as u64;
-    }
-    pub fn file(&mut self) -> &mut FileCounters {
-        self.file.get_or_insert_default()
-    }
-    fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
-        let mut all = vec![
-            ("read_byte", self.read_bytes),
-            ("read_fails", self.read_fails),
-            ("read_pkg", self.read_packets),
-            ("read_pkg_max", self.read_packet_max),
-            ("read_tries", self.read_tries),
-            // Nothing is counted as such, as in OTP.
-            ("read_waits", 0),
-            ("write_byte", self.write_bytes),
-            ("write_fails", self.write_fails),
-            ("write_pkg", self.write_packets),
-            ("write_pkg_max", self.write_packet_max),
-            ("write_tries", self.write_tries),
-            ("write_waits", self.write_waits),
-            ("acc_success", self.accept_success),
-            ("acc_fails", self.accept_fails),
-            ("acc_tries", self.accept_tries),
-            ("acc_waits", self.accept_waits),
-        ];
-        if let Some(f) = &self.file {
-            all.extend([
-                ("sendfile", f.calls),
-                ("sendfile_byte", f.bytes),
-                ("sendfile_fails", f.fails),
-                ("sendfile_max", f.max),
-                ("sendfile_pkg", f.packets),
-                ("sendfile_pkg_max", f.packet_max),
-                ("sendfile_tries", f.tries),
-                ("sendfile_waits", f.waits),
-            ]);
-        }
-        let fields: Vec<_> = all.into_iter().map(|(name, n)| (name, h.unsigned(n))).collect();
-        record(h, &fields)
     }
 }
 

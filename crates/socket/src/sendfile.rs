@@ -18,21 +18,6 @@ const CHUNK: usize = 1 << 20;
 /// Bytes after which others run: the rest waits for a message that comes at once.
 const TURN: usize = 16 << 20;
 
-/// What `sendfile` has counted, once it was used.
-#[derive(Default)]
-pub struct FileCounters {
-    pub calls: u64,
-    pub bytes: u64,
-    pub fails: u64,
-    pub max: u64,
-    pub packets: u64,
-    pub packet_max: u64,
-    pub tries: u64,
-    pub waits: u64,
-    /// Bytes of the call that is under way.
-    so_far: u64,
-}
-
 /// The offset and the count (0: to the end of the file).
 fn part<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, (i64, usize)> {
     if !a[2].is_integer() || !a[3].is_integer() {

@@ -12,8 +12,9 @@ use kvik_term::{am, Term};
 
 use crate::answer::atom;
 use crate::count;
-use crate::info::{self, Counters};
+use crate::counters::Counters;
 use crate::monitors::{self, Monitor};
+use crate::register::register;
 use crate::requests::{Queue, Request};
 
 /// What has become of a direction, as `socket:info/1` names it.
@@ -174,8 +175,8 @@ impl Socket {
     }
     /// Tells who keeps the register of sockets.
     pub fn tell_register(&self, what: &str) {
-        let (Some(register), Some(me)) = (info::register(), self.shared()) else { return };
-        post(register, |h| {
+        let (Some(keeper), Some(me)) = (register(), self.shared()) else { return };
+        post(keeper, |h| {
             let socket = h.tuple(&[atom("$socket"), me.term(h)]);
             h.tuple(&[atom("$socket"), atom(what), socket])
         });

@@ -13,7 +13,7 @@ pub fn install() {
         start_ip: kvik_jit::start_ip,
         stacktrace: kvik_jit::of_process,
         uses_old_code: kvik_jit::uses_old_code,
-        poll: kvik_port::poll::check_io,
+        poll: kvik_port::check_io,
         wake: kvik_port::poll::wake,
         port: kvik_port::processes::HOOKS,
         node: kvik_dist::HOOKS,

@@ -29,18 +29,19 @@ mod flow;
 mod fresh_tuple;
 mod loops;
 mod operands;
-mod state;
+pub(crate) mod state;
 mod terms;
 mod ty;
 
-use crate::code::{Code, Room};
+use crate::code::Code;
+
 use crate::error::{Error, Reason};
 use crate::module::Module;
+use crate::room::Room;
 use claims::Claims;
 pub use claims::{RegisterClaim, StateClaim, ValueKind, CHECKED};
 use flow::Flow;
 use operands::Tables;
-pub(crate) use state::LabelState;
 
 /// Says what is wrong.
 pub(crate) type What = &'static str;

@@ -3,8 +3,8 @@
 
 use super::What;
 use crate::bs_match::match_commands;
+use crate::code::Function;
 use crate::code::{Arg, Code, Op};
-use crate::functions::Function;
 use crate::module::Module;
 use crate::old_bits::SEGMENT_TYPES;
 use kvik_isa::{Kind, Opcode};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kvik_ets::linear::key_of;
-use kvik_ets::{order, registry, Access, Kind, Outcome, Pending, State, Store, Table};
+use kvik_ets::{order, pending, registry, Access, Kind, Outcome, Pending, State, Store, Table};
 use kvik_heap::{OwnedTerm, Pins};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term, View};
@@ -84,7 +84,7 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     if t.options.kind == Kind::Bag {
         objects.reverse();
     }
-    p.heap.bump_reductions((objects.len() / registry::STEPS) as i64);
+    p.heap.bump_reductions((objects.len() / pending::STEPS) as i64);
     for o in objects {
         s.store.put(o, false, hold);
     }
@@ -127,17 +127,17 @@ fn copy_long<'h>(
     if t.is_busy() && help(p, &t).is_err() {
         return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
     }
-    let mut left = p.steps(registry::STEPS);
+    let mut left = p.steps(pending::STEPS);
     while let (Some(c), 1..) = (rest.as_cons(), left) {
         if !is_object(c.head(), t.options.keypos) {
             return Err(p.badarg());
         }
         let object = OwnedTerm::new(c.head());
-        left = left.saturating_sub(registry::STEPS / 2 + object.words() / 2);
+        left = left.saturating_sub(pending::STEPS / 2 + object.words() / 2);
         objects.push(object);
         rest = c.tail();
     }
-    p.steps_left(left, registry::STEPS);
+    p.steps_left(left, pending::STEPS);
     if rest.as_cons().is_some() {
         return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
     }

@@ -25,7 +25,7 @@ fn end(p: &Proc, h: Halt) {
     kvik_port::starter::settle();
     kvik_port::settle();
     match &h {
-        Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::port::flush_all(),
+        Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::flush_all(),
         _ => kvik_port::tty::restore(),
     }
     match h {

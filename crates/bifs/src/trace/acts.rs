@@ -8,12 +8,22 @@ use kvik_proc::trace::{self, bit, Tracee, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
-use super::calls::end;
+/// What is asked for at the end of a call.
+pub mod end {
+    pub const RETURN: i64 = 1;
+    pub const EXCEPTION: i64 = 2;
+    pub const RETURN_TO: i64 = 4;
+    /// The first two for the meta tracer, which is in the frame.
+    pub const META: i64 = 8;
+    pub const META_EXCEPTION: i64 = 16;
+    /// The time from here on is that of the function in the frame, if one is there.
+    pub const TIME: i64 = 32;
+}
 
 /// What specifications do besides matching.
 #[derive(Default)]
 pub struct Acts {
-    /// What is asked for at the end of a call: `calls::end`.
+    /// What is asked for at the end of a call: [`end`].
     pub ends: Cell<i64>,
 }
 

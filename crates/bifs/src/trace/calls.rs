@@ -9,26 +9,14 @@ use kvik_proc::trace::{self, bit, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Atom, Term};
 
-use super::acts::Acts;
-use super::pattern::{self, Meter, Mfa, Spec, Watched};
+use super::acts::{end, Acts};
 use super::time;
+use super::watched::{self, Meter, Mfa, Spec, Watched};
 
 pub fn install() {
     breaks::set_hooks(Hooks { call, returned, raised, returned_to });
     trace::set_turn(time::turn);
     kvik_proc::hooks::on_exit(time::ended);
-}
-
-/// What is asked for at the end of a call.
-pub mod end {
-    pub const RETURN: i64 = 1;
-    pub const EXCEPTION: i64 = 2;
-    pub const RETURN_TO: i64 = 4;
-    /// The first two for the meta tracer, which is in the frame.
-    pub const META: i64 = 8;
-    pub const META_EXCEPTION: i64 = 16;
-    /// The time from here on is that of the function in the frame, if one is there.
-    pub const TIME: i64 = 32;
 }
 
 /// What the stack keeps of a watched call.
@@ -62,7 +50,7 @@ fn outer(p: &Proc, end: i64) -> bool {
 
 fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
     let mfa = (f.module, f.function, f.arity);
-    let w = pattern::find(mfa)?;
+    let w = watched::find(mfa)?;
     let what = w.now();
     let here = !f.through_export || w.is_bif();
     // Not by a tracer that has ended.

@@ -8,7 +8,8 @@ use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
 use super::messages;
-use super::pattern::{self, Meter, Spec};
+use super::pattern;
+use super::watched::{self, Meter, Spec};
 
 pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, item] = *a else { return Err(p.badarg()) };
@@ -81,12 +82,12 @@ fn answer<'h>(p: &'h Proc, item: &str, all: &[&str], value: impl Fn(&str) -> Ter
     p.heap.list(&items)
 }
 
-fn function<'h>(p: &'h Proc, mfa: pattern::Mfa, item: &str) -> Option<Term<'h>> {
+fn function<'h>(p: &'h Proc, mfa: watched::Mfa, item: &str) -> Option<Term<'h>> {
     if !pattern::exists(mfa) {
         return Some(am::undefined.into());
     }
     let no = Term::bool(false);
-    let Some(watch) = pattern::find(mfa) else { return Some(no) };
+    let Some(watch) = watched::find(mfa) else { return Some(no) };
     let (w, h) = (watch.now(), &p.heap);
     let is_traced =
         w.call.is_some() || w.meta.is_some() || w.counts != Meter::Off || w.times != Meter::Off;

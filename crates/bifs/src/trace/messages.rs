@@ -8,7 +8,7 @@ use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
 use super::acts::Acts;
-use super::pattern::{On, Orders, Spec};
+use super::watched::{On, Orders, Spec};
 
 /// Of what is sent, of what is received; `None`: nothing.
 static SPECS: [RwLock<Option<Spec>>; 2] = [const { RwLock::new(Some(Spec::All)) }; 2];

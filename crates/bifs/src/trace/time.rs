@@ -1,46 +1,13 @@
 //! `call_time`: how long functions take of their own, without those they call that are watched for
 //! it too, and without the time their process does not run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use kvik_heap::Heap;
 use kvik_proc::{clock, Proc};
-use kvik_term::Term;
 
-use super::pattern::{self, Mfa};
-
-/// A function's calls and nanoseconds, by process.
-#[derive(Default)]
-pub struct Times(Mutex<BTreeMap<u32, (u64, u64)>>);
-
-impl Times {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u32, (u64, u64)>> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
-    }
-    pub fn clear(&self) {
-        self.lock().clear();
-    }
-    fn add(&self, pid: u32, calls: u64, ns: u64) {
-        let mut all = self.lock();
-        let t = all.entry(pid).or_default();
-        *t = (t.0 + calls, t.1 + ns);
-    }
-    /// `[{Pid, Calls, Seconds, Microseconds}]`
-    pub fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
-        let all = self.lock();
-        let lines: Vec<Term<'h>> = all
-            .iter()
-            .map(|(pid, (calls, ns))| {
-                let us = ns / 1000;
-                let n = |n: u64| h.integer(n as i64);
-                h.tuple(&[Term::local_pid(*pid), n(*calls), n(us / 1_000_000), n(us % 1_000_000)])
-            })
-            .collect();
-        h.list(&lines)
-    }
-}
+use super::watched::{self, Mfa};
 
 /// What a process is at: the function that its time belongs to, and since when.
 type Running = HashMap<u32, (Option<Mfa>, u64)>;
@@ -53,13 +20,13 @@ fn running() -> MutexGuard<'static, Running> {
 
 /// Adds the time since the last change to the function it belongs to.
 fn settle(pid: u32, (mfa, since): (Option<Mfa>, u64), now: u64) {
-    if let Some(w) = mfa.and_then(pattern::find) {
+    if let Some(w) = mfa.and_then(watched::find) {
         w.times.add(pid, 0, now.saturating_sub(since));
     }
 }
 
 /// A watched function is called. Answers the one whose time it was.
-pub fn called(p: &Proc, w: &Arc<pattern::Watch>, mfa: Mfa) -> Option<Mfa> {
+pub fn called(p: &Proc, w: &Arc<watched::Watch>, mfa: Mfa) -> Option<Mfa> {
     let now = clock::now();
     ANY.store(true, Relaxed);
     let before = running().insert(p.pid(), (Some(mfa), now));

@@ -6,9 +6,10 @@ use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::{am, Export, Term};
 
-use super::trace::is_continuation;
 use super::{x_terms, Operands};
 use crate::breaks::{self, Called};
+use crate::continuation::is_continuation;
+use crate::entry_breakpoints;
 use crate::stubs;
 
 /// Length of the instruction a breakpoint covers.
@@ -31,7 +32,7 @@ pub extern "C" fn entry(p: &Proc, regs: &Regs, _: Operands, at: u64) -> u64 {
     let f = Called { module: i.name, function: f.function, arity: f.arity, through_export: false };
     let mut to = at + FIRST;
     let mut export = 0;
-    if let Some(divert) = breaks::entry(at as usize) {
+    if let Some(divert) = entry_breakpoints::entry(at as usize) {
         called(p, regs, f);
         // Where that took the rest of the turn: behind this the process yields, to come back here.
         p.heap.set_reductions(p.heap.reductions_left().max(2));

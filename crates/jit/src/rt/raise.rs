@@ -8,6 +8,8 @@ use kvik_term::{am, Atom, Term};
 
 use super::{trace, x_terms, Operands};
 
+use crate::continuation::is_continuation;
+
 /// Raises what the process has noted, from the place `ip`. Answers the address of the handler,
 /// whose frame the stack then ends in, or 0.
 pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
@@ -34,7 +36,7 @@ pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
     p.heap.set_root(Root::ExcTrace, trace);
     p.heap.set_root(Root::Spare, Term::NIL);
     let found = find_handler(p);
-    if crate::breaks::active() {
+    if crate::entry_breakpoints::active() {
         let left = found.map(|f| f.1);
         let mut end = (class.1, p.heap.root(Root::ExcValue));
         if left.is_none() && end.0 == am::throw {
@@ -58,7 +60,7 @@ pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
 /// the place that called it, and the frames on the way.
 fn breaks_passed(p: &Proc, mut ip: u64) -> (u64, Vec<Term<'_>>) {
     let mut frames = Vec::new();
-    while crate::breaks::active() && crate::breaks::is_return(ip) {
+    while crate::entry_breakpoints::active() && crate::breaks::is_return(ip) {
         // SAFETY: native code waits for our answer.
         let stack = unsafe { p.heap.stack() };
         let &[frame, next, ..] = stack else { break };
@@ -77,7 +79,7 @@ fn find_handler(p: &Proc) -> Option<(u64, usize)> {
     let stack = unsafe { p.heap.stack() };
     let mut frame = 0;
     for (i, w) in stack.iter().enumerate() {
-        if trace::is_continuation(*w) {
+        if is_continuation(*w) {
             frame = i + 1;
         } else if is_catch_mark(*w) {
             return Some((catch_address(*w), stack.len() - frame));

@@ -12,15 +12,12 @@ use kvik_proc::{Class, Proc};
 use kvik_term::word::{catch_address, is_catch_mark};
 use kvik_term::{am, Atom, Export, Term};
 
+use crate::continuation::is_continuation;
+
 /// `erlang:system_flag(backtrace_depth, N)`
 pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
 /// Do traces tell files and lines? Not with the flag `+L`.
 pub static LINE_NUMBERS: AtomicBool = AtomicBool::new(true);
-
-/// A word on a stack that a call comes back to: addresses of continuations end in 8.
-pub fn is_continuation(w: u64) -> bool {
-    w & 15 == 8
-}
 
 /// Where the calls on a stack come back to. Of the same place many times in a row, a recursion's,
 /// only one counts.

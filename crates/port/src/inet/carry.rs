@@ -7,7 +7,7 @@ use super::{Inet, State};
 use crate::driver::{Exit, Flow};
 use crate::packet::{self, Kind};
 use crate::poll::{self, Source};
-use crate::port::Core;
+use crate::port::state::Core;
 
 /// Bytes that are written before other ports have their turn.
 const BYTES_A_TURN: usize = 1 << 20;

@@ -8,7 +8,7 @@ use kvik_term::am;
 
 use super::{addr, options, Active, Inet, Proto, State, What};
 use crate::driver::Reply;
-use crate::port::Core;
+use crate::port::state::Core;
 
 const BASE: u32 = 0x03f1_a300;
 

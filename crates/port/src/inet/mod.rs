@@ -28,7 +28,7 @@ use kvik_term::{am, Atom, Term};
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::packet::Kind;
 use crate::poll::{self, Source};
-use crate::port::Core;
+use crate::port::state::Core;
 use crate::queue::OutQueue;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

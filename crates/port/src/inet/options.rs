@@ -7,7 +7,7 @@ use kvik_sys::Errno;
 
 use super::{Active, Inet, Proto, State};
 use crate::packet::Kind;
-use crate::port::Core;
+use crate::port::state::Core;
 
 /// Control messages of datagrams, and what is read of a stream's.
 const TOS: u8 = 9;

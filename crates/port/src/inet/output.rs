@@ -11,7 +11,7 @@ use super::{control, posix, Exit, Inet, Sender, State};
 use crate::driver::{Flow, Reply};
 use crate::packet::Kind;
 use crate::poll::{self, Source};
-use crate::port::Core;
+use crate::port::state::Core;
 
 /// A part of a file that is on its way out.
 pub struct SendFile {

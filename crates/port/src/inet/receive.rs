@@ -13,7 +13,7 @@ use crate::driver::{Flow, Reply};
 use crate::packet::{self, Kind, Length, Limits};
 use crate::packet_term::http_term;
 use crate::poll::{self, Source};
-use crate::port::Core;
+use crate::port::state::Core;
 
 /// Reads of one turn, where each fills its room.
 const READS: usize = 64;

@@ -9,7 +9,8 @@ use kvik_term::{am, Atom, Term};
 use super::{control, posix, Exit, Inet, State, What};
 use crate::driver::{Flow, Reply};
 use crate::options::Options;
-use crate::port::{Core, Port};
+use crate::port::state::Core;
+use crate::port::Port;
 
 impl Inet {
     pub(super) fn accept(&mut self, core: &mut Core, data: &[u8]) -> Reply {

@@ -8,7 +8,7 @@ use kvik_term::{am, Atom, Term};
 use super::{addr, options, posix, Inet, State, What};
 use crate::driver::{Flow, Reply};
 use crate::poll::{self, Source};
-use crate::port::Core;
+use crate::port::state::Core;
 
 impl Inet {
     /// Sends what `prim_inet:sendto` wrote: an address, control messages, and the datagram.

@@ -7,13 +7,14 @@ use kvik_sys::place::cpu_of;
 use kvik_sys::poll::Interest;
 
 use super::Pipes;
-use crate::beside;
+use crate::affinity::policy;
+use crate::affinity::scheduler_load;
 use crate::poll::{self, Source};
-use crate::port::Core;
+use crate::port::state::Core;
 
 /// Writes from another scheduler, one after the other, before the input goes to that one's poll set:
 /// by then it is known who answers each of them, and what each set is owed.
-const AWAY: u32 = 2 * beside::ROW;
+const AWAY: u32 = 2 * policy::ROW;
 
 /// Is there less under way where a port may go than where it is? By what either is owed, this port's
 /// answer being among it or not.
@@ -34,7 +35,8 @@ impl Pipes {
             return;
         }
         self.away = 0;
-        if lighter(poll::owed(here), poll::owed(self.home), self.owed.is_some()) {
+        if lighter(scheduler_load::owed(here), scheduler_load::owed(self.home), self.owed.is_some())
+        {
             self.go(core, here);
         }
     }
@@ -42,7 +44,7 @@ impl Pipes {
     /// ran last: the answers are waited for by who runs there too, so that neither is woken across.
     pub(super) fn go_to_program(&mut self, core: &Core) {
         let Some(child) = self.child.as_ref().filter(|_| self.away == 0) else { return };
-        let there = cpu_of(child.pid).and_then(|cpu| poll::on(cpu, self.home));
+        let there = cpu_of(child.pid).and_then(|cpu| scheduler_load::on(cpu, self.home));
         there.into_iter().for_each(|there| self.go(core, there));
     }
     /// The input goes to another poll set.
@@ -59,7 +61,7 @@ impl Pipes {
         // What is there by now is told by the new one.
         if add(to).is_ok() {
             self.home = to;
-            self.owed = self.owed.take().map(|_| poll::Owed::to(to));
+            self.owed = self.owed.take().map(|_| scheduler_load::Owed::to(to));
         } else {
             let _ = add(self.home);
         }

@@ -21,7 +21,7 @@ use kvik_term::{am, Atom};
 
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
 use crate::poll::{self, Source};
-use crate::port::Core;
+use crate::port::state::Core;
 use crate::queue::OutQueue;
 use line::Line;
 

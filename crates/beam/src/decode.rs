@@ -1,0 +1,322 @@
+//! Decodes the instructions of a module.
+
+use std::mem::take;
+
+use kvik_isa::{highest_opcode, Opcode};
+
+use crate::code::{AllocList, Arg, BigInt, Code, Op};
+use crate::compact::{self, Number, TAG_A, TAG_F, TAG_I, TAG_U, TAG_X, TAG_Y, TAG_Z};
+use crate::error::Error;
+use crate::functions;
+use crate::module::Module;
+use crate::old_bits;
+use crate::reader::Reader;
+use crate::room::Room;
+
+/// Registers of each kind are numbered below this; but x1023 is the machine's own.
+const MAX_REG: u64 = 1024;
+const MAX_X: u64 = MAX_REG - 1;
+/// Integers of more bytes than this are too large for any system limit.
+const MAX_INTEGER: usize = 4 << 20;
+/// The most of one thing that an allocation list may ask for.
+const MAX_ALLOC: u32 = 1 << 24;
+
+impl Code {
+    /// Decodes the code of a module and finds its functions.
+    pub fn decode(module: &Module) -> Result<Code, Error> {
+        Code::decode_in(module, &mut Room::default())
+    }
+
+    /// The same, in memory that is taken out of `room`; [`Room::take_back`] takes it back.
+    pub fn decode_in(module: &Module, room: &mut Room) -> Result<Code, Error> {
+        let mut decoder = Decoder::new(module, room);
+        decoder.run()?;
+        let Decoder { ops, args, bigs, .. } = decoder;
+        let mut code = Code { ops, args, bigs, functions: vec![], labels: vec![] };
+        functions::find(&mut code, module)?;
+        Ok(code)
+    }
+}
+
+/// A vector, empty, with room for so many. One that is too small isn't copied.
+fn with_room<T>(mut from: Vec<T>, many: usize) -> Vec<T> {
+    if from.capacity() < many {
+        return Vec::with_capacity(many);
+    }
+    from.clear();
+    from
+}
+
+/// What is needed while decoding.
+struct Decoder<'m> {
+    module: &'m Module<'m>,
+    r: Reader<'m>,
+    ops: Vec<Op>,
+    args: Vec<Arg>,
+    bigs: Vec<BigInt>,
+    /// The bit string that `bs_put_*` would append to here: the label of failure and the register.
+    unfinished: Option<(Arg, Arg)>,
+}
+
+impl<'m> Decoder<'m> {
+    fn new(module: &'m Module<'m>, room: &mut Room) -> Self {
+        let bytes = module.code.bytes;
+        Decoder {
+            module,
+            r: Reader::new(bytes),
+            // No more than there are bytes. What is not used is never touched.
+            ops: with_room(take(&mut room.ops), bytes.len() / 2),
+            args: with_room(take(&mut room.args), bytes.len()),
+            bigs: Vec::new(),
+            unfinished: None,
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Error> {
+        // Indexes of operands are kept in 32 bits.
+        if self.r.len() > (u32::MAX / 2) as usize {
+            return Err(Error::Chunk("Code"));
+        }
+        let highest = highest_opcode(kvik_release::current().number);
+        loop {
+            let start = self.module.code.bytes.len() - self.r.len();
+            let error = |what| Error::Code { offset: start, what };
+            let number = self.r.u8().ok_or_else(|| error("the code has no end"))?;
+            let opcode = Opcode::from_number(number).filter(|_| number <= highest);
+            let opcode = opcode.ok_or_else(|| error("unknown opcode"))?;
+            let info = opcode.info();
+            if info.obsolete {
+                return Err(Error::TooOld(info.name));
+            }
+            let first = self.args.len();
+            for position in 1..=info.arity {
+                let arg = self.arg(position == info.arity).map_err(error)?;
+                // The elements of a list are behind it already.
+                if !matches!(arg, Arg::List(_)) {
+                    self.args.push(arg);
+                }
+            }
+            if old_bits::appends(opcode) && self.append_segment(opcode, first).map_err(error)? {
+                continue;
+            }
+            if old_bits::begins(opcode) {
+                let args = self.args.get(first..).unwrap_or_default();
+                self.unfinished = old_bits::unfinished(args);
+                let begun = old_bits::first(opcode, args);
+                self.args.extend(begun.into_iter().flatten());
+            } else if let Some((_, target)) = self.unfinished {
+                let args = self.args.get(first..).unwrap_or_default();
+                if !old_bits::may_interrupt(opcode) || args.contains(&target) {
+                    self.unfinished = None;
+                }
+            }
+            let count = (self.args.len() - first) as u32;
+            self.ops.push(Op { opcode, first: first as u32, count });
+            if opcode == Opcode::IntCodeEnd {
+                return Ok(());
+            }
+        }
+    }
+
+    /// An instruction that appends to the unfinished bit string becomes a segment of the one that
+    /// began it, or, where another instruction is in between, of a `bs_private_append`.
+    fn append_segment(&mut self, opcode: Opcode, first: usize) -> Result<bool, &'static str> {
+        let operands = self.args.get(first..).unwrap_or_default();
+        let Some((segment, fail)) = old_bits::appended(opcode, operands) else {
+            return Ok(false);
+        };
+        let (label, target) = self.unfinished.ok_or("appends to no bit string")?;
+        if fail.is_some_and(|f| f != label) {
+            return Err("fails to another label than what began the bit string");
+        }
+        self.args.truncate(first);
+        match self.ops.last_mut() {
+            Some(begun) if old_bits::begins(begun.opcode) => {
+                begun.count += segment.len() as u32;
+                self.args.extend(segment);
+            }
+            _ => {
+                self.args.extend(old_bits::resumed(label, target).into_iter().chain(segment));
+                let count = (self.args.len() - first) as u32;
+                self.ops.push(Op { opcode: Opcode::BsPrivateAppend, first: first as u32, count });
+            }
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn arg(&mut self, last: bool) -> Result<Arg, &'static str> {
+        let (tag, number) = compact::read(&mut self.r).ok_or("an operand is cut off")?;
+        let word = match number {
+            Number::Word(word) => word,
+            Number::Long(bytes) => return self.long(tag, bytes),
+        };
+        match tag {
+            TAG_X if word < MAX_X => Ok(Arg::X(word as u16, 0)),
+            TAG_X => Err("no such register"),
+            TAG_Y => Ok(Arg::Y(register(word)?, 0)),
+            TAG_A if word == 0 => Ok(Arg::Nil),
+            TAG_A => index(word, self.module.atoms.len(), "no such atom").map(Arg::Atom),
+            TAG_F => index(word, self.module.code.labels as usize, "no such label").map(Arg::Label),
+            TAG_U if word > i64::MAX as u64 => Ok(Arg::Overflow),
+            TAG_U => Ok(Arg::U(word)),
+            TAG_I => Ok(Arg::Int(word as i64)),
+            TAG_Z => self.extended(word, last),
+            _ => Err("unknown operand tag"),
+        }
+    }
+
+    /// Numbers of nine bytes and more: only integers may be that long.
+    fn long(&mut self, tag: u8, bytes: &[u8]) -> Result<Arg, &'static str> {
+        match tag {
+            TAG_U => Ok(Arg::Overflow),
+            TAG_I if bytes.len() > MAX_INTEGER => Ok(Arg::Overflow),
+            TAG_I => match big_integer(bytes) {
+                Ok(small) => Ok(Arg::Int(small)),
+                Err(big) => {
+                    self.bigs.push(big);
+                    Ok(Arg::Big(self.bigs.len() as u32 - 1))
+                }
+            },
+            _ => Err("an index is too large"),
+        }
+    }
+
+    fn extended(&mut self, kind: u64, last: bool) -> Result<Arg, &'static str> {
+        const CUT: &str = "an operand is cut off";
+        match kind {
+            1 if last => self.list(),
+            1 => Err("a list is not the last operand"),
+            2 => {
+                let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
+                Ok(Arg::Float(register(u64::from(number))?))
+            }
+            3 => alloc_list(&mut self.r).map(Arg::Alloc).ok_or("bad allocation list"),
+            4 => {
+                let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
+                let count = self.module.literals.len();
+                index(u64::from(number), count, "no such literal").map(Arg::Literal)
+            }
+            5 => self.typed_register(),
+            _ => Err("unknown extended operand"),
+        }
+    }
+
+    /// Pushes the list's length and its elements.
+    fn list(&mut self) -> Result<Arg, &'static str> {
+        let count = compact::read_u32(&mut self.r).ok_or("a list is cut off")?;
+        if count as usize > self.r.len() {
+            return Err("a list is longer than the code");
+        }
+        self.args.push(Arg::List(count));
+        for _ in 0..count {
+            let arg = self.arg(false)?;
+            self.args.push(arg);
+        }
+        Ok(Arg::List(count))
+    }
+
+    /// A register and the index of its type. Without a `Type` chunk the index means nothing.
+    fn typed_register(&mut self) -> Result<Arg, &'static str> {
+        const CUT: &str = "a typed register is cut off";
+        let (tag, number) = compact::read(&mut self.r).ok_or(CUT)?;
+        let Number::Word(word) = number else {
+            return Err(CUT);
+        };
+        let register = register(word)?;
+        let number = compact::read_u32(&mut self.r).ok_or(CUT)?;
+        let types = &self.module.types;
+        let ty =
+            if types.fallback { 0 } else { index(u64::from(number), types.len(), "no such type")? };
+        match tag {
+            TAG_X if word < MAX_X => Ok(Arg::X(register, ty)),
+            TAG_Y => Ok(Arg::Y(register, ty)),
+            _ => Err("a type without a register"),
+        }
+    }
+}
+
+#[inline]
+fn register(word: u64) -> Result<u16, &'static str> {
+    if word < MAX_REG {
+        Ok(word as u16)
+    } else {
+        Err("no such register")
+    }
+}
+
+#[inline]
+fn index(word: u64, count: usize, what: &'static str) -> Result<u32, &'static str> {
+    if word < count as u64 && word <= u64::from(u32::MAX) {
+        Ok(word as u32)
+    } else {
+        Err(what)
+    }
+}
+
+/// Pairs of kind and number, three at most.
+fn alloc_list(r: &mut Reader) -> Option<AllocList> {
+    let pairs = compact::read_u32(r).filter(|n| *n <= 3)?;
+    let mut list = AllocList::default();
+    for _ in 0..pairs {
+        let kind = compact::read_u32(r)?;
+        let number = compact::read_u32(r).filter(|n| *n <= MAX_ALLOC)?;
+        let field = match kind {
+            0 => &mut list.words,
+            1 => &mut list.floats,
+            2 => &mut list.funs,
+            _ => return None,
+        };
+        *field += number;
+    }
+    Some(list)
+}
+
+/// Big-endian two's complement to sign and magnitude, or to 64 bits if they are enough.
+fn big_integer(bytes: &[u8]) -> Result<i64, BigInt> {
+    let negative = bytes.first().is_some_and(|b| b & 0x80 != 0);
+    let fill = if negative { 0xff } else { 0 };
+    let mut digits: Vec<u64> = bytes
+        .rchunks(8)
+        .map(|part| {
+            let start = if fill == 0 { 0 } else { u64::MAX };
+            part.iter().fold(start, |n, b| n << 8 | u64::from(*b))
+        })
+        .collect();
+    if negative {
+        let mut carry = true;
+        for digit in &mut digits {
+            (*digit, carry) = (!*digit).overflowing_add(u64::from(carry));
+        }
+        // The most negative number of this width: its magnitude needs one digit more.
+        if carry {
+            digits.push(1);
+        }
+    }
+    while digits.len() > 1 && digits.last() == Some(&0) {
+        digits.pop();
+    }
+    match (digits.as_slice(), negative) {
+        ([only], false) if *only <= i64::MAX as u64 => Ok(*only as i64),
+        ([only], true) if *only <= 1 << 63 => Ok((*only as i64).wrapping_neg()),
+        _ => Err(BigInt { negative, digits }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_integers() {
+        assert_eq!(big_integer(&[0; 9]), Ok(0));
+        assert_eq!(big_integer(&[0xff; 12]), Ok(-1));
+        let big = |negative, digits: &[u64]| Err(BigInt { negative, digits: digits.to_vec() });
+        assert_eq!(big_integer(&[1, 0, 0, 0, 0, 0, 0, 0, 0]), big(false, &[0, 1]));
+        assert_eq!(big_integer(&[0xff, 0, 0, 0, 0, 0, 0, 0, 0]), big(true, &[0, 1]));
+        let mut lowest = [0; 16];
+        lowest[0] = 0x80;
+        assert_eq!(big_integer(&lowest), big(true, &[0, 1 << 63]));
+        assert_eq!(big_integer(&[0xff, 0x80, 0, 0, 0, 0, 0, 0, 0]), Ok(i64::MIN));
+    }
+}

@@ -1,0 +1,83 @@
+//! A connection is made: what carries it, and what is done then.
+
+use std::sync::Arc;
+
+use kvik_port::Channel;
+use kvik_proc::handle::resume;
+use kvik_proc::signal::post;
+use kvik_term::{am, Term};
+
+use crate::connect::down;
+use crate::node::{Controller, Node, Phase};
+use crate::signal::Flags;
+use crate::{inward, node_events, spawn_request};
+
+/// A connection behind a port.
+struct Carried {
+    node: Arc<Node>,
+    id: u32,
+}
+impl Channel for Carried {
+    fn take(&self, packet: &[u8]) -> bool {
+        inward::packet(&self.node, self.id, packet)
+    }
+    fn next(&self) -> Option<(Vec<u8>, Vec<u8>)> {
+        self.node.next(self.id)
+    }
+    fn ended(&self, reason: Term<'_>) {
+        down(&self.node, self.id, Some(reason));
+    }
+}
+
+/// The handshake is over. `None`: not such a controller, or nobody asked for a connection.
+pub fn up(
+    node: &Arc<Node>,
+    c: Controller,
+    (flags, creation): (Flags, u32),
+    setup: u32,
+    kernel: u32,
+) -> Option<()> {
+    let id = {
+        let s = node.lock();
+        (s.phase == Phase::Pending && s.controller.is_none()).then_some(s.id)?
+    };
+    if let Controller::Port(n) = c {
+        let port = kvik_port::table::get(n)?;
+        if !port.carry(Arc::new(Carried { node: node.clone(), id })) {
+            return None;
+        }
+    }
+    // Before anybody hears of the node.
+    post(kernel, |h| {
+        h.tuple(&[am::dist_ctrlr.into(), c.term(), node.name.into(), Term::local_pid(setup)])
+    });
+    let mut resumed = Vec::new();
+    let unknown = {
+        let mut s = node.lock();
+        if s.phase != Phase::Pending || s.id != id {
+            return None;
+        }
+        s.phase = Phase::Up;
+        (s.controller, s.flags, s.creation) = (Some(c), flags, creation);
+        s.process = Default::default();
+        (s.bytes, s.busy) = (0, false);
+        for held in std::mem::take(&mut s.held) {
+            if let Some((from, signal)) = held.encode(flags) {
+                s.push(from, signal, &mut resumed);
+            }
+        }
+        if !s.busy {
+            s.end_busy(&mut resumed);
+        }
+        let none = std::collections::BTreeMap::new();
+        match flags.has(Flags::SPAWN) {
+            true => none,
+            false => std::mem::take(&mut s.spawns),
+        }
+    };
+    spawn_request::failed(unknown, am::notsup);
+    node.kick();
+    resumed.into_iter().for_each(|pid| resume(pid, pid));
+    node_events::tell_all(am::nodeup, node.name, Some(id), flags.published(), None);
+    Some(())
+}

@@ -1,0 +1,79 @@
+//! Processes that were asked for on other nodes, and what who asked is told.
+
+use std::collections::BTreeMap;
+
+use kvik_bifs::process::spawn::Reply;
+use kvik_heap::OwnedTerm;
+use kvik_proc::relation::AliasKind;
+use kvik_proc::signal::{deliver, message, Signal};
+use kvik_proc::{Proc, RefId, RemotePid};
+use kvik_term::{am, Atom, Term};
+
+/// What a process of ours asked for, and has no answer about.
+pub struct Spawn {
+    pub parent: u32,
+    pub reply: Reply,
+    /// To be made when the process is there: with the tag and what becomes of the alias.
+    pub monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
+    pub link: bool,
+    /// The parent ended with this reason, or gave the request up.
+    pub ended: Option<OwnedTerm>,
+    /// The answer came when the parent had ended and had not said why yet.
+    pub child: Option<RemotePid>,
+}
+
+/// `{Tag, Ref, error, Why}` to who asked, and what was ready for success is undone.
+pub fn tell_failure(
+    p: &Proc,
+    id: RefId,
+    s: &Spawn,
+    why: Atom,
+    from: Term<'static>,
+    token: Option<OwnedTerm>,
+) {
+    let alias = s.monitor.as_ref().and_then(|m| m.1);
+    p.with_extra(|x| {
+        x.aliases.remove(&id);
+    });
+    if s.reply.error {
+        answer(p, (id, alias.is_some()), &s.reply, (from, token), am::error, |_| why.into());
+    }
+}
+pub fn answer(
+    p: &Proc,
+    (id, alias): (RefId, bool),
+    reply: &Reply,
+    (from, token): (Term<'static>, Option<OwnedTerm>),
+    what: Atom,
+    value: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,
+) {
+    let m = message(|h| {
+        let tag = reply.tag.as_ref().map_or(am::spawn_reply.into(), |t| h.copy(t.term()));
+        let r = match alias {
+            true => h.alias_ref_of_numbers(id.0, p.pid()),
+            false => id.term(h),
+        };
+        h.tuple(&[tag, r, what.into(), value(h)])
+    });
+    match token {
+        Some(token) => p.put_tokened_from(from, m, token),
+        None => p.put_from(from, m),
+    }
+}
+
+/// None of these will be answered any more.
+pub fn failed(all: BTreeMap<RefId, Spawn>, why: Atom) {
+    for (id, s) in all {
+        if s.ended.is_some() {
+            continue;
+        }
+        let parent = s.parent;
+        let tell = move |p: Option<&Proc>| {
+            let Some(p) = p else { return };
+            if p.with_rare(|x| x.spawning.remove(&id)) {
+                tell_failure(p, id, &s, why, am::system.into(), None);
+            }
+        };
+        deliver(parent, Signal::Run(Box::new(tell)));
+    }
+}

@@ -1,0 +1,87 @@
+//! Who of this node tells something to a process of another, and whether it may be suspended for that.
+
+use std::sync::Arc;
+
+use kvik_heap::Heap;
+use kvik_proc::remote::Told;
+use kvik_proc::send::Way;
+use kvik_proc::{node as this, sysmon, RefId, RemotePid};
+use kvik_term::Term;
+
+use crate::connect::{self, ANSWER};
+use crate::node::{self, Node, State};
+use crate::signal::{Kind, Outgoing};
+
+/// Whether it may be suspended: `waits`.
+#[derive(Copy, Clone)]
+pub struct Teller {
+    pub pid: u32,
+    pub waits: bool,
+}
+impl Teller {
+    pub fn send(
+        self,
+        node: &Arc<Node>,
+        o: &Outgoing<'_, '_>,
+        way: Way,
+        record: impl FnOnce(&mut State),
+    ) -> Told {
+        match connect::send(node, o, way, self.waits.then_some(self.pid), record) {
+            Ok(gone) if gone.wait => {
+                tell_monitor(node, self.pid);
+                Told::Wait
+            }
+            Ok(_) => Told::Done,
+            Err(_) => Told::Unreachable,
+        }
+    }
+    /// To a process of another node.
+    pub fn to_process(
+        self,
+        r: RemotePid,
+        number: Option<u64>,
+        (kind, way): (Kind, Way),
+        record: impl FnOnce(&mut State),
+    ) -> Told {
+        if !this::is_alive() || r.node() == this::name() {
+            return Told::Unreachable;
+        }
+        let h = Heap::detached();
+        let mut parts = vec![Term::local_pid(self.pid), r.term(&h)];
+        if let Some(n) = number {
+            parts.insert(0, h.unsigned(n));
+        }
+        let o = Outgoing { kind, parts: &parts, payload: None, token: None };
+        self.send(&node::of(r.node()), &o, way, record)
+    }
+}
+/// `system_monitor` may want to hear that a process waits for a connection.
+pub fn tell_monitor(node: &Node, pid: u32) {
+    let controller = node.lock().controller;
+    if let Some(c) = controller {
+        sysmon::busy_dist_port(pid, c.term());
+    }
+}
+/// The end of a linked process.
+pub fn send_ended(
+    node: &Arc<Node>,
+    from: u32,
+    to: RemotePid,
+    reason: Term<'_>,
+    token: Option<Term<'_>>,
+) -> bool {
+    let to = to.owned();
+    let parts = [Term::local_pid(from), to.term()];
+    let o = Outgoing { kind: Kind::Ended, parts: &parts, payload: Some(reason), token };
+    connect::send(node, &o, ANSWER, None, |_| ()).is_ok()
+}
+pub fn send_demonitor_by(teller: Teller, node: &Arc<Node>, id: RefId, part: Term<'_>) -> Told {
+    let h = Heap::detached();
+    let parts = [Term::local_pid(teller.pid), part, id.term(&h)];
+    let o = Outgoing { kind: Kind::Demonitor, parts: &parts, payload: None, token: None };
+    teller.send(node, &o, ANSWER, |_| ())
+}
+/// The process that was to watch has ended.
+pub fn send_demonitor(node: &Arc<Node>, from: u32, id: RefId, part: Term<'_>) {
+    send_demonitor_by(Teller { pid: from, waits: false }, node, id, part);
+}

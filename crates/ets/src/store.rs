@@ -1,0 +1,105 @@
+//! The objects of a table, whatever its kind.
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_term::Term;
+
+use crate::kind::Hold;
+use crate::linear::Linear;
+use crate::remains::Remains;
+use crate::tree::Tree;
+
+pub enum Store {
+    Hash(Linear),
+    Tree(Tree),
+}
+
+impl Store {
+    pub fn len(&self) -> usize {
+        match self {
+            Store::Hash(h) => h.len(),
+            Store::Tree(t) => t.len(),
+        }
+    }
+    pub fn contains(&self, key: Term<'_>) -> bool {
+        match self {
+            Store::Hash(h) => h.contains(key),
+            Store::Tree(t) => t.get(key).is_some(),
+        }
+    }
+    /// The objects of a key, oldest first.
+    pub fn get(&self, key: Term<'_>) -> Vec<Term<'_>> {
+        match self {
+            Store::Hash(h) => h.get(key).rev().map(|r| r.object()).collect(),
+            Store::Tree(t) => t.get(key).into_iter().collect(),
+        }
+    }
+    /// The one object of a key in a `set` or `ordered_set`.
+    pub fn get_one(&self, key: Term<'_>) -> Option<Term<'_>> {
+        match self {
+            Store::Hash(h) => h.get_one(key).map(|r| r.object()),
+            Store::Tree(t) => t.get_owned(key).map(|o| o.term()),
+        }
+    }
+    /// The same, copied.
+    pub fn copy_one<'h>(&self, key: Term<'_>, heap: &'h Heap) -> Option<Term<'h>> {
+        match self {
+            Store::Hash(h) => h.get_one(key).map(|r| r.copy(heap)),
+            Store::Tree(t) => t.get_owned(key).map(|o| heap.copy_owned(o)),
+        }
+    }
+    /// Puts an immediate in another's place in the one object of a key in a `set`; `None` where that
+    /// takes more.
+    pub fn change<'s>(
+        &mut self,
+        key: Term<'_>,
+        i: usize,
+        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
+    ) -> Option<Term<'static>> {
+        match self {
+            Store::Hash(h) => h.change(key, i, f),
+            Store::Tree(_) => None,
+        }
+    }
+    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: Hold) -> bool {
+        match self {
+            Store::Hash(h) => h.put(object, only_new, hold),
+            Store::Tree(t) => t.put(object, only_new),
+        }
+    }
+    /// Puts an object that was copied before.
+    pub fn put_owned(&mut self, object: OwnedTerm, hold: Hold) {
+        match self {
+            Store::Hash(h) => h.put_owned(object, hold),
+            Store::Tree(t) => t.put_owned(object),
+        }
+    }
+    pub fn erase(&mut self, key: Term<'_>, hold: Hold) {
+        match self {
+            Store::Hash(h) => h.erase(key, hold),
+            Store::Tree(t) => drop(t.take(key)),
+        }
+    }
+    pub fn erase_object(&mut self, object: Term<'_>, hold: Hold) {
+        match self {
+            Store::Hash(h) => h.erase_object(object, hold),
+            Store::Tree(t) => t.erase_object(object),
+        }
+    }
+    /// Empties the table. What was in it is to be freed. `None`: its objects have to be marked
+    /// instead, [`crate::Pending::bury`].
+    pub fn clear(&mut self, hold: Hold) -> Option<Remains> {
+        let empty = match self {
+            Store::Hash(_) if hold == Hold::Objects => return None,
+            Store::Hash(h) => Store::Hash(h.emptied()),
+            Store::Tree(t) => Store::Tree(t.emptied()),
+        };
+        Some(std::mem::replace(self, empty).into_remains())
+    }
+    /// All that is in it, to be freed in steps.
+    pub fn into_remains(self) -> Remains {
+        match self {
+            Store::Hash(h) => Remains::of_buckets(h.into_buckets()),
+            Store::Tree(t) => Remains::of_rows(t.into_rows()),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Which ports' callbacks run on this thread. What a driver calls acts on the port whose callback is
+//! running here, or on another one with the same driver.
+
+use std::cell::Cell;
+use std::ffi::CString;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Instant;
+
+use kvik_port::driver::{Exit, Flow};
+use kvik_port::port::events::calling_back;
+use kvik_port::port::Core;
+use kvik_sys::Errno;
+use kvik_term::am;
+
+use crate::driver::interface::{port_number, port_pointer, Data, Entry, OfData};
+use crate::driver::library::{Library, Running};
+use crate::driver::ports::PortState;
+
+/// What `start` answers where it fails.
+const GENERAL: isize = -1;
+const ERRNO: isize = -2;
+const BADARG: isize = -3;
+
+thread_local! {
+    static RUNNING: Cell<*mut Running> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Does this thread run a driver's callback?
+pub fn in_callback() -> bool {
+    !RUNNING.get().is_null()
+}
+
+/// Does something with the port that the pointer is, where its callback is running on this thread, or
+/// where the thread may take its lock for that: another port with the same driver.
+pub fn with<R>(port: Data, f: impl FnOnce(&mut Running, &mut Core) -> R) -> Option<R> {
+    let mut at = RUNNING.get();
+    let innermost = at;
+    // SAFETY: the chain is null, or on the stack of this thread's calls of `Linked::running`, which
+    // have no other reference to it or to their cores while the callbacks run.
+    while let Some(running) = unsafe { at.as_mut() } {
+        // SAFETY: as above.
+        let core = unsafe { &mut *running.core };
+        if port == port_pointer(core.id) {
+            return Some(f(running, core));
+        }
+        at = running.outer;
+    }
+    // SAFETY: as above.
+    let library = unsafe { innermost.as_ref() }?.library.clone();
+    with_sibling(&library, port_number(port)?, f)
+}
+
+/// The same with a port of the same driver that no callback runs for here. Its lock is waited for, but
+/// not while a thread that has it waits for the driver's lock, which is ours.
+fn with_sibling<R>(
+    library: &Arc<Library>,
+    id: u32,
+    f: impl FnOnce(&mut Running, &mut Core) -> R,
+) -> Option<R> {
+    if !library.locks_driver() {
+        return None;
+    }
+    let port = kvik_port::table::get(id)?;
+    let mut f = Some(f);
+    loop {
+        let mut result = None;
+        let mut call = |running: &mut Running, core: &mut Core| {
+            result = f.take().map(|f| f(running, core));
+        };
+        if library.with_waiting(id, &mut call) {
+            return result;
+        }
+        let tried = port.try_run(&mut |driver, core| {
+            let Some(linked) = driver.as_any().and_then(|d| d.downcast_mut::<Linked>()) else {
+                return Ok(());
+            };
+            if !Arc::ptr_eq(&linked.lib, library) {
+                return Ok(());
+            }
+            linked.with_running(core, |running, core| call(running, core))
+        });
+        if tried {
+            return result;
+        }
+        std::thread::yield_now();
+    }
+}
+
+static TIMERS: AtomicU64 = AtomicU64::new(1);
+pub fn new_timer() -> u64 {
+    TIMERS.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The driver of one port.
+pub struct Linked {
+    pub lib: Arc<Library>,
+    pub command: CString,
+    pub data: Data,
+    /// `start` has given its data: callbacks may be called.
+    pub started: bool,
+    /// Made by another port of the driver: `start` is not called.
+    pub created: bool,
+    /// The number of the timer that was set last; 0 for none.
+    pub timer: u64,
+    pub timer_due: Option<Instant>,
+    /// What `control` answers is a binary.
+    pub binaries: bool,
+    pub os_pid: Option<i32>,
+    pub state: Option<Arc<PortState>>,
+    pub id: u32,
+}
+// SAFETY: the data is the driver's, which calls for one port come to from one thread at a time.
+unsafe impl Send for Linked {}
+
+impl Linked {
+    pub fn new(lib: Arc<Library>, command: &[u8]) -> Linked {
+        let command = CString::new(command).unwrap_or_default();
+        Linked {
+            lib,
+            command,
+            data: ptr::null_mut(),
+            started: false,
+            created: false,
+            timer: 0,
+            timer_due: None,
+            binaries: false,
+            os_pid: None,
+            state: None,
+            id: 0,
+        }
+    }
+    /// For `driver_create_port`.
+    pub fn created(lib: Arc<Library>, data: Data) -> Linked {
+        Linked { data, created: true, ..Linked::new(lib, &[]) }
+    }
+    /// Does something as a callback may; how the port ends, where that has said so.
+    fn with_running(&mut self, core: &mut Core, f: impl FnOnce(&mut Running, &mut Core)) -> Flow {
+        let mut running = self.start_running(core);
+        f(&mut running, core);
+        self.end_running(running)
+    }
+    fn start_running(&self, core: *mut Core) -> Running {
+        Running {
+            core,
+            library: self.lib.clone(),
+            exit: None,
+            timer: self.timer,
+            timer_due: self.timer_due,
+            binaries: self.binaries,
+            os_pid: self.os_pid,
+            acknowledged: None,
+            time_slice_percent: 0,
+            outer: RUNNING.get(),
+        }
+    }
+    fn end_running(&mut self, r: Running) -> Flow {
+        (self.timer, self.timer_due) = (r.timer, r.timer_due);
+        (self.binaries, self.os_pid) = (r.binaries, r.os_pid);
+        if let Some(data) = r.acknowledged {
+            match failure(data) {
+                Some(exit) => return Err(exit),
+                None => self.data = data,
+            }
+        }
+        r.exit.map_or(Ok(()), Err)
+    }
+    /// Runs a callback; how the port ends, where the driver has said so.
+    pub fn running<R>(&mut self, core: &mut Core, f: impl FnOnce(&Entry, Data) -> R) -> (R, Flow) {
+        let mut running = self.start_running(core);
+        let at = &raw mut running;
+        // A callback of the same driver below has its lock already.
+        let locked = self.lib.locks_driver() && is_running(&self.lib);
+        let guard = if locked { None } else { self.lib.lock_for(core.id, at) };
+        let before = RUNNING.replace(at);
+        let r = calling_back(|| f(self.lib.entry, self.data));
+        RUNNING.set(before);
+        drop(guard);
+        (r, self.end_running(running))
+    }
+    /// A callback that takes the driver's data alone.
+    pub fn call_back(&mut self, core: &mut Core, which: fn(&Entry) -> OfData) -> Flow {
+        let (_, flow) = self.running(core, |e, data| {
+            if let Some(f) = which(e) {
+                // SAFETY: the driver's own function.
+                unsafe { f(data) }
+            }
+        });
+        flow
+    }
+}
+
+/// Is a callback of that driver running on this thread?
+fn is_running(library: &Arc<Library>) -> bool {
+    let mut at = RUNNING.get();
+    // SAFETY: as in `with`.
+    while let Some(running) = unsafe { at.as_ref() } {
+        if Arc::ptr_eq(&running.library, library) {
+            return true;
+        }
+        at = running.outer;
+    }
+    false
+}
+/// How a start has failed, where the data says so.
+pub fn failure(data: Data) -> Option<Exit> {
+    match data as isize {
+        GENERAL => Some(Exit::Posix(Errno::INVAL)),
+        ERRNO => Some(Exit::Posix(Errno::last())),
+        BADARG => Some(Exit::Reason(am::badarg)),
+        _ => None,
+    }
+}

@@ -1,0 +1,162 @@
+//! What linked-in drivers call. A driver that needs a function which is not here is not loaded.
+
+use std::ffi::{c_char, c_int, c_ulong, c_void};
+use std::time::{Duration, Instant};
+
+use kvik_port::driver::Exit;
+use kvik_port::env;
+use kvik_port::poll;
+use kvik_sys::Errno;
+use kvik_term::am;
+
+use crate::driver::callback::{new_timer, with};
+
+use crate::driver::interface::Data;
+
+use crate::pointers::atom;
+use crate::pointers::c_str;
+
+crate::address::by_address! {
+    driver_alloc,
+    driver_caller,
+    driver_cancel_timer,
+    driver_connected,
+    driver_exit,
+    driver_failure,
+    driver_failure_atom,
+    driver_failure_eof,
+    driver_failure_posix,
+    driver_free,
+    driver_read_timer,
+    driver_realloc,
+    driver_set_timer,
+    erl_drv_getenv,
+    erl_drv_putenv,
+    set_busy_port,
+    set_port_control_flags,
+}
+
+/// All zero: OTP's `trace_ip_drv` takes the queue that it allocates for empty.
+#[no_mangle]
+pub extern "C" fn driver_alloc(size: usize) -> *mut c_void {
+    // SAFETY: a plain call.
+    unsafe { libc::calloc(size, 1) }
+}
+#[no_mangle]
+pub extern "C" fn driver_realloc(p: *mut c_void, size: usize) -> *mut c_void {
+    // SAFETY: the interface's contract: `driver_alloc` gave it.
+    unsafe { libc::realloc(p, size) }
+}
+#[no_mangle]
+pub extern "C" fn driver_free(p: *mut c_void) {
+    // SAFETY: as above.
+    unsafe { libc::free(p) }
+}
+
+fn done(r: Option<()>) -> c_int {
+    r.map_or(-1, |()| 0)
+}
+fn ends(port: Data, exit: Exit) -> c_int {
+    done(with(port, |r, _| r.exit = Some(exit)))
+}
+
+/// Nothing wrong: the end of its input.
+#[no_mangle]
+pub extern "C" fn driver_failure(port: Data, error: c_int) -> c_int {
+    match error {
+        0 => driver_failure_eof(port),
+        n => ends(port, Exit::Number(n)),
+    }
+}
+#[no_mangle]
+pub extern "C" fn driver_failure_atom(port: Data, name: *const c_char) -> c_int {
+    ends(port, Exit::Reason(atom(name)))
+}
+#[no_mangle]
+pub extern "C" fn driver_failure_posix(port: Data, error: c_int) -> c_int {
+    ends(port, Exit::Posix(Errno(error)))
+}
+#[no_mangle]
+pub extern "C" fn driver_failure_eof(port: Data) -> c_int {
+    done(with(port, |r, core| {
+        if let Err(exit) = core.end_of_input() {
+            r.exit = Some(exit);
+        }
+    }))
+}
+#[no_mangle]
+pub extern "C" fn driver_exit(port: Data, error: c_int) -> c_int {
+    with(port, |_, core| core.unlink_owner());
+    ends(port, if error == 0 { Exit::Normal } else { Exit::Posix(Errno(error)) })
+}
+
+#[no_mangle]
+pub extern "C" fn set_busy_port(port: Data, on: c_int) {
+    with(port, |_, core| core.set_busy(on != 0));
+}
+/// `PORT_CONTROL_FLAG_BINARY` is one of them; the other, that a call takes long, changes nothing.
+#[no_mangle]
+pub extern "C" fn set_port_control_flags(port: Data, flags: c_int) {
+    with(port, |r, _| r.binaries = flags & 1 != 0);
+}
+/// `ErlDrvTermData`: a term.
+#[no_mangle]
+pub extern "C" fn driver_caller(port: Data) -> u64 {
+    let pid = with(port, |_, core| kvik_term::Term::local_pid(core.caller).word());
+    pid.unwrap_or(kvik_term::Term::atom(am::undefined).word())
+}
+#[no_mangle]
+pub extern "C" fn driver_connected(port: Data) -> u64 {
+    let pid = with(port, |_, core| kvik_term::Term::local_pid(core.owner()).word());
+    pid.unwrap_or(kvik_term::Term::atom(am::undefined).word())
+}
+
+/// There is one timer for a port: a new one takes the place of the last.
+#[no_mangle]
+pub extern "C" fn driver_set_timer(port: Data, ms: c_ulong) -> c_int {
+    let set = with(port, |r, core| {
+        r.library.entry.timeout?;
+        r.timer = new_timer();
+        let after = Duration::from_millis(ms);
+        r.timer_due = Instant::now().checked_add(after);
+        poll::set_timer(core.home, core.id, after, r.timer);
+        Some(())
+    });
+    done(set.flatten())
+}
+#[no_mangle]
+pub extern "C" fn driver_cancel_timer(port: Data) -> c_int {
+    done(with(port, |r, _| (r.timer, r.timer_due) = (0, None)))
+}
+/// The milliseconds that are left, as OTP counts them: those begun are whole ones.
+#[no_mangle]
+pub extern "C" fn driver_read_timer(port: Data, to: *mut c_ulong) -> c_int {
+    let Some(due) = with(port, |r, _| r.timer_due) else { return -1 };
+    let left = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
+    crate::pointers::put(to, left.as_nanos().div_ceil(1_000_000) as c_ulong);
+    0
+}
+
+/// 0: it is there, and fits; more: it does not fit, and the size says what would; less: it is not.
+#[no_mangle]
+pub extern "C" fn erl_drv_getenv(name: *const c_char, to: *mut c_char, size: *mut usize) -> c_int {
+    let all = env::read();
+    let Some(value) = all.get(c_str(name)) else { return -1 };
+    // SAFETY: the interface's contract: there is room for `*size` bytes.
+    unsafe {
+        let room = *size;
+        *size = value.len();
+        if value.len() >= room {
+            *size += 1;
+            return 1;
+        }
+        std::ptr::copy_nonoverlapping(value.as_ptr(), to.cast(), value.len());
+        *to.add(value.len()) = 0;
+    }
+    0
+}
+#[no_mangle]
+pub extern "C" fn erl_drv_putenv(name: *const c_char, value: *const c_char) -> c_int {
+    env::write().insert(c_str(name).to_vec(), c_str(value).to_vec());
+    0
+}

@@ -1,0 +1,143 @@
+//! `driver_select`: a linked-in driver's callbacks are called as long as a descriptor is ready.
+
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use kvik_port::driver::Ready;
+use kvik_port::poll::{self, Source};
+use kvik_port::table;
+use kvik_sys::poll::Interest;
+
+use crate::driver::callback::with;
+
+use crate::driver::interface::Data;
+
+/// `enum ErlNifSelectFlags`, as drivers name them.
+const READ: c_int = 1;
+const WRITE: c_int = 2;
+const USE: c_int = 4;
+const NO_CALLBACK: c_int = 8;
+
+crate::address::by_address! {
+    driver_select,
+}
+
+/// A descriptor that a port has selected.
+struct Selected {
+    port: u32,
+    read: bool,
+    write: bool,
+    /// Is it in the poll set?
+    polled: bool,
+}
+
+fn selected() -> MutexGuard<'static, HashMap<c_int, Selected>> {
+    static SELECTED: OnceLock<Mutex<HashMap<c_int, Selected>>> = OnceLock::new();
+    SELECTED.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Selected {
+    /// Has the poll set watch for what is waited for. False: the descriptor cannot be watched.
+    fn watch(&mut self, fd: c_int) -> bool {
+        let i = Interest { read: self.read, write: self.write, edge: false };
+        let wanted = self.read || self.write;
+        let home = fd as usize;
+        let fine = match (self.polled, wanted) {
+            (false, true) => {
+                poll::add(home, fd, Source::Library, fd as u32, i).is_ok_and(|always| !always)
+            }
+            (true, true) => poll::modify(home, fd, Source::Library, fd as u32, i).is_ok(),
+            (true, false) => {
+                poll::remove(home, fd);
+                true
+            }
+            (false, false) => true,
+        };
+        self.polled = wanted && fine;
+        fine
+    }
+}
+
+/// What C is told: the descriptor as `ErlDrvEvent`.
+pub fn event(fd: c_int) -> *mut c_void {
+    fd as isize as *mut c_void
+}
+
+/// Does the port still wait for that?
+pub fn is_selected(port: u32, fd: c_int, output: bool) -> bool {
+    let all = selected();
+    let wanted = |s: &Selected| s.port == port && if output { s.write } else { s.read };
+    all.get(&fd).is_some_and(wanted)
+}
+
+/// The poll set tells of a descriptor. False: no driver has it.
+pub fn ready(fd: c_int, read: bool, write: bool, hangup: bool) -> bool {
+    let Some(port) = selected().get(&fd).map(|s| s.port) else { return false };
+    let Some(port) = table::get(port) else { return true };
+    for (output, is) in [(true, write || hangup), (false, read || hangup)] {
+        if is {
+            port.ready(Ready::Selected { fd, output }, &mut []);
+        }
+    }
+    true
+}
+
+/// A port is gone: its descriptors are nobody's any more.
+pub fn forget(port: u32) {
+    selected().retain(|fd, s| {
+        if s.port == port && s.polled {
+            poll::remove(*fd as usize, *fd);
+        }
+        s.port != port
+    });
+}
+
+/// Only of the port whose callback runs.
+#[no_mangle]
+pub extern "C" fn driver_select(port: Data, fd: *mut c_void, mode: c_int, on: c_int) -> c_int {
+    let Ok(fd) = c_int::try_from(fd as isize) else { return -1 };
+    let this = with(port, |running, core| (core.id, running.library.entry.stop_select));
+    let Some((port, stop)) = this.filter(|_| fd >= 0) else { return -1 };
+    if on != 0 {
+        return select(port, fd, mode);
+    }
+    if !deselect(port, fd, mode) {
+        return -1;
+    }
+    if let (USE, Some(stop)) = (mode & (USE | NO_CALLBACK), stop) {
+        // SAFETY: the driver's own function, which may close the descriptor.
+        unsafe { stop(event(fd), ptr::null_mut()) };
+    }
+    0
+}
+fn select(port: u32, fd: c_int, mode: c_int) -> c_int {
+    let mut all = selected();
+    let new = || Selected { port, read: false, write: false, polled: false };
+    let s = all.entry(fd).or_insert_with(new);
+    // Another port's is closed by now, and its number used again.
+    s.port = port;
+    s.read |= mode & READ != 0;
+    s.write |= mode & WRITE != 0;
+    if s.watch(fd) {
+        return 0;
+    }
+    all.remove(&fd);
+    -1
+}
+fn deselect(port: u32, fd: c_int, mode: c_int) -> bool {
+    let mut all = selected();
+    let Some(s) = all.get_mut(&fd) else { return true };
+    if s.port != port {
+        return false;
+    }
+    // Who does not use it any more does not wait for it either.
+    s.read &= mode & (READ | USE) == 0;
+    s.write &= mode & (WRITE | USE) == 0;
+    s.watch(fd);
+    if mode & USE != 0 {
+        all.remove(&fd);
+    }
+    true
+}

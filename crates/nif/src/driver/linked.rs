@@ -1,0 +1,239 @@
+//! A port whose driver is a C library made for OTP 25's `erl_driver.h`: the calls of the driver's
+//! functions.
+
+use std::ffi::{c_char, c_int, c_uint};
+use std::ptr;
+
+use kvik_port::driver::{Driver, Flow, Ready, Reply};
+use kvik_port::port::Core;
+
+use crate::driver::binaries::{self, Binary};
+use crate::driver::callback::{failure, Linked};
+use crate::driver::interface::{port_pointer, IoVec};
+use crate::driver::ports::{Event, PortState};
+use crate::driver::{descriptors, monitors};
+use crate::lock::lock;
+
+/// What `control` and `call` may answer without memory of their own.
+const ROOM: usize = 64;
+
+/// A port flag of `ErlDrvEntry`.
+const SOFT_BUSY: c_int = 2;
+
+impl Linked {
+    /// The events that wait, in order, until one ends the port.
+    fn serve_events(&mut self, core: &mut Core) -> Flow {
+        let Some(state) = self.state.clone() else { return Ok(()) };
+        while let Some(event) = state.next_event() {
+            match event {
+                Event::AsyncReady(job) => match self.lib.entry.ready_async {
+                    // SAFETY: the driver's own function, with what it gave.
+                    Some(f) => self.running(core, |_, data| unsafe { f(data, job.data.0) }).1?,
+                    None => job.discard(),
+                },
+                Event::ProcessExit(id) => {
+                    let f = self.lib.entry.process_exit;
+                    let (Some(mut m), Some(f)) = (monitors::fired(&state, id), f) else {
+                        continue;
+                    };
+                    let m = (&raw mut m).cast();
+                    // SAFETY: the driver's own function; the monitor lives for the call.
+                    let flow = self.running(core, |_, data| unsafe { f(data, m) }).1;
+                    monitors::remove(&state, id);
+                    flow?;
+                }
+            }
+        }
+        Ok(())
+    }
+    /// An answer that the driver has left in `room`, or in memory of its own.
+    fn answer(n: isize, room: &[u8; ROOM], at: *mut c_char, keep: bool) -> Option<Vec<u8>> {
+        let n = usize::try_from(n).ok()?;
+        let own = !at.is_null() && at.cast_const().cast() != room.as_ptr();
+        if !own {
+            return Some(room[..n.min(ROOM)].to_vec());
+        }
+        // SAFETY: the driver says that so many bytes are there, which it got from `driver_alloc`.
+        unsafe {
+            let bytes = std::slice::from_raw_parts(at.cast::<u8>(), n).to_vec();
+            if !keep {
+                libc::free(at.cast());
+            }
+            Some(bytes)
+        }
+    }
+}
+
+impl Driver for Linked {
+    fn start(&mut self, core: &mut Core) -> Flow {
+        self.id = core.id;
+        self.state = Some(PortState::open(core.id, core.home, self.lib.entry));
+        if self.created {
+            self.started = true;
+            self.lib.opened(core.id);
+            return Ok(());
+        }
+        let port = port_pointer(core.id);
+        // The driver may write to its copy.
+        let mut command = self.command.as_bytes_with_nul().to_vec();
+        let (data, flow) = self.running(core, |e, _| match e.start {
+            // SAFETY: the driver's own function.
+            Some(start) => unsafe { start(port, command.as_mut_ptr().cast()) },
+            None => ptr::null_mut(),
+        });
+        if let Some(exit) = failure(data) {
+            return Err(exit);
+        }
+        self.data = data;
+        self.started = true;
+        self.lib.opened(core.id);
+        flow
+    }
+
+    fn output(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
+        let (_, flow) = self.running(core, |e, data| match (e.outputv, e.output) {
+            (Some(outputv), _) => with_vector(bytes, |v| {
+                // SAFETY: the driver's own function; the vectors live for the call.
+                unsafe { outputv(data, v) }
+            }),
+            (None, Some(output)) => {
+                let mut bytes = bytes.to_vec();
+                // SAFETY: as above.
+                unsafe { output(data, bytes.as_mut_ptr().cast(), bytes.len()) }
+            }
+            (None, None) => {}
+        });
+        flow
+    }
+
+    fn ready(&mut self, core: &mut Core, why: Ready, _: &mut [u8]) -> Flow {
+        match why {
+            Ready::Timer(n) if n == self.timer => {
+                (self.timer, self.timer_due) = (0, None);
+                kvik_port::trace_timed_out(core.id);
+                self.call_back(core, |e| e.timeout)
+            }
+            Ready::Driver => self.serve_events(core),
+            Ready::Selected { fd, output } if descriptors::is_selected(self.id, fd, output) => {
+                let (_, flow) = self.running(core, |e, data| {
+                    let f = if output { e.ready_output } else { e.ready_input };
+                    if let Some(f) = f {
+                        // SAFETY: the driver's own function.
+                        unsafe { f(data, descriptors::event(fd)) }
+                    }
+                });
+                flow
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn control(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+        let control = self.lib.entry.control?;
+        let (mut bytes, mut room) = (data.to_vec(), [0u8; ROOM]);
+        let mut at = room.as_mut_ptr().cast();
+        let (n, flow) = self.running(core, |_, data| {
+            // SAFETY: the driver's own function; what it is given lives for the call.
+            unsafe { control(data, op, bytes.as_mut_ptr().cast(), bytes.len(), &mut at, ROOM) }
+        });
+        core.fail(flow);
+        match self.binaries {
+            true => binary_answer(n, &room, at),
+            false => Linked::answer(n, &room, at, false).map(Reply::List),
+        }
+    }
+
+    fn has_call(&self) -> bool {
+        self.lib.entry.call.is_some()
+    }
+    fn call(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Vec<u8>> {
+        let call = self.lib.entry.call?;
+        let (mut bytes, mut room) = (data.to_vec(), [0u8; ROOM]);
+        let (mut at, mut flags) = (room.as_mut_ptr().cast(), 0);
+        let (n, flow) = self.running(core, |_, data| {
+            let (from, n) = (bytes.as_mut_ptr().cast(), bytes.len());
+            // SAFETY: as for `control`.
+            unsafe { call(data, op, from, n, &mut at, ROOM, &mut flags) }
+        });
+        core.fail(flow);
+        const KEEP_BUFFER: c_uint = 1;
+        Linked::answer(n, &room, at, flags & KEEP_BUFFER != 0)
+    }
+
+    fn queued(&self) -> usize {
+        self.state.as_ref().map_or(0, |s| s.queued())
+    }
+    fn closing(&mut self, core: &mut Core) -> Flow {
+        self.call_back(core, |e| e.flush)
+    }
+    fn drains_on(&self, _: Ready) -> bool {
+        true
+    }
+    fn drains_after_failure(&self) -> bool {
+        true
+    }
+    fn carries_force(&self) -> bool {
+        self.lib.entry.flags & SOFT_BUSY != 0
+    }
+    fn os_pid(&self) -> Option<i32> {
+        self.os_pid
+    }
+    fn monitors(&self) -> Vec<u32> {
+        self.state.as_ref().map_or(Vec::new(), |s| lock(&s.monitors).values().copied().collect())
+    }
+    fn as_any(&mut self) -> Option<&mut dyn std::any::Any> {
+        Some(self)
+    }
+
+    fn stop(&mut self, core: &mut Core) {
+        if self.started {
+            // The port is ended already: what the driver says of its end does not matter.
+            let _ = self.call_back(core, |e| e.stop);
+            descriptors::forget(self.id);
+            self.lib.closed(self.id);
+            self.started = false;
+        }
+        if let Some(state) = self.state.take() {
+            monitors::remove_all(&state);
+            for event in state.close() {
+                if let Event::AsyncReady(job) = event {
+                    job.discard();
+                }
+            }
+        }
+    }
+}
+
+/// Bytes as a vector: an empty part for a header, and a binary, where there are any bytes.
+fn with_vector(from: &[u8], f: impl FnOnce(*mut IoVec)) {
+    let binary = if from.is_empty() { ptr::null_mut() } else { binaries::of_bytes(from) };
+    let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+    let (all, size) = match binary.is_null() {
+        true => (nothing, 0),
+        false => {
+            let base = binaries::bytes(binary).as_ptr().cast_mut().cast();
+            (libc::iovec { iov_base: base, iov_len: from.len() }, from.len())
+        }
+    };
+    let (mut iov, mut binv) = ([nothing, all], [ptr::null_mut(), binary]);
+    let (iov, binv) = (iov.as_mut_ptr(), binv.as_mut_ptr());
+    let mut v = IoVec { vsize: if size == 0 { 1 } else { 2 }, size, iov, binv };
+    f(&mut v);
+    binaries::driver_free_binary(binary);
+}
+
+/// An answer of a port whose driver says that they are binaries: in `room`, or one that it gives
+/// away; none is an empty list.
+fn binary_answer(n: isize, room: &[u8; ROOM], at: *mut c_char) -> Option<Reply> {
+    let n = usize::try_from(n).ok()?;
+    if at.is_null() {
+        return Some(Reply::List(Vec::new()));
+    }
+    if at.cast_const().cast() == room.as_ptr() {
+        return Some(Reply::Binary(room[..n.min(ROOM)].to_vec()));
+    }
+    let b: *mut Binary = at.cast();
+    let bytes = binaries::bytes(b).to_vec();
+    binaries::driver_free_binary(b);
+    Some(Reply::Binary(bytes))
+}

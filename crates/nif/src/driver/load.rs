@@ -1,0 +1,84 @@
+//! Loading a linked-in driver: opening its library and asking that for the driver.
+
+use std::ffi::{c_int, c_void, CStr, CString};
+use std::sync::Arc;
+
+use crate::driver::interface::Entry;
+use crate::driver::library::Library;
+use crate::pointers::c_str;
+
+/// What versions of the interface are understood.
+const MARKER: u32 = 0xfeee_eeed;
+const MAJORS: [c_int; 2] = [2, 3];
+const MINOR: c_int = 3;
+
+/// Why there is no driver.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// One of [`FAULTS`].
+    Named(&'static str),
+    /// It could not be opened: what the system says.
+    Open(String),
+}
+/// What can be wrong with a library that could be opened, and how that is explained.
+pub const FAULTS: [(&str, &str); 9] = [
+    ("no_error", "No error"),
+    ("no_driver_init", "No driver init in dynamic library"),
+    ("driver_init_failed", "Driver init failed"),
+    ("bad_driver_name", "Bad driver name"),
+    ("driver_name_to_long", "Driver name to long"),
+    ("driver_incorrect_version", "Driver compiled with incorrect version of erl_driver.h"),
+    ("no_ddll_available", "DDLL functionality not available on this platform"),
+    ("unspecified_error", "Unspecified dynamic library error"),
+    ("symbol_not_found", "Symbol not found in dynamic library"),
+];
+
+/// Opens `path`, to which `.so` is added, and starts the driver that it says it has.
+pub fn load(path: &[u8], name: &str, on_close: fn(&str)) -> Result<Arc<Library>, Fault> {
+    let file = CString::new([path, b".so"].concat());
+    let file = file.map_err(|_| Fault::Open("a zero in the name".into()))?;
+    let handle = crate::shared_object::open(file.as_ptr());
+    if handle.is_null() {
+        // SAFETY: null, or a string that stays until the next call of its kind on this thread.
+        let why = c_str(unsafe { libc::dlerror() });
+        return Err(Fault::Open(String::from_utf8_lossy(why).into_owned()));
+    }
+    match start(handle, name) {
+        Ok(entry) => Ok(Arc::new(Library::new(handle, entry, name, on_close))),
+        Err(what) => {
+            // SAFETY: nothing of it is used.
+            unsafe { libc::dlclose(handle) };
+            Err(Fault::Named(what))
+        }
+    }
+}
+
+/// The driver of an open library, which says that it can be used.
+fn start(handle: *mut c_void, name: &str) -> Result<&'static Entry, &'static str> {
+    const INIT: &CStr = c"driver_init";
+    // SAFETY: the handle is open.
+    let init = unsafe { libc::dlsym(handle, INIT.as_ptr()) };
+    if init.is_null() {
+        return Err("no_driver_init");
+    }
+    type Init = unsafe extern "C" fn() -> *const Entry;
+    // SAFETY: that is the function's type by the interface, and the library's own function.
+    let entry = unsafe { std::mem::transmute::<*mut c_void, Init>(init)() };
+    if entry.is_null() {
+        return Err("driver_init_failed");
+    }
+    // SAFETY: the library's description of itself, as long as it is open.
+    let entry: &'static Entry = unsafe { &*entry };
+    let version = MAJORS.contains(&entry.major) && (entry.major < 3 || entry.minor <= MINOR);
+    if entry.marker as u32 != MARKER || !version {
+        return Err("driver_incorrect_version");
+    }
+    if c_str(entry.name) != name.as_bytes() {
+        return Err("bad_driver_name");
+    }
+    // SAFETY: the library's own function.
+    if entry.init.is_some_and(|f| unsafe { f() } != 0) {
+        return Err("driver_init_failed");
+    }
+    Ok(entry)
+}

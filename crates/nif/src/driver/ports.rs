@@ -1,0 +1,149 @@
+//! What is known of a linked-in driver's port outside of its lock: its queue, its port data lock, jobs
+//! that are done, processes that have ended. Threads of a driver may use some of it.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+use kvik_port::poll::{self, Source};
+use kvik_proc::RefId;
+
+use crate::driver::interface::{port_number, Data, Entry};
+use crate::driver::library::Library;
+use crate::driver::port_data_lock::PortDataLock;
+use crate::driver::queue::Queue;
+use crate::lock::lock;
+
+/// A port message queue's limits, as `erl_drv_busy_msgq_limits` tells them.
+#[derive(Copy, Clone)]
+pub struct MessageQueueLimits {
+    pub low: usize,
+    pub high: usize,
+}
+impl Default for MessageQueueLimits {
+    fn default() -> Self {
+        MessageQueueLimits { low: 4096, high: 8192 }
+    }
+}
+
+pub type Invoke = unsafe extern "C" fn(*mut c_void);
+
+/// A job, which keeps its library and its port's lock.
+pub struct Job {
+    port: Arc<PortState>,
+    library: Arc<Library>,
+    invoke: Option<Invoke>,
+    free: Option<Invoke>,
+    pub data: Pointer,
+    _pdl: Option<Arc<PortDataLock>>,
+}
+
+impl Job {
+    pub fn new(
+        port: Arc<PortState>,
+        library: Arc<Library>,
+        invoke: Option<Invoke>,
+        free: Option<Invoke>,
+        data: Pointer,
+    ) -> Job {
+        let pdl = port.pdl.get().cloned();
+        Job { port, library, invoke, free, data, _pdl: pdl }
+    }
+    /// Nobody takes its data: the driver may free it.
+    pub fn discard(self) {
+        if let Some(free) = self.free {
+            // SAFETY: the driver's own function, whose library the job keeps.
+            unsafe { free(self.data.0) }
+        }
+        drop(self.library);
+    }
+    pub fn run(self) {
+        if let Some(invoke) = self.invoke {
+            // SAFETY: as above; the driver asked for it to be called on a thread of the pool.
+            unsafe { invoke(self.data.0) }
+        }
+        let port = self.port.clone();
+        if let Err(Event::AsyncReady(job)) = port.post(Event::AsyncReady(self)) {
+            job.discard();
+        }
+    }
+}
+
+/// What its driver is to be called for.
+pub enum Event {
+    AsyncReady(Job),
+    ProcessExit(RefId),
+}
+
+pub struct PortState {
+    pub id: u32,
+    home: usize,
+    pub entry: &'static Entry,
+    pub queue: Mutex<Queue>,
+    pub pdl: OnceLock<Arc<PortDataLock>>,
+    pub limits: Mutex<MessageQueueLimits>,
+    /// `None` once the driver has stopped.
+    events: Mutex<Option<VecDeque<Event>>>,
+    pub monitors: Mutex<HashMap<RefId, u32>>,
+}
+
+static PORTS: RwLock<Option<HashMap<u32, Arc<PortState>>>> = RwLock::new(None);
+
+/// The state of a port, from any thread.
+pub fn get(port: Data) -> Option<Arc<PortState>> {
+    by_id(port_number(port)?)
+}
+pub fn by_id(id: u32) -> Option<Arc<PortState>> {
+    let all = PORTS.read().unwrap_or_else(PoisonError::into_inner);
+    all.as_ref()?.get(&id).cloned()
+}
+
+impl PortState {
+    /// Makes the state of a new port and enters it in the table.
+    pub fn open(id: u32, home: usize, entry: &'static Entry) -> Arc<PortState> {
+        let state = Arc::new(PortState {
+            id,
+            home,
+            entry,
+            queue: Mutex::default(),
+            pdl: OnceLock::new(),
+            limits: Mutex::default(),
+            events: Mutex::new(Some(VecDeque::new())),
+            monitors: Mutex::default(),
+        });
+        let mut all = PORTS.write().unwrap_or_else(PoisonError::into_inner);
+        all.get_or_insert_default().insert(id, state.clone());
+        state
+    }
+    /// Takes it out of the table. Answers the events that nobody will hear of.
+    pub fn close(&self) -> VecDeque<Event> {
+        let mut all = PORTS.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(all) = all.as_mut() {
+            all.remove(&self.id);
+        }
+        drop(all);
+        lock(&self.queue).clear();
+        lock(&self.events).take().unwrap_or_default()
+    }
+    /// Has the driver called for an event; gives it back where the driver has stopped.
+    pub fn post(&self, event: Event) -> Result<(), Event> {
+        match lock(&self.events).as_mut() {
+            Some(events) => events.push_back(event),
+            None => return Err(event),
+        }
+        poll::again(self.home, Source::Driver, self.id);
+        Ok(())
+    }
+    pub fn next_event(&self) -> Option<Event> {
+        lock(&self.events).as_mut()?.pop_front()
+    }
+    pub fn queued(&self) -> usize {
+        lock(&self.queue).len()
+    }
+}
+
+/// Data that goes with a job to another thread.
+#[derive(Copy, Clone)]
+pub struct Pointer(pub *mut c_void);
+// SAFETY: the driver that gave it expects it on other threads.
+unsafe impl Send for Pointer {}

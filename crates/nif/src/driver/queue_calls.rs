@@ -1,0 +1,124 @@
+//! What linked-in drivers call for the queue of a port, and for the lock that guards it.
+
+use std::ffi::{c_char, c_int};
+use std::ptr;
+use std::sync::Arc;
+
+use libc::iovec;
+
+use crate::driver::binaries::Binary;
+use crate::driver::interface::{Data, IoVec};
+use crate::driver::port_data_lock::PortDataLock;
+use crate::driver::ports;
+use crate::driver::queue::{of_binary, of_copy, parts, Part};
+use crate::lock::lock;
+
+crate::address::by_address! {
+    driver_deq,
+    driver_enq,
+    driver_enq_bin,
+    driver_enqv,
+    driver_pdl_create,
+    driver_peekq,
+    driver_peekqv,
+    driver_pushq,
+    driver_pushq_bin,
+    driver_pushqv,
+    driver_sizeq,
+    driver_vec_to_buf,
+}
+
+/// The answer of what returns a size, for a port that is gone or takes no such part.
+const NO_SIZE: usize = usize::MAX;
+
+fn add(port: Data, parts: Vec<Part>, in_front: bool) -> c_int {
+    let Some(state) = ports::get(port) else { return -1 };
+    lock(&state.queue).add(parts, in_front);
+    0
+}
+#[no_mangle]
+pub extern "C" fn driver_enqv(port: Data, v: *const IoVec, skip: usize) -> c_int {
+    add(port, parts(v, skip), false)
+}
+#[no_mangle]
+pub extern "C" fn driver_pushqv(port: Data, v: *const IoVec, skip: usize) -> c_int {
+    add(port, parts(v, skip), true)
+}
+#[no_mangle]
+pub extern "C" fn driver_enq_bin(port: Data, b: *mut Binary, at: usize, n: usize) -> c_int {
+    add(port, of_binary(b, at, n), false)
+}
+#[no_mangle]
+pub extern "C" fn driver_pushq_bin(port: Data, b: *mut Binary, at: usize, n: usize) -> c_int {
+    add(port, of_binary(b, at, n), true)
+}
+#[no_mangle]
+pub extern "C" fn driver_enq(port: Data, from: *const c_char, n: usize) -> c_int {
+    of_copy(from, n).map_or(-1, |p| add(port, p, false))
+}
+#[no_mangle]
+pub extern "C" fn driver_pushq(port: Data, from: *const c_char, n: usize) -> c_int {
+    of_copy(from, n).map_or(-1, |p| add(port, p, true))
+}
+/// Takes bytes off its front; how many are left.
+#[no_mangle]
+pub extern "C" fn driver_deq(port: Data, n: usize) -> usize {
+    let Some(state) = ports::get(port) else { return NO_SIZE };
+    let mut queue = lock(&state.queue);
+    if queue.take(n) {
+        queue.len()
+    } else {
+        NO_SIZE
+    }
+}
+#[no_mangle]
+pub extern "C" fn driver_sizeq(port: Data) -> usize {
+    ports::get(port).map_or(NO_SIZE, |state| state.queued())
+}
+/// What it shows is there until the queue changes.
+#[no_mangle]
+pub extern "C" fn driver_peekq(port: Data, n: *mut c_int) -> *mut iovec {
+    let Some(state) = ports::get(port) else {
+        crate::pointers::put(n, -1);
+        return ptr::null_mut();
+    };
+    let (iov, _, count) = lock(&state.queue).show();
+    crate::pointers::put(n, count);
+    iov
+}
+/// The same with the binaries; how many bytes there are.
+#[no_mangle]
+pub extern "C" fn driver_peekqv(port: Data, to: *mut IoVec) -> usize {
+    let Some(state) = ports::get(port) else { return NO_SIZE };
+    let mut queue = lock(&state.queue);
+    let (iov, binv, vsize) = queue.show();
+    if !to.is_null() {
+        // SAFETY: a structure of the caller's.
+        unsafe { *to = IoVec { vsize, size: queue.len(), iov, binv } }
+    }
+    queue.len()
+}
+/// Copies at most `n` bytes; how many it were.
+#[no_mangle]
+pub extern "C" fn driver_vec_to_buf(v: *const IoVec, to: *mut c_char, n: usize) -> usize {
+    let mut done = 0;
+    // SAFETY: the interface's contract: a vector, and room for `n` bytes.
+    unsafe {
+        for i in 0..usize::try_from((*v).vsize).unwrap_or(0) {
+            let part = *(*v).iov.add(i);
+            let m = part.iov_len.min(n - done);
+            ptr::copy_nonoverlapping(part.iov_base.cast(), to.add(done), m);
+            done += m;
+        }
+    }
+    done
+}
+
+/// Null where the port has one already.
+#[no_mangle]
+pub extern "C" fn driver_pdl_create(port: Data) -> *const PortDataLock {
+    let Some(state) = ports::get(port) else { return ptr::null() };
+    let new = PortDataLock::new();
+    let at = Arc::as_ptr(&new);
+    state.pdl.set(new).map_or(ptr::null(), |()| at)
+}

@@ -1,0 +1,230 @@
+//! Terms that linked-in drivers make and send.
+
+use std::ffi::{c_char, c_int};
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_proc::signal::{self, Signal};
+use kvik_term::Term;
+
+use crate::driver::binaries::{bytes, Binary};
+use crate::driver::callback::{in_callback, with};
+use crate::driver::interface::{port_number, Data};
+use crate::driver::ports;
+use crate::pointers::atom;
+use crate::pointers::Word;
+use crate::pointers::{c_bytes, term};
+use crate::process::is_alive;
+
+crate::address::by_address! {
+    driver_mk_atom,
+    driver_mk_port,
+    driver_mk_term_nil,
+    driver_output_term,
+    driver_send_term,
+    erl_drv_output_term,
+    erl_drv_send_term,
+}
+
+/// The same as `driver_mk_term_nil()`.
+#[allow(non_upper_case_globals)]
+#[no_mangle]
+#[used]
+pub static driver_term_nil: Word = kvik_term::word::NIL;
+
+#[no_mangle]
+pub extern "C" fn driver_mk_term_nil() -> Word {
+    Term::NIL.word()
+}
+#[no_mangle]
+pub extern "C" fn driver_mk_atom(name: *const c_char) -> Word {
+    Term::atom(atom(name)).word()
+}
+/// Nil for what is no port.
+#[no_mangle]
+pub extern "C" fn driver_mk_port(port: Data) -> Word {
+    port_number(port).map_or(Term::NIL, Term::local_port).word()
+}
+
+/// `ErlDrvTermData` tags.
+const NIL: u64 = 1;
+const ATOM: u64 = 2;
+const INT: u64 = 3;
+const PORT: u64 = 4;
+const BINARY: u64 = 5;
+const STRING: u64 = 6;
+const TUPLE: u64 = 7;
+const LIST: u64 = 8;
+const STRING_CONS: u64 = 9;
+const PID: u64 = 10;
+const FLOAT: u64 = 11;
+const EXT2TERM: u64 = 12;
+const UINT: u64 = 13;
+const BUF2BINARY: u64 = 14;
+const INT64: u64 = 15;
+const UINT64: u64 = 16;
+const MAP: u64 = 17;
+
+/// What is left of a driver's description of a term, and the terms built so far.
+struct Builder<'a, 'h> {
+    heap: &'h Heap,
+    words: std::slice::Iter<'a, Word>,
+    stack: Vec<Term<'h>>,
+}
+
+impl<'h> Builder<'_, 'h> {
+    fn word(&mut self) -> Option<Word> {
+        self.words.next().copied()
+    }
+    /// A count of terms that are on the stack.
+    fn count(&mut self, each: usize) -> Option<usize> {
+        let n = usize::try_from(self.word()? as c_int).ok()?.checked_mul(each)?;
+        (n <= self.stack.len()).then_some(n)
+    }
+    /// A pointer to a number.
+    fn number<T: Copy>(&mut self) -> Option<T> {
+        let at = self.word()? as *const T;
+        // SAFETY: the interface's contract: the argument points to one.
+        (!at.is_null()).then(|| unsafe { at.read() })
+    }
+    /// Bytes by address and count.
+    fn bytes<'b>(&mut self) -> Option<&'b [u8]> {
+        let (at, n) = (self.word()? as *const u8, self.word()? as usize);
+        (!at.is_null() || n == 0).then(|| c_bytes(at, n))
+    }
+    /// A string's: OTP takes no null pointer, even for none.
+    fn string<'b>(&mut self) -> Option<&'b [u8]> {
+        let (at, n) = (self.word()? as *const u8, self.word()?);
+        (!at.is_null() && n as c_int >= 0).then(|| c_bytes(at, n as usize))
+    }
+    fn part_of_binary(&mut self) -> Option<Term<'h>> {
+        let (b, n, at) = (self.word()? as *mut Binary, self.word()?, self.word()?);
+        if b.is_null() {
+            return None;
+        }
+        let end = n.checked_add(at)?;
+        Some(self.heap.binary(bytes(b).get(at as usize..end as usize)?))
+    }
+    /// The next term; `None` where the description is wrong.
+    fn next(&mut self, tag: Word) -> Option<Term<'h>> {
+        let h = self.heap;
+        Some(match tag {
+            NIL => Term::NIL,
+            ATOM => self.word().map(term).filter(|t| t.as_atom().is_some())?,
+            PORT => self.word().map(term).filter(|t| t.as_local_port().is_some())?,
+            PID => self.word().map(term).filter(|t| t.as_local_pid().is_some())?,
+            INT => h.integer(self.word()? as i64),
+            UINT => h.unsigned(self.word()?),
+            INT64 => h.integer(self.number()?),
+            UINT64 => h.unsigned(self.number()?),
+            FLOAT => h.float(self.number::<f64>().filter(|f| f.is_finite())?),
+            BINARY => self.part_of_binary()?,
+            BUF2BINARY => h.binary(self.bytes()?),
+            STRING => h.byte_list(self.string()?),
+            STRING_CONS => {
+                let bytes = self.string()?;
+                h.bytes_with_tail(bytes, self.stack.pop()?)
+            }
+            TUPLE => {
+                let n = self.count(1)?;
+                let at = self.stack.len() - n;
+                h.tuple(&self.stack.split_off(at))
+            }
+            LIST => {
+                let n = self.count(1).filter(|n| *n > 0)?;
+                let at = self.stack.len() - n;
+                let mut items = self.stack.split_off(at);
+                let tail = items.pop()?;
+                h.list_with_tail(&items, tail)
+            }
+            MAP => {
+                let n = self.count(2)?;
+                let at = self.stack.len() - n;
+                let items = self.stack.split_off(at);
+                let pairs: Vec<_> = items.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+                let map = h.map(&pairs);
+                // A key that is there twice is an error.
+                map.as_map().filter(|m| m.len() == pairs.len()).map(|_| map)?
+            }
+            EXT2TERM => {
+                let bytes = self.string().filter(|b| !b.is_empty())?;
+                kvik_etf::decode(bytes, h, kvik_etf::DecodeOpts::default()).ok()?.0
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// The term that a driver describes.
+fn build(data: *const Word, n: c_int) -> Option<OwnedTerm> {
+    if data.is_null() || n <= 0 {
+        return None;
+    }
+    // SAFETY: the interface's contract: so many words are there.
+    let words = unsafe { std::slice::from_raw_parts(data, n as usize) }.iter();
+    let heap = Heap::detached();
+    let mut b = Builder { heap: &heap, words, stack: Vec::new() };
+    while let Some(tag) = b.word() {
+        let t = b.next(tag)?;
+        b.stack.push(t);
+    }
+    match b.stack[..] {
+        [t] => Some(OwnedTerm::message(t)),
+        _ => None,
+    }
+}
+
+/// 1, or 0 where there is no such process, -1 where that is no term.
+fn send(port: Option<u32>, to: Word, data: *const Word, n: c_int) -> c_int {
+    let Some(message) = build(data, n) else { return -1 };
+    let Some(pid) = term(to).as_local_pid() else { return 0 };
+    // What threads of a driver's own send is not traced.
+    if let Some(port) = port.filter(|_| in_callback()) {
+        kvik_port::trace_sent(port, pid, &message);
+    }
+    if !is_alive(pid) {
+        return 0;
+    }
+    signal::deliver(pid, Signal::Message(message)) as c_int
+}
+/// A port by its term, from any thread: 1 where it is open, 0 where it is closing, -1 for none.
+fn state_of(port: Word) -> (Option<u32>, c_int) {
+    let id = term(port).as_local_port();
+    let is_there = id.and_then(ports::by_id).is_some();
+    match id {
+        Some(id) if kvik_port::table::is_open(id) => (Some(id), 1),
+        _ => (None, if is_there { 0 } else { -1 }),
+    }
+}
+
+#[no_mangle]
+pub extern "C" fn erl_drv_send_term(port: Word, to: Word, data: *const Word, n: c_int) -> c_int {
+    match state_of(port) {
+        (Some(id), _) => send(Some(id), to, data, n),
+        (None, answer) => answer,
+    }
+}
+#[no_mangle]
+pub extern "C" fn erl_drv_output_term(port: Word, data: *const Word, n: c_int) -> c_int {
+    let (Some(id), _) = state_of(port) else { return state_of(port).1 };
+    // The thread that has the port's lock must not take it again.
+    let mine = with(crate::driver::interface::port_pointer(id), |_, core| core.owner());
+    let owner = mine.or_else(|| kvik_port::table::get(id)?.owner());
+    owner.map_or(-1, |pid| send(Some(id), Term::local_pid(pid).word(), data, n))
+}
+#[no_mangle]
+pub extern "C" fn driver_output_term(port: Data, data: *const Word, n: c_int) -> c_int {
+    match with(port, |_, core| (core.may_send(), core.id, core.owner())) {
+        None => -1,
+        Some((false, ..)) => 0,
+        Some((true, id, pid)) => send(Some(id), Term::local_pid(pid).word(), data, n),
+    }
+}
+#[no_mangle]
+pub extern "C" fn driver_send_term(port: Data, to: Word, data: *const Word, n: c_int) -> c_int {
+    match with(port, |_, core| (core.may_send(), core.id)) {
+        // Also on threads of the driver's own, which have no callback.
+        None => send(None, to, data, n),
+        Some((false, _)) => 0,
+        Some((true, id)) => send(Some(id), to, data, n),
+    }
+}

@@ -1,0 +1,7 @@
+//! Locks of data that a panic leaves usable.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,180 @@
+//! Types of resources: their callbacks, and the library whose code these are. There is one for each
+//! module and name for good; libraries open them while they are loaded.
+
+use std::collections::HashMap;
+use std::ffi::{c_char, c_int};
+use std::mem::offset_of;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use kvik_term::Atom;
+
+use crate::abi::{Dtor, TypeInit};
+use crate::env::{env, Env};
+use crate::library::Library;
+use crate::pointers::{c_str, put};
+
+/// `ERL_NIF_RT_CREATE`, `ERL_NIF_RT_TAKEOVER`.
+const CREATE: c_int = 1;
+const TAKEOVER: c_int = 2;
+
+/// A resource type, `ErlNifResourceType`. There is one for each module and name for good.
+pub struct Type {
+    pub module: Atom,
+    pub name: Vec<u8>,
+    state: Mutex<State>,
+    /// Resources that are there.
+    pub live: AtomicUsize,
+}
+#[derive(Default)]
+struct State {
+    calls: TypeInit,
+    /// The library whose code the callbacks are. `None`: the type is not there (any more).
+    owner: Option<Arc<Library>>,
+    /// That was unloaded; it stays while there are resources.
+    orphan: bool,
+}
+
+/// What `load` or `upgrade` has opened, to be put in place when that succeeds.
+pub struct Opened {
+    ty: &'static Type,
+    calls: TypeInit,
+}
+
+type Types = HashMap<(Atom, Vec<u8>), &'static Type>;
+fn types() -> MutexGuard<'static, Types> {
+    static TYPES: OnceLock<Mutex<Types>> = OnceLock::new();
+    TYPES.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
+}
+fn type_of(module: Atom, name: &[u8]) -> &'static Type {
+    let new = || {
+        let (state, live) = (Mutex::default(), AtomicUsize::new(0));
+        Box::leak(Box::new(Type { module, name: name.to_vec(), state, live })) as &'static Type
+    };
+    types().entry((module, name.to_vec())).or_insert_with(new)
+}
+
+impl Type {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+    /// The callbacks as they are now, and what keeps their code.
+    pub fn calls(&self) -> (TypeInit, Option<Arc<Library>>) {
+        let s = self.state();
+        (s.calls, s.owner.clone())
+    }
+    /// One resource less: the last one of a type whose library was unloaded takes that along.
+    pub fn lost_one(&self) {
+        if self.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let mut s = self.state();
+            if s.orphan && self.live.load(Ordering::Acquire) == 0 {
+                let gone = std::mem::take(&mut *s);
+                drop(s);
+                drop(gone);
+            }
+        }
+    }
+}
+
+/// Puts in place what a library has opened.
+pub fn commit(opened: Vec<Opened>, lib: &Arc<Library>) {
+    for o in opened {
+        let new = State { calls: o.calls, owner: Some(lib.clone()), orphan: false };
+        let before = std::mem::replace(&mut *o.ty.state(), new);
+        drop(before);
+    }
+}
+/// A library is unloaded: its types go, those at once that have no resources.
+pub fn release(lib: &Arc<Library>) {
+    let all: Vec<&Type> = types().values().copied().collect();
+    for t in all {
+        let mut s = t.state();
+        if s.owner.as_ref().is_some_and(|o| Arc::ptr_eq(o, lib)) {
+            s.orphan = true;
+            if s.calls.is_empty() || t.live.load(Ordering::Acquire) == 0 {
+                let gone = std::mem::take(&mut *s);
+                drop(s);
+                drop(gone);
+            }
+        }
+    }
+}
+
+fn open(
+    e: *mut Env,
+    name: *const c_char,
+    calls: TypeInit,
+    flags: c_int,
+    tried: *mut c_int,
+) -> *const Type {
+    let e = env(e);
+    // SAFETY: null, or the library that is being loaded.
+    let module = unsafe { e.lib.as_ref() }.map(|l| l.module);
+    let (Some(module), Some(opened)) = (module, e.opened.as_mut()) else { return ptr::null() };
+    let ty = type_of(module, c_str(name));
+    let there = ty.state().owner.is_some() || opened.iter().any(|o| ptr::eq(o.ty, ty));
+    let way = if there { TAKEOVER } else { CREATE };
+    put(tried, if flags & way == 0 { flags } else { way });
+    if flags & way == 0 {
+        return ptr::null();
+    }
+    opened.push(Opened { ty, calls });
+    ty
+}
+#[no_mangle]
+pub extern "C" fn enif_open_resource_type(
+    e: *mut Env,
+    _module: *const c_char,
+    name: *const c_char,
+    dtor: Option<Dtor>,
+    flags: c_int,
+    tried: *mut c_int,
+) -> *const Type {
+    open(e, name, TypeInit { dtor, ..TypeInit::default() }, flags, tried)
+}
+/// The first `n` callbacks of a structure that may be shorter than ours.
+fn first(init: *const TypeInit, n: usize) -> TypeInit {
+    let mut calls = TypeInit::default();
+    // SAFETY: the structure has the callbacks that its maker says it has.
+    unsafe {
+        if n > 0 {
+            calls.dtor = (*init).dtor;
+        }
+        if n > 1 {
+            calls.stop = (*init).stop;
+        }
+        if n > 2 {
+            calls.down = (*init).down;
+        }
+        if n > 3 {
+            calls.dyncall = (*init).dyncall;
+        }
+    }
+    calls
+}
+#[no_mangle]
+pub extern "C" fn enif_open_resource_type_x(
+    e: *mut Env,
+    name: *const c_char,
+    init: *const TypeInit,
+    flags: c_int,
+    tried: *mut c_int,
+) -> *const Type {
+    // SAFETY: null, or the library that is being loaded.
+    let size = unsafe { env(e).lib.as_ref() }.map_or(0, |l| l.type_init_size);
+    let n = if size > offset_of!(TypeInit, down) { 3 } else { size / size_of::<usize>() };
+    open(e, name, first(init, n), flags, tried)
+}
+#[no_mangle]
+pub extern "C" fn enif_init_resource_type(
+    e: *mut Env,
+    name: *const c_char,
+    init: *const TypeInit,
+    flags: c_int,
+    tried: *mut c_int,
+) -> *const Type {
+    // SAFETY: this function wants a structure with all fields.
+    let n = unsafe { (*init).members }.clamp(0, 4);
+    open(e, name, first(init, n as usize), flags, tried)
+}

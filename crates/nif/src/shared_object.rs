@@ -1,0 +1,39 @@
+//! Opening shared objects of C code.
+//!
+//! Libraries made for OTP's emulator may call zlib without naming it as a dependency, since that
+//! emulator is itself linked with `libz.so`. This program has a zlib of its own that it does not
+//! export (its build hides the symbols), so the system's is loaded the first time a library lacks a
+//! symbol.
+
+use std::ffi::{c_char, c_int, c_void, CStr};
+use std::sync::OnceLock;
+
+/// What the emulator's own dependencies provide.
+const DEPENDENCIES: [&CStr; 1] = [c"libz.so.1"];
+
+fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
+    // SAFETY: loading a library runs what code it wants: that is what was asked for.
+    unsafe { libc::dlopen(file, flags) }
+}
+
+/// Opens a library with all its symbols resolved; null with `dlerror` set where that fails.
+pub fn open(file: *const c_char) -> *mut c_void {
+    static LOADED: OnceLock<bool> = OnceLock::new();
+    let handle = dlopen(file, libc::RTLD_NOW);
+    if !handle.is_null() || LOADED.get().is_some() {
+        return handle;
+    }
+    if lacks_symbol() {
+        let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
+        let load = |name: &CStr| !dlopen(name.as_ptr(), flags).is_null();
+        LOADED.get_or_init(|| DEPENDENCIES.into_iter().all(load));
+    }
+    // Once more: with the symbols, or for the error that has been read.
+    dlopen(file, libc::RTLD_NOW)
+}
+
+fn lacks_symbol() -> bool {
+    // SAFETY: null, or a string that stays until the next call of its kind on this thread.
+    let why = crate::pointers::c_str(unsafe { libc::dlerror() });
+    why.windows(9).any(|w| w == b"undefined")
+}

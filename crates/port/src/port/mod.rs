@@ -1,0 +1,313 @@
+//! [`Port`]: its state, and what processes may do to it.
+
+use std::sync::Arc;
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_sys::Errno;
+use kvik_term::{am, Atom, Term};
+
+use crate::driver::{Driver, Exit, Flow, Ready};
+use crate::host::host;
+use crate::options::Options;
+use crate::write_coalescing;
+use crate::{poll, table, trace};
+
+pub mod events;
+mod lock;
+mod requests;
+pub(crate) mod state;
+
+use events::Events;
+use lock::{Held, Lock};
+pub use state::Core;
+use state::State;
+
+pub struct Port {
+    /// Its 28-bit number.
+    pub id: u32,
+    pub(crate) lock: Lock,
+    /// What it is to hear as a tracer.
+    pub(crate) events: Events,
+}
+
+pub(crate) struct Inner {
+    pub(crate) core: Core,
+    driver: Box<dyn Driver>,
+}
+
+/// Why a port could not be opened.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum OpenError {
+    Badarg,
+    SystemLimit,
+    Posix(Errno),
+}
+
+/// What `port_info` tells.
+pub struct Info {
+    pub name: Vec<u8>,
+    pub owner: u32,
+    pub links: Vec<u32>,
+    pub monitored_by: Vec<u32>,
+    pub registered: Option<Atom>,
+    pub input: u64,
+    pub output: u64,
+    pub os_pid: Option<i32>,
+    /// Processes that it monitors.
+    pub monitors: Vec<u32>,
+    pub queue_size: usize,
+    pub parallelism: bool,
+}
+
+/// What was sent to a port is not for it: its owner gets the exit signal `badsig`.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct BadSignal;
+
+/// What became of output.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Command {
+    Done,
+    /// The port is busy: the process is to suspend itself until the port resumes it. Of
+    /// `port_command` nothing was taken, and it is to ask again; a message was taken.
+    Wait,
+    /// Not taken (`nosuspend`).
+    Busy,
+    Closed,
+}
+
+impl Inner {
+    pub(crate) fn carries_packets(&self) -> bool {
+        self.driver.carries_packets()
+    }
+    fn carries_force(&self) -> bool {
+        self.driver.carries_force()
+    }
+    pub(crate) fn is_open(&self) -> bool {
+        self.core.state == State::Open
+    }
+}
+
+impl Port {
+    pub fn with_driver(
+        owner: u32,
+        name: Vec<u8>,
+        o: &Options,
+        driver: Box<dyn Driver>,
+        link: impl Fn(Term<'static>, bool),
+    ) -> Result<Arc<Port>, OpenError> {
+        write_coalescing::write();
+        let home = poll::choose();
+        let core = |id| Core {
+            id,
+            home,
+            state: State::Open,
+            is_stopping: false,
+            name,
+            owner,
+            links: vec![owner],
+            monitors: Vec::new(),
+            data: OwnedTerm::immediate(Term::atom(am::undefined)),
+            caller: owner,
+            turn: None,
+            binary: o.binary,
+            eof: o.eof,
+            line: o.line.is_some(),
+            parallelism: o.parallelism,
+            busy_limits: o.busy,
+            busy: false,
+            waiters: Vec::new(),
+            failed: None,
+            channel: None,
+            input: 0,
+            output: 0,
+        };
+        let port = table::insert(|id| {
+            let lock = Lock::new(Inner { core: core(id), driver });
+            Arc::new(Port { id, lock, events: Events::default() })
+        })
+        .ok_or(OpenError::SystemLimit)?;
+        link(Term::local_port(port.id), true);
+        let mut g = port.lock();
+        let Inner { core, driver } = &mut *g;
+        if let Err(e) = driver.start(core) {
+            driver.stop(core);
+            core.state = State::Closed;
+            drop(g);
+            table::remove(port.id);
+            link(Term::local_port(port.id), false);
+            return Err(match e {
+                Exit::Posix(e) => OpenError::Posix(e),
+                _ => OpenError::Badarg,
+            });
+        }
+        trace::opened(port.id, owner, &core.name);
+        drop(g);
+        Ok(port)
+    }
+
+    /// To look at one that is open.
+    pub(crate) fn look(&self) -> Option<Held<'_>> {
+        Some(self.lock()).filter(|g| g.is_open())
+    }
+    /// To have one that is open do something.
+    fn open_lock(&self) -> Option<Held<'_>> {
+        write_coalescing::write_but(self.id);
+        let mut g = self.look()?;
+        g.tell();
+        if self.events.any() {
+            self.output_events(&mut g);
+        }
+        Some(g).filter(|g| g.is_open())
+    }
+
+    /// Runs the driver, and ends the port where it says so.
+    pub(crate) fn run(&self, g: &mut Held<'_>, f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow) {
+        let Inner { core, driver } = &mut **g;
+        if let Err(exit) = f(&mut **driver, core) {
+            // What is queued goes nowhere once writing has failed.
+            let flush = exit == Exit::Normal || driver.drains_after_failure();
+            self.end(g, OwnedTerm::immediate(exit.term()), flush, None);
+        }
+    }
+
+    /// Tells everybody that the port is gone, and stops the driver once its output is written.
+    /// `but`: a process that is not told.
+    fn end(&self, g: &mut Held<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
+        let Inner { core, driver } = &mut **g;
+        // It was sent before; should that fail, there is nobody left to hear of it.
+        let _ = driver.write_held(core);
+        if core.state == State::Open {
+            core.wake_waiters();
+            table::closed(self.id);
+            trace::closed(self.id, reason.term(), host().and_then(|h| h.name_of(self.id)));
+            if let Some(c) = core.channel.take() {
+                c.ended(reason.term());
+            }
+            if let Some(h) = host() {
+                h.unregister(self.id);
+            }
+            for pid in std::mem::take(&mut core.links) {
+                if let (Some(h), true) = (host(), Some(pid) != but) {
+                    h.exit(pid, self.id, reason.clone());
+                }
+            }
+            for (pid, n, name) in std::mem::take(&mut core.monitors) {
+                if let Some(h) = host() {
+                    h.down(pid, n, self.id, name, reason.clone());
+                }
+            }
+        }
+        if flush && driver.queued() > 0 {
+            let first = core.state == State::Open;
+            core.state = State::Flushing;
+            let failed = first && driver.closing(core).is_err();
+            if !failed && driver.queued() > 0 {
+                return;
+            }
+        }
+        if core.state != State::Closed {
+            // What it says in its last call still arrives, unless it had output to write first.
+            core.is_stopping = core.state == State::Open;
+            core.state = State::Closed;
+            driver.stop(core);
+            core.is_stopping = false;
+            table::remove(self.id);
+            trace::forget(self.id);
+        }
+    }
+    /// The scheduler's call: something is ready.
+    pub fn ready(&self, why: Ready, buffer: &mut [u8]) {
+        let Some(mut g) = self.lock_for(why) else { return };
+        if g.core.state != State::Closed {
+            g.tell();
+            self.serve(&mut g, why, buffer);
+        }
+    }
+    pub(crate) fn serve(&self, g: &mut Held<'_>, why: Ready, buffer: &mut [u8]) {
+        match g.core.state {
+            State::Closed => {}
+            State::Open => {
+                if why == Ready::Fetch {
+                    self.output_events(g);
+                }
+                if g.is_open() {
+                    self.run(g, |d, c| d.ready(c, why, buffer));
+                }
+            }
+            State::Flushing => {
+                let Inner { core, driver } = &mut **g;
+                let failed = driver.drains_on(why) && driver.ready(core, why, buffer).is_err();
+                if failed || driver.queued() == 0 {
+                    self.end(g, OwnedTerm::default(), false, None);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn write_held(&self) {
+        let mut g = self.lock();
+        if g.core.state != State::Closed {
+            self.run(&mut g, |d, c| d.write_held(c));
+        }
+    }
+
+    /// Does something with the driver, if nobody has the port's lock. False: somebody has.
+    pub fn try_run(&self, f: &mut dyn FnMut(&mut dyn Driver, &mut Core) -> Flow) -> bool {
+        let Some(mut g) = self.try_lock() else { return false };
+        if g.core.state != State::Closed {
+            self.run(&mut g, |driver, core| f(driver, core));
+        }
+        true
+    }
+
+    /// Ends it for its driver, from outside of its calls.
+    pub fn fail(&self, exit: Exit) {
+        if let Some(mut g) = self.open_lock() {
+            self.run(&mut g, |_, _| Err(exit));
+        }
+    }
+
+    pub fn owner(&self) -> Option<u32> {
+        self.look().map(|g| g.core.owner)
+    }
+    pub fn is_open(&self) -> bool {
+        self.look().is_some()
+    }
+    pub fn set_data(&self, t: Term<'_>) -> bool {
+        let data = OwnedTerm::new(t);
+        match self.look() {
+            Some(mut g) => {
+                g.core.data = data;
+                true
+            }
+            None => false,
+        }
+    }
+    pub fn data<'h>(&self, heap: &'h Heap) -> Option<Term<'h>> {
+        self.look().map(|g| heap.copy(g.core.data.term()))
+    }
+    pub fn info(&self) -> Option<Info> {
+        let g = self.look()?;
+        let c = &g.core;
+        Some(Info {
+            name: c.name.clone(),
+            owner: c.owner,
+            links: c.links.clone(),
+            monitored_by: c.monitors.iter().map(|m| m.0).collect(),
+            registered: host().and_then(|h| h.name_of(self.id)),
+            input: c.input,
+            output: c.output,
+            os_pid: g.driver.os_pid(),
+            monitors: g.driver.monitors(),
+            queue_size: g.driver.queued(),
+            parallelism: c.parallelism,
+        })
+    }
+
+    pub(crate) fn flush(&self) {
+        let mut g = self.lock();
+        if g.core.state != State::Closed {
+            g.driver.flush();
+        }
+    }
+}
