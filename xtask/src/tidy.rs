@@ -46,7 +46,7 @@ fn documents(root: &Path, out: &mut Vec<String>) {
     for name in crates(root).iter().filter(|n| !map.contains(&format!("| `{n}`"))) {
         out.push(format!("crates/{name}: not on the code map (docs/ARCHITECTURE.md)"));
     }
-    for dir in [".", "docs", "docs/internals"].map(|d| root.join(d)) {
+    for dir in [".", "docs", "docs/internals", "docs/lab-notes"].map(|d| root.join(d)) {
         let entries = fs::read_dir(&dir).into_iter().flatten().flatten();
         for path in entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "md")) {
             let text = fs::read_to_string(&path).unwrap_or_default();
