@@ -1,21 +1,24 @@
-# kvik: what a newcomer types. Each target does its own set-up.
+# What a newcomer types. Each target does its own set-up.
 .PHONY: help deps build test bench report conformance stalls tools systems soak soak-rabbitmq fuzz fuzz-verifier loom clean
 
 help:
-	@echo 'make test         build, and run everything CI runs'
-	@echo 'make bench        the five experiments in a short form, on kvik, OTP and who else is there (under 5 minutes)'
-	@echo 'make report       the five experiments in full (under 25 minutes)'
-	@echo 'make build        target/release/kvik'
-	@echo "make deps         find OTP 25's libraries, or unpack them into .otp/"
-	@echo "make conformance  OTP's own test suites on kvik; all compiled code through the verifier (many hours)"
-	@echo "make stalls       how long BIFs hold their scheduler, on kvik and on OTP"
-	@echo 'make tools        rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (an hour)'
-	@echo 'make systems      RabbitMQ and other systems from Debian, unmodified, on kvik and on OTP'
-	@echo 'make soak         everything at once for 15 minutes (DURATION=120: two)'
-	@echo 'make soak-rabbitmq  RabbitMQ under changing load and faults for 90 minutes (DURATION=600: ten)'
-	@echo 'make fuzz         the four fuzz targets, 5 minutes each (TARGET=etf DURATION=1800: one of them, longer)'
-	@echo 'make fuzz-verifier  code that no compiler made, on a machine that checks what the verifier proved (COUNT=20000)'
-	@echo 'make loom         every order of steps that the threads under inboxes and sleep can take'
+	@echo 'Times are for two cores and include no first build, which takes about 5 minutes; ~ marks an estimate.'
+	@echo
+	@echo 'make test            build, and run everything CI runs (~30 to 60 min)'
+	@echo 'make bench           the five experiments in a short form, on kvik, OTP and who else is there (3 to 5 min)'
+	@echo 'make report          the five experiments in full (20 to 25 min)'
+	@echo 'make build           target/release/kvik (4 to 5 min; a small change 2 to 4)'
+	@echo "make deps            find OTP 25's libraries, or unpack them into .otp/ (seconds; to unpack ~1 min)"
+	@echo "make conformance     OTP's own test suites on kvik; all compiled code through the verifier (many hours)"
+	@echo 'make stalls          how long BIFs hold their scheduler, on kvik and on OTP (at most 20 min)'
+	@echo 'make tools           rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (~1 hour)'
+	@echo 'make systems         RabbitMQ and other systems from Debian, unmodified, on kvik and on OTP (~30 min, at most 80; with sources of public projects hours)'
+	@echo 'make soak            everything at once (15 min; DURATION=120: two)'
+	@echo 'make soak-rabbitmq   RabbitMQ under changing load and faults (90 min; DURATION=600: ten)'
+	@echo 'make fuzz            the four fuzz targets, 5 min each (20 min; TARGET=etf DURATION=1800: one of them, longer)'
+	@echo 'make fuzz-verifier   code that no compiler made, on a VM that checks what the verifier proved (~10 min; COUNT=20000)'
+	@echo 'make loom            every interleaving of the threads under inboxes and sleep (~5 min)'
+	@echo 'make clean           remove what was built, and report/'
 
 deps:
 	@scripts/setup deps

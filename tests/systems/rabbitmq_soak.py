@@ -299,7 +299,7 @@ def load_code(server, _):
     """Loads the broker's modules anew while they run; those whose old code runs still are left. rabbit_ff_registry is
     left out. RabbitMQ generates it when it starts; the file's version generates it again, in the process that calls it.
     If two call it at once, the second repeats code:soft_purge/1 until the old code is gone, which it runs itself, and
-    holds a lock: it never ends, on OTP as on kvik. tests/diff/code_purge_states.erl has the same without RabbitMQ."""
+    holds a lock: it never ends, on OTP as on kvik. tests/diff/code/code_purge_states.erl has the same without RabbitMQ."""
     said = server.control("eval", RELOAD)
     if "{" not in said.stdout:
         say(f"code was not loaded: {said.stdout} {said.stderr}")

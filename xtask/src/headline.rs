@@ -1,8 +1,9 @@
-//! The README's table of what kvik's speed is, from a report of `kvik bench`, and pictures of it.
+//! The published results: the table of docs/PERFORMANCE.md and its five-line summary in the README,
+//! both generated from a report of `kvik bench`, and screenshots of that report.
 //!
-//! `cargo xtask headline report` takes what it needs from `report/report.json` into
-//! docs/headline.json, writes the README's section from that, and lets a browser, where there is
-//! one, draw `report/index.html`. It takes only a report that can be quoted.
+//! `cargo xtask headline report` copies what it needs from `report/report.json` to
+//! docs/headline.json, generates the marked section of each page from that, and lets a browser, if
+//! there is one, draw `report/index.html`. It refuses a report that must not be quoted.
 
 use crate::view::{installed, View};
 use serde_json::{json, Value};
@@ -10,7 +11,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-const README: &str = "README.md";
+type Generate = fn(&Value) -> Result<String, String>;
+/// The pages that hold a generated section, and what generates it.
+const PAGES: [(&str, Generate); 2] = [("README.md", summary), ("docs/PERFORMANCE.md", full)];
 const DATA: &str = "docs/headline.json";
 const BEGIN: &str = "<!-- headline:begin -->\n";
 const END: &str = "<!-- headline:end -->";
@@ -20,33 +23,62 @@ const PICTURES: [(&str, &str); 2] =
 const WIDTH: u32 = 900;
 const HEIGHT: u32 = 1500;
 
+/// The lines and columns of the README's summary: one line for each experiment, and whole programs.
+const SUMMARY_LINES: [&str; 5] = [
+    "ping-pong",
+    "starting a process, of 1,000",
+    "lines through 80 ports",
+    "raw files",
+    "whole programs",
+];
+const SUMMARY_COLUMNS: [&str; 5] = ["OTP, both +S 1", "OTP", "Go", "tokio", "C"];
+
 /// The fewest rounds that are quoted, and the most runs of a hundred that others may have disturbed.
 const ROUNDS: u64 = 5;
 const DISTURBED_PERCENT: usize = 5;
 
-/// Writes the data, the section and the pictures anew.
+/// Writes the data, the generated sections and the pictures.
 pub fn write(root: &Path, report: &Path) -> Result<(), String> {
     let file = report.join("report.json");
     let data: Value = parse(&file)?;
     quotable(&data).map_err(|why| format!("{}: {why}", file.display()))?;
     let short = short(&data);
+    for (page, generate) in PAGES {
+        let old = read(root, page)?;
+        save(&root.join(page), with_section(page, &old, &generate(&short)?)?)?;
+    }
     let text = serde_json::to_string_pretty(&short).map_err(|e| e.to_string())?;
     save(&root.join(DATA), text + "\n")?;
     match installed() {
-        Some(program) => draw(root, &program, &report.join("index.html"))?,
-        None => eprintln!("no chromium: the pictures stay as they are"),
+        Some(program) => draw(root, &program, &report.join("index.html")),
+        None => {
+            eprintln!("no chromium: the pictures stay as they are");
+            Ok(())
+        }
     }
-    save(&root.join(README), with_section(root)?.1)
 }
 
-/// Is the section what the data say?
+/// Whether each page's section is what the data generate.
 pub fn check(root: &Path) -> Result<(), String> {
-    let (old, new) = with_section(root)?;
-    if old == new {
-        Ok(())
-    } else {
-        Err(format!("{README}: its headline is not what {DATA} says: cargo xtask headline DIR"))
+    let file = root.join(DATA);
+    let data = file.exists().then(|| parse(&file)).transpose()?;
+    for (page, generate) in PAGES {
+        let section = match &data {
+            Some(data) => generate(data)?,
+            None => "No figures of this state have been taken on a quiet machine yet.\n".to_owned(),
+        };
+        let old = read(root, page)?;
+        if with_section(page, &old, &section)? != old {
+            return Err(format!(
+                "{page}: its results are not those of {DATA}: cargo xtask headline DIR"
+            ));
+        }
     }
+    Ok(())
+}
+
+fn read(root: &Path, page: &str) -> Result<String, String> {
+    fs::read_to_string(root.join(page)).map_err(|e| format!("{page}: {e}"))
 }
 
 fn parse(file: &Path) -> Result<Value, String> {
@@ -104,38 +136,55 @@ fn short(report: &Value) -> Value {
     })
 }
 
-/// The README as it is and as it should be.
-fn with_section(root: &Path) -> Result<(String, String), String> {
-    let file = root.join(README);
-    let old = fs::read_to_string(&file).map_err(|e| format!("{README}: {e}"))?;
-    let lacks = || format!("{README}: lacks the markers of the headline");
-    let (head, rest) = old.split_once(BEGIN).ok_or_else(lacks)?;
+/// A page with what is between its markers replaced.
+fn with_section(page: &str, text: &str, section: &str) -> Result<String, String> {
+    let lacks = || format!("{page}: lacks the markers of the results");
+    let (head, rest) = text.split_once(BEGIN).ok_or_else(lacks)?;
     let (_, tail) = rest.split_once(END).ok_or_else(lacks)?;
-    let data = root.join(DATA);
-    let section = match data.exists() {
-        true => section(&parse(&data)?),
-        false => "No figures of this state have been taken on a quiet machine yet.\n".to_owned(),
-    };
-    let new = [head, BEGIN, &section, END, tail].concat();
-    Ok((old, new))
+    Ok([head, BEGIN, section, END, tail].concat())
 }
 
-fn section(data: &Value) -> String {
+/// The section of docs/PERFORMANCE.md: every line and column, their origin, and the pictures.
+fn full(data: &Value) -> Result<String, String> {
     let columns: Vec<&str> = list(&data["columns"]).iter().filter_map(Value::as_str).collect();
+    let lines: Vec<&Value> = list(&data["headline"]).iter().collect();
+    let [light, dark] = PICTURES.map(|(_, file)| file.trim_start_matches("docs/"));
+    Ok(format!(
+        "{}\n{}\n\n<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{dark}\"><img \
+         src=\"{light}\" alt=\"The top of the report: the same table, and charts\"></picture>\n",
+        table(&columns, &lines),
+        origin(data)
+    ))
+}
+
+/// The README's section. A report that lacks one of its lines is refused; one without a peer is not.
+fn summary(data: &Value) -> Result<String, String> {
+    let measured = |c: &&str| list(&data["columns"]).iter().any(|m| m.as_str() == Some(*c));
+    let columns: Vec<&str> = SUMMARY_COLUMNS.into_iter().filter(measured).collect();
+    let lines = SUMMARY_LINES.map(|name| {
+        let named = |line: &&Value| name_of(line) == name;
+        list(&data["headline"]).iter().find(named).ok_or_else(|| format!("{DATA}: lacks {name}"))
+    });
+    let lines = lines.into_iter().collect::<Result<Vec<&Value>, String>>()?;
+    Ok(table(&columns, &lines))
+}
+
+/// A line's label without the number of rows that it is the mean of.
+fn name_of(line: &Value) -> &str {
+    let label = word(&line["label"]);
+    label.split_once(" (").map_or(label, |(name, _)| name)
+}
+
+fn table(columns: &[&str], lines: &[&Value]) -> String {
     let mut out = String::from("| kvik's speed as a multiple of |");
     columns.iter().for_each(|c| out += &format!(" {c} |"));
     out += &format!("\n|---|{}\n", "---:|".repeat(columns.len()));
-    for line in list(&data["headline"]) {
+    for line in lines {
         out += &format!("| {} |", word(&line["label"]));
         columns.iter().for_each(|c| out += &format!(" {} |", ratio(&line["beside"][c])));
         out += "\n";
     }
-    out += &format!("\n{}\n", origin(data));
-    let [(_, light), (_, dark)] = PICTURES;
-    out + &format!(
-        "\n<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"{dark}\"><img \
-         src=\"{light}\" alt=\"The top of the report: the same table, and charts\"></picture>\n"
-    )
+    out
 }
 
 fn word(value: &Value) -> &str {
@@ -224,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_headline_is_what_was_measured() {
+    fn pages_hold_the_results_of_the_report() {
         check(&crate::tidy::root()).unwrap();
     }
 
@@ -264,12 +313,38 @@ mod tests {
 
     #[test]
     fn the_table_says_what_the_report_says() {
-        let text = section(&short(&report()));
+        let text = full(&short(&report())).unwrap();
         assert!(text.starts_with("| kvik's speed as a multiple of | OTP | Go |\n|---|---:|---:|\n"));
         let line = "| ping-pong | 5.00 <sub>4.90–5.10</sub> | ≈ 1.01 <sub>0.98–1.03</sub> |";
         assert!(text.contains(line) && text.contains("| memory | 4.00 <sub>4.00–4.00</sub> | – |"));
         let rounds = "7 rounds (of 5: memory; of 3: ping-pong beside Go) on M (2 cores, Linux 6.1)";
         assert!(text.contains(rounds) && text.contains("2026-01-02"), "{text}");
         assert!(text.contains("OTP: 25.") && !text.contains("+S 1"), "{text}");
+    }
+
+    #[test]
+    fn summary_refuses_a_report_without_one_of_its_lines() {
+        let mut data = short(&report());
+        assert_eq!(summary(&data), Err(format!("{DATA}: lacks {}", SUMMARY_LINES[1])));
+        let beside = json!({"OTP": {"median": 2.0, "low": 1.5, "high": 2.5}});
+        let label = |name: &&str| match *name {
+            "raw files" => "raw files (44)".to_owned(),
+            name => name.to_owned(),
+        };
+        let lines =
+            SUMMARY_LINES.iter().map(|name| json!({"label": label(name), "beside": beside}));
+        data["headline"] = lines.collect();
+        let text = summary(&data).unwrap();
+        assert!(text.starts_with("| kvik's speed as a multiple of | OTP | Go |\n"), "{text}");
+        assert!(text.contains("| raw files (44) | 2.00 <sub>1.50–2.50</sub> | – |"), "{text}");
+        assert_eq!(text.lines().count(), 2 + SUMMARY_LINES.len());
+    }
+
+    #[test]
+    fn only_what_is_between_the_markers_changes() {
+        let page = format!("head\n{BEGIN}old\n{END}\ntail");
+        let new = with_section("P", &page, "new\n").unwrap();
+        assert_eq!(new, page.replace("old", "new"));
+        assert!(with_section("P", "no markers", "new\n").is_err());
     }
 }

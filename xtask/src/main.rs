@@ -1,6 +1,6 @@
-//! Chores: `cargo xtask tidy` keeps the house, `cargo xtask compat` writes the generated part of
-//! docs/COMPATIBILITY.md, `cargo xtask headline` that of the README, `cargo xtask page` looks at the
-//! live page in a browser.
+//! Chores: `cargo xtask tidy` checks the repository's rules, `cargo xtask compat` writes the generated
+//! part of docs/COMPATIBILITY.md, `cargo xtask headline` those of README.md and docs/PERFORMANCE.md,
+//! `cargo xtask page` looks at the live page in a browser.
 #![forbid(unsafe_code)]
 
 mod browser;

@@ -41,22 +41,47 @@ pub fn faults(root: &Path) -> Vec<String> {
     out
 }
 
-/// Every crate is on the code map, and links between documents lead somewhere.
+/// Every crate is on the code map, and links between documents lead to a file, and to a heading in it
+/// where they name one.
 fn documents(root: &Path, out: &mut Vec<String>) {
     let map = fs::read_to_string(root.join("docs/ARCHITECTURE.md")).unwrap_or_default();
     for name in crates(root).iter().filter(|n| !map.contains(&format!("| `{n}`"))) {
         out.push(format!("crates/{name}: not on the code map (docs/ARCHITECTURE.md)"));
     }
-    for dir in [".", "docs", "docs/internals"].map(|d| root.join(d)) {
+    for dir in [".", "docs", "docs/internals", "docs/lab-notes"].map(|d| root.join(d)) {
         let entries = fs::read_dir(&dir).into_iter().flatten().flatten();
         for path in entries.map(|e| e.path()).filter(|p| p.extension().is_some_and(|e| e == "md")) {
             let text = fs::read_to_string(&path).unwrap_or_default();
-            let links = text.split("](").skip(1).filter_map(|l| l.split([')', '#']).next());
-            for link in links.filter(|l| !l.contains("://") && !dir.join(l).exists()) {
+            let links = text.split("](").skip(1).filter_map(|l| l.split(')').next());
+            for link in links.filter(|l| !l.contains("://") && !leads_somewhere(&path, l)) {
                 out.push(format!("{}: no {link}", path.display()));
             }
         }
     }
+}
+
+/// Whether a document's link is to a file, or to a heading of a document.
+fn leads_somewhere(from: &Path, link: &str) -> bool {
+    let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+    let to = match (file, from.parent()) {
+        ("", _) => from.to_path_buf(),
+        (_, Some(dir)) => dir.join(file),
+        (_, None) => return false,
+    };
+    if anchor.is_empty() || to.extension().is_none_or(|e| e != "md") {
+        return to.exists();
+    }
+    fs::read_to_string(&to).is_ok_and(|text| anchors(&text).any(|a| a == anchor))
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(text: &str) -> impl Iterator<Item = String> + '_ {
+    let headings = text.lines().filter(|l| l.starts_with('#'));
+    headings.map(|line| {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    })
 }
 
 fn crates(root: &Path) -> Vec<String> {
@@ -151,6 +176,28 @@ mod tests {
         let text = "let a = \"25\";\n// OTP 25 has it\nlet b = 25;\nf(\"no OTP 25\");\n\
                     at(\"erts-13.1\");\n#[cfg(test)]\nlet c = \"25\";\n";
         assert_eq!(super::release_names(text).collect::<Vec<_>>(), [1, 4, 5]);
+    }
+
+    #[test]
+    fn headings_have_the_anchors_of_github() {
+        let text = "# A (B), `c/1`\ntext\n## Where it-is_now\n";
+        assert_eq!(super::anchors(text).collect::<Vec<_>>(), ["a-b-c1", "where-it-is_now"]);
+    }
+
+    #[test]
+    fn links_lead_to_files_and_headings() {
+        let from = super::root().join("docs/GLOSSARY.md");
+        for link in [
+            "ARCHITECTURE.md",
+            "internals/",
+            "ARCHITECTURE.md#overview-from-the-command-line-to-a-running-process",
+            "#scheduling",
+        ] {
+            assert!(super::leads_somewhere(&from, link), "{link}");
+        }
+        for link in ["nothing.md", "ARCHITECTURE.md#nothing", "#nothing"] {
+            assert!(!super::leads_somewhere(&from, link), "{link}");
+        }
     }
 
     #[test]

@@ -32,7 +32,7 @@ enum Found {
     Nothing,
 }
 
-/// Looks in the order the README gives: `--root`, `$KVIK_OTP_ROOT`, beside the name we were started
+/// Looks in the order docs/USING.md gives: `--root`, `$KVIK_OTP_ROOT`, beside the name we were started
 /// under (what `kvik shims` writes), `$ROOTDIR`, the system's `lib/erlang`, `.otp/` beside the program
 /// or here. `erlexec` is told by who starts it, and by its place otherwise. `--otp` or `$KVIK_OTP`
 /// passes over other releases.

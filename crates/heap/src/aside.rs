@@ -1,7 +1,7 @@
 //! Where the kernel copies from and to. It does so by one instruction, which on AMD's processors takes
 //! three to six times as long where the destination lies 1 to 31 bytes behind the source, modulo a
 //! page. What is in the page cache lies where it does in the file; so it is our side that has to give
-//! way, and copies once more to do so, which takes a third of a copy (files.md).
+//! way, and copies once more to do so, which takes a third of a copy (file-memory.md).
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::__cpuid;

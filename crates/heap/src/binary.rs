@@ -129,7 +129,7 @@ struct Block {
 
 /// Binaries of so many bytes begin with a cache line: to read a kilobyte of a file to there takes a
 /// sixth less, by Intel's instruction for copying. From 2 KB on it takes a tenth more where the file is
-/// in the processor's last cache (files.md).
+/// in the processor's last cache (file-memory.md).
 const LINED: std::ops::Range<usize> = 512..2048;
 /// And those of so many bytes and more on some processors: see [`goes_by_lines`].
 const LONG: usize = 16 << 10;

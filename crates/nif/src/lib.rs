@@ -1,6 +1,6 @@
 //! NIF libraries: what C programs made for OTP 25's `erl_nif.h` call, and how `erlang:load_nif/2`
 //! loads them (see `docs/internals/nif.md`). Linked-in drivers: the same for `erl_driver.h` and
-//! `erl_ddll` (see `docs/internals/ports.md`).
+//! `erl_ddll` (see `docs/internals/linked-in-drivers.md`).
 //!
 //! The functions named `enif_…` are the interface's, documented in OTP's manual page `erl_nif`. They
 //! trust their callers as C does. Nothing here unwinds into C.
