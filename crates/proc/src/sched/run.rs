@@ -211,7 +211,7 @@ impl Loop {
                 if t.private().is_hibernating() {
                     // One with messages goes on at once, with the heap it has.
                     if t.private().can_go_on() {
-                        t.private().set_flag(flag::WAITING | flag::HIBERNATING, false);
+                        t.private().set_flag(flag::WAITING, false);
                         return self.l.queues.borrow_mut().push(t);
                     }
                     t.private_mut().heap.collect_to_fit();
@@ -284,7 +284,7 @@ impl Loop {
         let next_turn = p.has_sat_out() && !p.flag(flag::WAITING);
         if next_turn {
             self.l.account(p);
-            self.l.queues.borrow_mut().push(t);
+            self.l.queues.borrow_mut().push_sat_out(t);
             return None;
         }
         if p.flag(flag::WAITING | flag::SUSPENDED) {
