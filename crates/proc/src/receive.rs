@@ -136,6 +136,16 @@ impl Proc {
         self.flags.set(self.flags.get() | flag::UNFETCHED);
         put
     }
+    /// The same where the message is a signal: the process is not active for it.
+    #[inline]
+    pub(crate) fn accept_of_signal(&self, t: Term<'_>) {
+        let before = self.flag(flag::UNFETCHED);
+        let waits = self.flag(flag::WAITING);
+        if self.accept(t) && waits {
+            self.set_flag(flag::ROUSED, true);
+        }
+        self.set_flag(flag::UNFETCHED, before);
+    }
     /// The same while the process waits for its turn. False: the message has to go the usual way.
     #[inline]
     pub(crate) fn accept_early(&self, from: u32, t: Term<'_>) -> bool {

@@ -196,10 +196,14 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         if PROFILED {
             p.profile_woken();
         }
-        // One to an alias is a signal, for which a suspended process is made runnable too.
-        match p.accept(m) || alias.is_some() || !p.flag(flag::SUSPENDED) {
-            true => sched::wake(ticket),
-            false => wait_on(ticket),
+        if alias.is_some() {
+            // A signal, for which a suspended process is made runnable too.
+            p.accept_of_signal(m);
+            sched::wake(ticket);
+        } else if p.accept(m) || !p.flag(flag::SUSPENDED) {
+            sched::wake(ticket);
+        } else {
+            wait_on(ticket);
         }
         return 0;
     }
