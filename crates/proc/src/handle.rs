@@ -55,6 +55,7 @@ impl Proc {
         }
         if let Some(m) = m.take() {
             self.put_timed(m, sent);
+            self.note_unfetched(1);
             self.set_flag(flag::UNFETCHED, true);
             self.last_from.set(from);
         }
@@ -449,6 +450,9 @@ impl Proc {
             reason: OwnedTerm::new(reason),
             token: None,
         };
+        if to.same(self.self_pid()) {
+            self.note_sent_to_self();
+        }
         send_to_peer(to, self.pid(), c);
     }
     /// Words of the messages that count as its heap's.
@@ -479,8 +483,7 @@ impl Proc {
         self.timeout();
         self.set_flag(flag::WAITING | flag::HIBERNATING, true);
         if !self.has_other_signals() {
-            self.handle_signals();
-            self.set_flag(flag::UNFETCHED, false);
+            self.fetch_signals();
         }
     }
     pub fn is_hibernating(&self) -> bool {

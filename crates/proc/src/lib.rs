@@ -20,6 +20,7 @@ pub mod node;
 mod pending;
 pub mod process;
 pub mod receive;
+mod recv_marker;
 pub mod registry;
 pub mod relation;
 mod relation_tree;

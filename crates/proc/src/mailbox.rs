@@ -12,6 +12,7 @@ use kvik_heap::literal::Leaving;
 use kvik_heap::OwnedTerm;
 use kvik_sync::Chain;
 
+use crate::recv_marker::Markers;
 use crate::sched::mail;
 use crate::signal::{RefId, Signal};
 
@@ -118,60 +119,14 @@ pub struct Mailbox {
     pub(crate) selective: bool,
     /// How many messages there are when [`Mailbox::has_grown`] says so next.
     look: usize,
+    /// How many of the last messages its process does not know of: see [`Mailbox::unfetched`].
+    unfetched: usize,
+    /// They came behind a message that is on the heap, and are fetched together with that.
+    with_first: bool,
 }
 
-/// Positions before which a reference cannot occur in the mailbox, those of a call being made last.
-#[derive(Default)]
-struct Markers {
-    next: u64,
-    len: usize,
-    all: [Marker; MAX_MARKERS],
-}
-#[derive(Copy, Clone, Default)]
-struct Marker {
-    what: Marked,
-    at: u64,
-}
-#[derive(Copy, Clone, PartialEq, Eq)]
-enum Marked {
-    /// For a reference that will be made.
-    Reserved(u64),
-    Bound(RefId),
-}
-impl Default for Marked {
-    fn default() -> Self {
-        Marked::Reserved(0)
-    }
-}
-
-impl Markers {
-    /// Where that marker stands. The newest is the one that is asked for mostly.
-    #[inline]
-    fn find(&self, what: Marked) -> Option<usize> {
-        self.all.iter().take(self.len).rposition(|m| m.what == what)
-    }
-    #[inline]
-    fn push(&mut self, m: Marker) {
-        if self.len == MAX_MARKERS {
-            self.remove(0);
-        }
-        if let Some(free) = self.all.get_mut(self.len) {
-            *free = m;
-            self.len += 1;
-        }
-    }
-    #[inline]
-    fn remove(&mut self, i: usize) {
-        if i + 1 != self.len {
-            self.all.copy_within(i + 1..self.len, i);
-        }
-        self.len -= 1;
-    }
-}
 /// How many messages ahead of the one looked at memory is asked for.
 const AHEAD: usize = 4;
-/// More markers than that are forgotten, oldest first (a receive then looks at every message).
-const MAX_MARKERS: usize = 8;
 
 impl Mailbox {
     #[inline]
@@ -304,10 +259,43 @@ impl Mailbox {
     pub fn make_room_before(&mut self) -> bool {
         let empty = self.slots.is_empty() && self.fresh_len == 0;
         if empty {
+            self.fetch();
             self.base += 1;
             self.save = self.base;
         }
         empty
+    }
+    /// How many of the last messages have come since its process looked for new ones: in OTP they are in
+    /// its outer queue still. `first`: it has not looked at the one on its heap.
+    pub fn unfetched(&mut self, first: bool) -> usize {
+        if self.with_first && !first {
+            self.fetch();
+        }
+        self.unfetched
+    }
+    /// So many of the last messages have come, beside those that were not fetched before.
+    pub fn note_unfetched(&mut self, n: usize, with_first: bool) {
+        self.unfetched += n;
+        self.with_first |= with_first;
+    }
+    /// The message on the heap comes here, and is one of them.
+    pub fn keep_first_unfetched(&mut self) {
+        self.unfetched += 1;
+        self.with_first = false;
+    }
+    /// Its process takes over all that has come.
+    #[inline]
+    pub fn fetch(&mut self) {
+        self.unfetched = 0;
+        self.with_first = false;
+    }
+    /// Does the receive look at a message that was not fetched yet? All are, then.
+    #[inline]
+    pub fn fetch_to_look(&mut self) {
+        if self.unfetched > 0 && self.has_next() && self.end() - self.save <= self.unfetched as u64
+        {
+            self.fetch();
+        }
     }
     /// Words of the message at the save pointer, if it is the first one and worth copying.
     #[inline]
@@ -423,7 +411,7 @@ impl Mailbox {
     fn lower_markers(&mut self) {
         let end = self.end();
         if let Some(m) = &mut self.markers {
-            m.all.iter_mut().for_each(|m| m.at = end.min(m.at));
+            m.lower(end);
         }
     }
     /// Closes the gaps. Messages move towards the end, which stays where it is: those after a
@@ -439,41 +427,33 @@ impl Mailbox {
     #[inline]
     pub fn reserve(&mut self) -> u64 {
         let at = self.end();
-        let m = self.markers.get_or_insert_default();
-        m.next += 1;
-        m.push(Marker { what: Marked::Reserved(m.next), at });
-        m.next
+        self.markers.get_or_insert_default().reserve(at)
     }
     /// The reference that the marker is for.
     #[inline]
     pub fn bind(&mut self, marker: u64, id: RefId) {
-        let Some(m) = &mut self.markers else { return };
-        if let Some(i) = m.find(Marked::Reserved(marker)) {
-            m.all[i].what = Marked::Bound(id);
+        if let Some(m) = &mut self.markers {
+            m.bind(marker, id);
         }
     }
     #[inline]
     pub fn unbind(&mut self, id: RefId) {
-        self.remove_marker(Marked::Bound(id))
+        if let Some(m) = &mut self.markers {
+            m.unbind(id);
+        }
     }
     #[inline]
     pub fn unreserve(&mut self, marker: u64) {
-        self.remove_marker(Marked::Reserved(marker))
-    }
-    #[inline]
-    fn remove_marker(&mut self, what: Marked) {
-        let Some(m) = &mut self.markers else { return };
-        if let Some(i) = m.find(what) {
-            m.remove(i);
+        if let Some(m) = &mut self.markers {
+            m.unreserve(marker);
         }
     }
     /// Starts the next receive at the marker of a reference.
     #[inline]
     pub fn use_marker(&mut self, id: RefId) {
-        let Some(m) = &self.markers else { return };
-        if let Some(i) = m.find(Marked::Bound(id)) {
+        if let Some(at) = self.markers.as_ref().and_then(|m| m.position_of(id)) {
             // Gaps at the end may have been cut since.
-            self.save = m.all[i].at.clamp(self.base, self.end());
+            self.save = at.clamp(self.base, self.end());
         }
     }
 }
@@ -572,6 +552,24 @@ mod tests {
         assert_eq!(m.len(), 5);
         m.use_marker(r);
         assert_eq!(next(&mut m), Some(6));
+    }
+
+    #[test]
+    fn a_receive_fetches_when_it_comes_to_what_it_does_not_know() {
+        let mut m = Mailbox::default();
+        append(&mut m, 0..2);
+        append(&mut m, 2..4);
+        m.note_unfetched(2, false);
+        assert_eq!(take_out(&mut m, 1).map(|m| m.words()), Some(0));
+        m.fetch_to_look();
+        assert_eq!(m.unfetched(false), 2);
+        m.skip();
+        m.fetch_to_look();
+        assert_eq!((next(&mut m), m.unfetched(false)), (Some(2), 0));
+        // Those that came behind one on the heap are known once that is looked at.
+        append(&mut m, 4..5);
+        m.note_unfetched(1, true);
+        assert_eq!((m.unfetched(true), m.unfetched(false)), (1, 0));
     }
 
     #[test]

@@ -16,6 +16,7 @@
 
 use kvik_sync::Chain;
 
+use crate::mailbox::Mailbox;
 use crate::process::{flag, Me};
 use crate::signal::{Control, Signal};
 use crate::trace::bit;
@@ -46,12 +47,15 @@ fn price(s: &Signal) -> i64 {
 struct Came {
     /// A message, or the end of a wait.
     message: bool,
+    /// Others than messages and the end of a wait.
+    signals: bool,
     suspension: bool,
 }
 
 impl Came {
     fn note(&mut self, s: &Signal) {
         self.message |= s.is_mail();
+        self.signals |= !s.is_mail();
         self.suspension |=
             matches!(s, Signal::Control(c) if matches!(**c, Control::Suspend { .. }));
     }
@@ -98,7 +102,69 @@ impl Proc {
     /// The same where the process looks at itself: what has come is known to it then.
     pub fn fetch_signals(&self) {
         self.handle_signals();
+        self.note_fetch();
+    }
+    /// Signals were handled, or taken over with its messages: it knows of all that has come.
+    pub(crate) fn note_fetch(&self) {
         self.set_flag(flag::UNFETCHED, false);
+        if let Some(mut m) = self.mailbox.get() {
+            m.fetch();
+        }
+    }
+    /// It is collected: in OTP that takes over the messages that have come, where they are to be on its heap.
+    pub fn note_collection(&self) {
+        if !self.flag(flag::OFF_HEAP_QUEUE) {
+            self.note_fetch();
+        }
+    }
+    /// The same where it asks for that itself.
+    pub fn fetch_for_collection(&self) {
+        match self.flag(flag::OFF_HEAP_QUEUE) {
+            true => (),
+            false if self.is_settled() => self.fetch_signals(),
+            false => self.note_fetch(),
+        }
+    }
+    /// So many messages more are in its mailbox that it has not looked for.
+    pub(crate) fn note_unfetched(&self, n: usize) {
+        let Some(mut m) = self.mailbox.get() else { return };
+        let first = self.has_unfetched_first(&m);
+        // What was said before of others than those may be over.
+        m.unfetched(first);
+        m.note_unfetched(n, first);
+    }
+    /// Is there a message on its heap that it has not looked at?
+    fn has_unfetched_first(&self, m: &Mailbox) -> bool {
+        self.flag(flag::UNFETCHED) && (self.heap.message().is_some() || m.lent)
+    }
+    /// The message on its heap, which goes to the mailbox, is not looked at now.
+    pub(crate) fn keep_first_unfetched(&self, m: &mut Mailbox) {
+        if self.flag(flag::UNFETCHED) {
+            m.keep_first_unfetched();
+        }
+    }
+    /// How many messages it knows of itself: those that have come since it last looked for new ones do
+    /// not count, as in OTP.
+    pub fn fetched_count(&self) -> usize {
+        let (first, others) = match self.mailbox.get() {
+            Some(mut m) => {
+                let first = self.has_unfetched_first(&m);
+                (first, m.unfetched(first))
+            }
+            None => (self.flag(flag::UNFETCHED) && self.heap.message().is_some(), 0),
+        };
+        self.message_count().saturating_sub(first as usize + others)
+    }
+    /// Has it sent itself something that it may not have handled?
+    pub fn has_sent_to_self(&self) -> bool {
+        self.sent_to_self.get()
+    }
+    pub fn note_sent_to_self(&self) {
+        self.sent_to_self.set(true);
+    }
+    /// All that has come was handled.
+    pub fn forget_sent_to_self(&self) {
+        self.sent_to_self.set(false);
     }
     /// It is about to wait for an answer, and in OTP it takes over the messages that have come.
     pub fn fetch_messages(&self) {
@@ -116,12 +182,19 @@ impl Proc {
     /// OTP, where to handle such a signal takes all of a turn that is for signals alone.
     pub(crate) fn handle_first_signals(&self) {
         let dormant = self.flag(flag::WAITING | flag::ROUSED) && !self.flag(flag::UNFETCHED);
-        if self.set_flag(flag::SIGNALLED, false) {
+        let signalled = self.set_flag(flag::SIGNALLED, false);
+        if signalled {
             self.set_flag(flag::UNFETCHED | flag::ROUSED, false);
             self.end_replied_monitor();
         }
         let waits = self.flag(flag::WAITING | flag::SUSPENDED);
         let came = self.handle_worth(self.heap.reductions_left() >> !waits as u32);
+        if signalled || came.signals {
+            self.note_fetch();
+            if !self.has_pending() {
+                self.forget_sent_to_self();
+            }
+        }
         if came.suspension && !came.message && dormant {
             self.sit_out();
         }
@@ -138,26 +211,27 @@ impl Proc {
             left = self.handle_chain(self.take_pending(), left);
         }
         if !self.has_pending() && !self.is_exiting() {
-            let (mut messages, mut timed, mut others, mut signals) = (0, false, false, false);
+            let (mut messages, mut controls, mut others) = (0, 0, false);
             let new = me.take(|s| match s {
                 Signal::Message(_) => messages += 1,
                 s => {
                     others = true;
-                    signals |= !s.is_mail();
-                    timed |= matches!(s, Signal::Control(_)) && s.is_mail();
+                    controls += (matches!(s, Signal::Control(_)) && s.is_mail()) as usize;
                     came.note(s);
                 }
             });
             came.message |= messages > 0;
             if others || self.is_traced(bit::RECEIVE) {
                 left = self.handle_chain(new, left);
-                if !signals && (messages > 0 || timed) {
+                if !came.signals && messages + controls > 0 {
+                    self.note_unfetched(messages + controls);
                     self.set_flag(flag::UNFETCHED, true);
                 }
             } else if messages > 0 {
                 let only = if messages == 1 { new.first().and_then(Signal::message) } else { None };
                 if !only.is_some_and(|m| self.put_only(m)) {
                     self.mailbox.borrow_mut().append(new, messages);
+                    self.note_unfetched(messages);
                 }
                 self.set_flag(flag::UNFETCHED, true);
             } else if left == all {

@@ -236,7 +236,10 @@ pub struct Proc {
     pub(crate) last_to: Cell<u32>,
     pub(crate) last_from: Cell<u32>,
     pub(crate) parent: Cell<u32>,
-    pub(crate) initial_call: Cell<(Atom, Atom, u8)>,
+    initial_function: Cell<(Atom, Atom)>,
+    initial_arity: Cell<u8>,
+    /// It has sent itself something, and may not have handled that yet.
+    pub(crate) sent_to_self: Cell<bool>,
     pub(crate) name: Cell<Option<Atom>>,
 }
 
@@ -361,7 +364,9 @@ impl Proc {
             last_to: Cell::new(0),
             last_from: Cell::new(0),
             parent: Cell::new(0),
-            initial_call: Cell::new((am::erlang, am::apply, 2)),
+            initial_function: Cell::new((am::erlang, am::apply)),
+            initial_arity: Cell::new(2),
+            sent_to_self: Cell::new(false),
             name: Cell::new(None),
         }
     }
@@ -410,7 +415,12 @@ impl Proc {
         self.name.set(name)
     }
     pub fn initial_call(&self) -> (Atom, Atom, u8) {
-        self.initial_call.get()
+        let (module, function) = self.initial_function.get();
+        (module, function, self.initial_arity.get())
+    }
+    pub(crate) fn set_initial_call(&self, (module, function, arity): (Atom, Atom, u8)) {
+        self.initial_function.set((module, function));
+        self.initial_arity.set(arity);
     }
     /// With those of this turn, for the process itself.
     pub fn reductions_now(&self, own: bool) -> u64 {

@@ -91,8 +91,7 @@ impl Proc {
             if self.has_pending() && self.out_of_reductions() {
                 return Peek::Later;
             }
-            self.handle_signals();
-            self.set_flag(flag::UNFETCHED, false);
+            self.fetch_signals();
             if self.flag(flag::EXITING | flag::TIMED_OUT) {
                 return Peek::Nothing;
             }
@@ -101,6 +100,7 @@ impl Proc {
     /// Puts the message at the save pointer on the heap.
     #[inline]
     fn look_at_next(&self, mut m: RefMut<'_, Mailbox>) -> Option<Peek<'_>> {
+        m.fetch_to_look();
         let small = |n: &usize| *n <= SMALL_MESSAGE && !self.flag(flag::NOTICES_MESSAGES);
         let Some(words) = m.front_words().filter(small) else {
             let t = m.current().map(std::mem::take)?;
@@ -132,9 +132,20 @@ impl Proc {
         let put = self.put_on_heap(copy);
         if !put {
             self.mailbox.borrow_mut().push(OwnedTerm::message(t));
+            self.note_unfetched(1);
         }
         self.flags.set(self.flags.get() | flag::UNFETCHED);
         put
+    }
+    /// The same where the message is a signal: the process is not active for it.
+    #[inline]
+    pub(crate) fn accept_of_signal(&self, t: Term<'_>) {
+        let before = self.flag(flag::UNFETCHED);
+        let waits = self.flag(flag::WAITING);
+        if self.accept(t) && waits {
+            self.set_flag(flag::ROUSED, true);
+        }
+        self.set_flag(flag::UNFETCHED, before);
     }
     /// The same while the process waits for its turn. False: the message has to go the usual way.
     #[inline]
@@ -272,7 +283,7 @@ impl Proc {
     }
     /// The `receive` is over without a message.
     pub fn timeout(&self) {
-        self.all_looked_at();
+        self.all_looked_at(false);
         if let Some(mut m) = self.mailbox.get() {
             m.restart();
         }
@@ -286,13 +297,16 @@ impl Proc {
     }
     /// A `receive` that waits has looked at every message, or has no clauses that could match one.
     #[inline]
-    fn all_looked_at(&self) {
+    fn all_looked_at(&self, fetched: bool) {
         if let Some(t) = self.heap.take_message() {
             self.mailbox.borrow_mut().put_before(OwnedTerm::message(t));
         }
         let Some(mut m) = self.mailbox.get() else { return };
         if m.lent {
             self.give_back(&mut m);
+        }
+        if fetched {
+            m.fetch();
         }
         m.skip_all();
     }
@@ -305,7 +319,7 @@ impl Proc {
     /// Notes that the process waits for a message.
     #[inline]
     pub fn wait(&self) {
-        self.all_looked_at();
+        self.all_looked_at(true);
         self.flags.set((self.flags.get() | flag::WAITING) & !flag::UNFETCHED);
     }
     /// Notes that it waits until a message comes or the time is over. The first call of a
@@ -365,7 +379,11 @@ impl Proc {
         }
         self.set_flag(flag::TIMED_OUT, true);
         if let Some(t) = self.heap.take_message() {
-            self.mailbox.borrow_mut().put_before(OwnedTerm::message(t));
+            let mut m = self.mailbox.borrow_mut();
+            m.put_before(OwnedTerm::message(t));
+            self.keep_first_unfetched(&mut m);
+        } else if let Some(mut m) = self.mailbox.get().filter(|m| m.lent) {
+            self.keep_first_unfetched(&mut m);
         }
     }
     /// Has a waiting process something to do in its `receive`?

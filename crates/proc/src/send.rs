@@ -63,7 +63,7 @@ impl Proc {
         }
         let Some(pid) = to.as_local_pid().filter(|_| mail::is_due()) else { return false };
         self.send_monitor_to(pid);
-        self.last_to.set(pid);
+        self.note_receiver(pid);
         self.pay_for(signal::send_timed(self.pid(), pid, m));
         true
     }
@@ -71,11 +71,18 @@ impl Proc {
     fn send_untraced(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
         if let Some(pid) = to.as_local_pid() {
             self.send_monitor_to(pid);
-            self.last_to.set(pid);
+            self.note_receiver(pid);
             self.pay_for(send_message(self.pid(), pid, m));
             return Sent::Ok;
         }
         self.send_elsewhere(to, m, way)
+    }
+    #[inline]
+    pub(crate) fn note_receiver(&self, pid: u32) {
+        self.last_to.set(pid);
+        if pid == self.pid() {
+            self.note_sent_to_self();
+        }
     }
     /// Sends the monitor that was held back, if there is one and it goes there.
     #[inline]
@@ -110,6 +117,9 @@ impl Proc {
             View::Ref(Ref::Local(r)) => {
                 if let Some(pid) = r.alias_pid() {
                     self.send_monitor_to(pid);
+                    if pid == self.pid() {
+                        self.note_sent_to_self();
+                    }
                     self.pay_for(send_to_alias(self.pid(), pid, RefId::of(r), m));
                 }
                 Sent::Ok

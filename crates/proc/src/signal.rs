@@ -196,10 +196,14 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         if PROFILED {
             p.profile_woken();
         }
-        // One to an alias is a signal, for which a suspended process is made runnable too.
-        match p.accept(m) || alias.is_some() || !p.flag(flag::SUSPENDED) {
-            true => sched::wake(ticket),
-            false => wait_on(ticket),
+        if alias.is_some() {
+            // A signal, for which a suspended process is made runnable too.
+            p.accept_of_signal(m);
+            sched::wake(ticket);
+        } else if p.accept(m) || !p.flag(flag::SUSPENDED) {
+            sched::wake(ticket);
+        } else {
+            wait_on(ticket);
         }
         return 0;
     }
@@ -396,15 +400,25 @@ pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     }
     sched::with_rest_any(task, f)
 }
-/// Has a process do something between its turns. As in OTP that is a signal only where there are others
-/// that it has yet to handle.
+/// Has a process do something between its turns, as one of that priority at least. As in OTP that is a
+/// signal only where there are others that it has yet to handle.
 pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return (t.run)(None) };
     if let Some(ticket) = sched::from_seat(task).or_else(|| task.unpark()) {
-        ticket.private().add_task(priority, t);
-        return woken(ticket);
+        let p = ticket.private();
+        p.add_task(priority, t);
+        if trace::on() {
+            p.profile_woken();
+        }
+        return sched::wake_as(ticket, priority);
     }
+    add_task(task, priority, t);
+    drop(guard);
+    sched::raise(pid, priority);
+}
+/// The same for one that does not wait.
+fn add_task(task: &Task, priority: Priority, t: SysTask) {
     let mut left = Some(t);
     sched::with_rest_any(task, |p| {
         if p.is_settled() {
@@ -416,7 +430,7 @@ pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
         Some(p) => p.add_task(priority, t),
         None => (t.run)(None),
     };
-    deliver(pid, Signal::Run(Box::new(add)));
+    deliver(task.pid, Signal::Run(Box::new(add)));
 }
 /// There is no such process.
 pub(crate) struct NoProcess;

@@ -90,7 +90,7 @@ impl Spawned {
     /// Another node's process has asked for it: the function it is shown to begin with.
     pub fn asked_for_abroad(&self, by: RemotePid, leader: Term<'_>, call: (Atom, Atom, u8)) {
         let p = self.proc();
-        p.initial_call.set(call);
+        p.set_initial_call(call);
         p.heap.set_root(Root::GroupLeader, p.heap.copy(leader));
         p.with_rare(|x| x.remote_parent = Some(by));
     }
@@ -151,7 +151,7 @@ pub fn spawn_with(
     };
     let p = ticket.private();
     let (arity, given) = (args.list().count() as u8, args);
-    p.initial_call.set((m, f, arity));
+    p.set_initial_call((m, f, arity));
     p.heap.set_ip((hooks().start_ip)());
     let args = p.heap.copy_small(args, 16).unwrap_or_else(|| p.heap.copy(args));
     p.heap.save_args(&[m.into(), f.into(), args]);

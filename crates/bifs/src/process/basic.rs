@@ -225,5 +225,6 @@ fn garbage_collect_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => return Err(p.badarg()),
     };
     p.ask_for_gc(full);
+    p.fetch_for_collection();
     Ok(true.into())
 }

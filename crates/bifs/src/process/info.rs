@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kvik_heap::literal::Sharing;
 use kvik_heap::{copy, OwnedTerm, Pins};
-use kvik_proc::{bif, BifEntry, BifResult, Proc};
+use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
 use super::info_items::{item, status_in_turn, ITEMS_1};
@@ -47,6 +47,9 @@ const BY_ITSELF: [Atom; 14] = [
     am::magic_ref,
 ];
 
+/// Items for which messages are counted.
+const COUNTS_MESSAGES: [Atom; 3] = [am::message_queue_len, am::memory, am::total_heap_size];
+
 impl Wanted {
     /// May who asks look for itself, as OTP has it? That takes no turn of the other, and who runs next
     /// depends on it.
@@ -56,6 +59,19 @@ impl Wanted {
             Wanted::List(all) => !all.iter().any(|a| BY_ITSELF.contains(a)),
             Wanted::Usual => false,
         }
+    }
+    fn has(&self, items: &[Atom]) -> bool {
+        match self {
+            Wanted::One(a) => items.contains(a),
+            Wanted::List(all) => all.iter().any(|a| items.contains(a)),
+            Wanted::Usual => ITEMS_1.iter().any(|a| items.contains(a)),
+        }
+    }
+    /// Does a process that asks about itself handle first what has come? As in OTP: where it may have sent
+    /// itself something, and where signals that it has taken over may become messages that it counts.
+    fn flushes(&self, p: &Proc) -> bool {
+        let counts = self.has(&COUNTS_MESSAGES) && !self.has(&[am::messages]);
+        p.has_sent_to_self() || counts && p.has_pending()
     }
     /// About how many words the items that may be large have in an answer.
     fn words(&self, of: &Proc) -> usize {
@@ -143,17 +159,26 @@ impl Flush {
     }
 }
 
+/// Handles what has come to a process that asks about itself, in further turns where that is much.
+fn handle_own(p: &Proc, flush: Option<Arc<AtomicBool>>) -> Result<(), Raised> {
+    p.fetch_signals();
+    p.check_exit()?;
+    if p.has_pending() {
+        let flush = flush.unwrap_or_else(|| Flush::begin(p));
+        if !flush.load(Relaxed) {
+            return Err(p.again::<Flush>(flush, None));
+        }
+    }
+    p.forget_sent_to_self();
+    Ok(())
+}
+
 fn wanted<'h>(p: &'h Proc, pid: Term<'h>, w: Wanted) -> BifResult<'h> {
     let n = super::local(pid).ok_or_else(|| p.badarg())?;
     if n == p.pid() {
         let flush = p.resumed::<Flush>();
-        p.fetch_signals();
-        p.check_exit()?;
-        if p.has_pending() {
-            let flush = flush.unwrap_or_else(|| Flush::begin(p));
-            if !flush.load(Relaxed) {
-                return Err(p.again::<Flush>(flush, None));
-            }
+        if flush.is_some() || w.flushes(p) {
+            handle_own(p, flush)?;
         }
         return answer(p, By::Own, &p.heap, &w).ok_or_else(|| p.badarg());
     }

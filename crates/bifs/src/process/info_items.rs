@@ -83,8 +83,9 @@ pub fn item<'h>(p: &Proc, own: bool, h: &'h Heap, name: Atom) -> Option<Term<'h>
             mfa(h, Some((m, f, a as u32)))
         }
         am::status => status(p, own).into(),
+        am::message_queue_len if own => number(p.fetched_count()),
         am::message_queue_len => number(p.message_count()),
-        am::messages => messages(p, h),
+        am::messages => messages(p, h, if own { p.fetched_count() } else { usize::MAX }),
         am::links => links(p, h),
         am::monitors => monitors(p, h),
         am::monitored_by => watchers(p, h),
@@ -183,12 +184,17 @@ fn status(p: &Proc, own: bool) -> Atom {
         _ => am::runnable,
     }
 }
-fn messages<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
+/// The first messages, so many at most.
+fn messages<'h>(p: &Proc, h: &'h Heap, most: usize) -> Term<'h> {
     if p.flag(flag::SENSITIVE) {
         return Term::NIL;
     }
     let mut all = Vec::new();
-    p.each_message(|m| all.push(h.copy(m)));
+    p.each_message(|m| {
+        if all.len() < most {
+            all.push(h.copy(m))
+        }
+    });
     h.list(&all)
 }
 fn links<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {

@@ -91,7 +91,6 @@ fn request<'h>(p: &'h Proc, from: u32, a: &[Term<'h>]) -> BifResult<'h> {
         p.add_task(priority, task);
     } else {
         give_task(to, priority, task);
-        sched::raise(to, priority);
     }
     Ok(am::ok.into())
 }

@@ -41,6 +41,7 @@ pub(super) unsafe fn collect_now(p: &Proc, x: *mut u64, live: usize, need: usize
         if let Some(c) = heard {
             p.gc_ended(c, &stats);
         }
+        p.note_collection();
         kvik_proc::sched::note_collection(p);
         stats
     };

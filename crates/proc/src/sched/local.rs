@@ -290,6 +290,11 @@ pub(super) fn wake(t: Ticket) -> Result<(), Ticket> {
     l.wake(t);
     Ok(())
 }
+pub(super) fn wake_as(t: Ticket, priority: Priority) -> Result<(), Ticket> {
+    let Some(l) = local() else { return Err(t) };
+    l.queues.borrow_mut().push_raised(t, priority);
+    Ok(())
+}
 pub(super) fn add_timer(at: At, due: Due) -> bool {
     let Some(l) = local() else { return false };
     l.timers.borrow_mut().add(at, due);

@@ -167,6 +167,18 @@ pub(crate) fn wake(t: Ticket) {
         hand(Work::Run(t));
     }
 }
+/// The same, for a task that it does as one of that priority at least. It has no place among those of its
+/// own priority, as in OTP, where only signals give it one.
+pub(crate) fn wake_as(t: Ticket, priority: Priority) {
+    if priority >= t.task().priority() {
+        return wake(t);
+    }
+    let pid = t.task().pid;
+    if let Err(t) = local::wake_as(t, priority) {
+        hand(Work::Run(t));
+        raise(pid, priority);
+    }
+}
 /// The same from a thread that is no scheduler, and where the process ran last.
 pub(crate) fn wake_at_home(t: Ticket) {
     let home = t.task().home() as usize;

@@ -92,11 +92,36 @@ pub(super) struct Queues {
     /// How many had been pushed at some time, and when that was; see [`Queues::age`].
     mark: (u64, u64),
     timing: Timing,
-    /// Whom `pop` gave last, where that was raised, and the queue it came from.
-    raised: Option<(u32, usize)>,
+    /// For how many requests each was raised that waits for that here.
+    elevations: HashMap<u32, Elevations>,
+    /// Whom `pop` gave last, where that was raised.
+    raised: Option<(u32, Elevations)>,
     /// Who has places here, of which priorities.
     places: HashMap<u32, Vec<Priority>>,
 }
+
+/// Requests for which a process was raised, by the priority of who asks: max, high and normal. Each is a
+/// system task in OTP, and what is left of those keeps the process at their priority.
+#[derive(Copy, Clone, Default)]
+struct Elevations([u32; 3]);
+
+impl Elevations {
+    fn add(&mut self, p: Priority) {
+        if let Some(n) = self.0.get_mut(p as usize) {
+            *n = n.saturating_add(1);
+        }
+    }
+    fn best(self) -> Option<Priority> {
+        self.0.iter().position(|n| *n > 0).map(|i| Priority::ALL[i])
+    }
+    fn less_one(mut self) -> Elevations {
+        if let Some(n) = self.0.iter_mut().find(|n| **n > 0) {
+            *n -= 1;
+        }
+        self
+    }
+}
+
 fn queue_of(p: Priority) -> usize {
     (p as usize).min(SHARED)
 }
@@ -121,6 +146,7 @@ impl Queues {
             taken: 0,
             mark: (0, 0),
             timing: Timing { page, next: 1, exact: 0, rest: 1, weight: 1, chance: 1 },
+            elevations: HashMap::new(),
             raised: None,
             places: HashMap::new(),
         }
@@ -145,21 +171,42 @@ impl Queues {
     pub fn push_busy(&mut self, t: Ticket) {
         self.add(t, true)
     }
-    /// A process that used up its turn and has signals left to handle: where it was raised for one of
-    /// those, it stays raised.
+    /// A process that used up its turn and has signals left to handle: where it was raised for those, it
+    /// stays raised.
     pub fn push_pending(&mut self, t: Ticket) {
+        let left = self.left_of(&t);
+        self.add_raised(t, true, left);
+    }
+    /// One that sits out its turn has answered one request by that, and stays raised for the others.
+    pub fn push_sat_out(&mut self, t: Ticket) {
+        let left = self.left_of(&t).map(Elevations::less_one);
+        self.add_raised(t, false, left);
+    }
+    /// One that waited and is raised.
+    pub fn push_raised(&mut self, t: Ticket, to: Priority) {
+        let mut one = Elevations::default();
+        one.add(to);
+        self.add_raised(t, false, Some(one));
+    }
+    /// What the process was raised for that was popped last.
+    fn left_of(&mut self, t: &Ticket) -> Option<Elevations> {
         let pid = t.task().pid;
-        match self.raised.take().filter(|(raised, _)| *raised == pid) {
-            Some((_, queue)) => self.add_to(t, true, Some(queue)),
-            None => self.add(t, true),
-        }
+        self.raised.take().filter(|(raised, _)| *raised == pid).map(|(_, left)| left)
+    }
+    fn add_raised(&mut self, t: Ticket, busy: bool, left: Option<Elevations>) {
+        let Some((left, best)) = left.and_then(|left| Some((left, left.best()?))) else {
+            return self.add(t, busy);
+        };
+        self.elevations.insert(t.task().pid, left);
+        let priority = best.min(t.task().priority());
+        self.add_to(t, busy, Some(priority));
     }
     fn add(&mut self, ticket: Ticket, busy: bool) {
         self.add_to(ticket, busy, None)
     }
-    fn add_to(&mut self, mut ticket: Ticket, busy: bool, raised: Option<usize>) {
+    fn add_to(&mut self, mut ticket: Ticket, busy: bool, raised: Option<Priority>) {
+        let priority = raised.unwrap_or_else(|| ticket.task().priority());
         if !self.places.is_empty() {
-            let priority = raised.map_or(ticket.task().priority(), |queue| Priority::ALL[queue]);
             match self.take_up_place(ticket, busy, priority) {
                 Some(t) => ticket = t,
                 None => return,
@@ -174,15 +221,10 @@ impl Queues {
             Mark(busy as u64)
         };
         let ticket = Rest::new(ticket, self.here);
-        let queue = match (raised, ticket.task().priority()) {
-            (Some(queue), _) => queue,
-            (None, Priority::Low) => {
-                mark.0 += LOW_REQUEUES * Mark::REQUEUE;
-                SHARED
-            }
-            (None, p) => p as usize,
-        };
-        self.by_priority[queue].push_back(Waiting { ticket: Some(ticket), mark });
+        if priority == Priority::Low {
+            mark.0 += LOW_REQUEUES * Mark::REQUEUE;
+        }
+        self.by_priority[queue_of(priority)].push_back(Waiting { ticket: Some(ticket), mark });
     }
     /// Where a process has a place of that priority or a higher one, it gets its turn there.
     #[cold]
@@ -255,6 +297,7 @@ impl Queues {
             match w.ticket {
                 Some(t) => {
                     self.note_taken(w.mark);
+                    self.raised = self.take_elevations(t.task().pid);
                     return Some(t.take());
                 }
                 None => self.drop_place(w.mark, queue),
@@ -264,15 +307,9 @@ impl Queues {
     }
     fn pop_urgent(&mut self) -> Option<(Waiting, usize)> {
         let queue = self.by_priority[..SHARED].iter().position(|q| !q.is_empty())?;
-        let w = self.by_priority[queue].pop_front()?;
-        self.raised = w.ticket.as_ref().and_then(|t| {
-            let task = t.task();
-            (task.priority() as usize > queue).then_some((task.pid, queue))
-        });
-        Some((w, queue))
+        Some((self.by_priority[queue].pop_front()?, queue))
     }
     fn pop_shared(&mut self) -> Option<Waiting> {
-        self.raised = None;
         let shared = &mut self.by_priority[SHARED];
         let mut w = shared.pop_front()?;
         while w.mark.requeues() > 0 && !shared.is_empty() {
@@ -281,6 +318,13 @@ impl Queues {
             w = shared.pop_front()?;
         }
         Some(w)
+    }
+    #[inline]
+    fn take_elevations(&mut self, pid: u32) -> Option<(u32, Elevations)> {
+        if self.elevations.is_empty() {
+            return None;
+        }
+        self.elevations.remove(&pid).map(|e| (pid, e))
     }
     fn note_taken(&mut self, m: Mark) {
         self.len -= 1;
@@ -292,6 +336,10 @@ impl Queues {
     }
     /// Lets a process have its next turn as one of higher priority, if it waits here. Its place stays.
     pub fn raise(&mut self, pid: u32, to: Priority) -> bool {
+        if !self.by_priority.iter().flatten().any(|w| w.is(pid)) {
+            return false;
+        }
+        self.elevations.entry(pid).or_default().add(to);
         let to = queue_of(to);
         for q in to..self.by_priority.len() {
             let Some(i) = self.by_priority[q].iter().rposition(|w| w.is(pid)) else { continue };
@@ -310,7 +358,7 @@ impl Queues {
             self.len += 1;
             return true;
         }
-        false
+        true
     }
     /// Is there something that goes before processes of normal priority?
     pub fn has_urgent(&self) -> bool {
@@ -383,6 +431,7 @@ impl Queues {
                 match w.ticket {
                     Some(t) if !stays(&t, w.mark.is_busy()) => {
                         self.note_taken(w.mark);
+                        self.take_elevations(t.task().pid);
                         taken.push(t.take());
                     }
                     ticket => left.push_back(Waiting { ticket, mark: w.mark }),

@@ -36,6 +36,7 @@ const LET_GO: usize = 256;
 /// through here, and not by the first receive after it.
 fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
     t.private().settle_messages();
+    t.private().note_collection();
     let heard = t.private().gc_begins(true, 0);
     let stats =
         collecting(t.private().heap.sizes().block, || t.private_mut().heap.collect_parked(true));
@@ -164,7 +165,10 @@ impl Loop {
         }
         t.task().set_home(self.l.id as u16);
         let p = t.private();
-        p.set_flag(flag::HIBERNATING, false);
+        if p.set_flag(flag::HIBERNATING, false) {
+            // OTP leaves it a heap without room, and collects it as soon as it makes something.
+            p.note_collection();
+        }
         self.l.alone.set(self.l.usual.get());
         let mut watched = None;
         if trace::on() {
@@ -211,7 +215,7 @@ impl Loop {
                 if t.private().is_hibernating() {
                     // One with messages goes on at once, with the heap it has.
                     if t.private().can_go_on() {
-                        t.private().set_flag(flag::WAITING | flag::HIBERNATING, false);
+                        t.private().set_flag(flag::WAITING, false);
                         return self.l.queues.borrow_mut().push(t);
                     }
                     t.private_mut().heap.collect_to_fit();
@@ -284,7 +288,7 @@ impl Loop {
         let next_turn = p.has_sat_out() && !p.flag(flag::WAITING);
         if next_turn {
             self.l.account(p);
-            self.l.queues.borrow_mut().push(t);
+            self.l.queues.borrow_mut().push_sat_out(t);
             return None;
         }
         if p.flag(flag::WAITING | flag::SUSPENDED) {

@@ -62,6 +62,9 @@ impl Proc {
             self.seq_send(to, m);
         }
         let Some(pid) = to.as_local_pid().or(alias.map(|a| a.0)) else { return false };
+        if pid == self.pid() {
+            self.note_sent_to_self();
+        }
         let alias = alias.map(|a| a.1);
         let traced = {
             let guard = kvik_sync::pin();
