@@ -232,6 +232,11 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let take = value.as_bool().ok_or_else(|| p.badarg())?;
             Ok(Term::bool(crate::code::take_write_permission(p, take)))
         }
+        // Nodes that nothing refers to are not kept at all.
+        "node_tab_delayed_delete" => match value.as_i64() {
+            Some(_) => Ok(am::ok.into()),
+            None => Err(p.badarg()),
+        },
         // Of what counts up in each process nothing can run over.
         "process_uniq_counter" => match value.is_integer() {
             true => Ok(Term::bool(true)),
