@@ -174,6 +174,32 @@ pub fn sizes() -> Vec<Size> {
     sets().iter().map(of).collect()
 }
 
+/// Descriptors in all poll sets, by what the kernel says.
+#[derive(Default)]
+pub struct Watched {
+    /// Of ports and their programs.
+    pub ports: usize,
+    /// That libraries selected.
+    pub libraries: usize,
+    /// That belong to a port which is not there any more.
+    pub strays: usize,
+}
+pub fn watched() -> Watched {
+    let mut w = Watched::default();
+    for t in sets().iter().flat_map(|s| s.poller.tokens()) {
+        let (source, number) = (t >> 32, t as u32);
+        let of = |s: Source| source == s as u64;
+        if of(Source::Library) {
+            w.libraries += 1;
+        } else if of(Source::Orphan) || of(Source::Terminal) || table::get(number).is_some() {
+            w.ports += 1;
+        } else if !of(Source::Signals) {
+            w.strays += 1;
+        }
+    }
+    w
+}
+
 /// The poll set of a new port: each in turn, so that they are spread.
 pub fn choose() -> usize {
     NEXT.fetch_add(1, Ordering::Relaxed) % sets().len().max(1)
