@@ -1,16 +1,17 @@
 //! Who holds what: looks into the memory of every process and every table, for the few questions
-//! whose answers are not counted all the time, as only tests and debuggers ask them.
+//! whose answers are not counted all the time, as tests, debuggers and `nodes(known)` alone ask them.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 
+use kvik_ets::ms::Program;
 use kvik_ets::{Access, Store};
-use kvik_heap::{Heap, OwnedTerm};
+use kvik_heap::{Heap, OwnedTerm, Resource};
 use kvik_proc::signal::{deliver, post, Signal};
 use kvik_proc::timer::{self, Dest};
 use kvik_proc::{Proc, Raised};
-use kvik_term::word::{header_subtag, is_header, is_small, small_value, EXT, FUN, TAG_ATOM};
+use kvik_term::word::{header_subtag, is_header, is_small, small_value, EXT, FUN};
 use kvik_term::{am, Atom, FunEntry, Term};
 
 /// What to look for.
@@ -27,13 +28,20 @@ pub type Key = Option<(u32, u32)>;
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     Process(u32),
+    /// Whoever has that name, as an atom's index: of timers.
+    Name(u32),
     Table([u32; 3]),
-    /// A timer for a process.
-    Timer(u32),
-    /// One for whoever has that name, as an atom's index.
-    NamedTimer(u32),
+    /// The address of a match specification's program, which many may hold.
+    MatchSpec(usize),
+    PersistentTerms,
 }
-pub type Found = BTreeMap<(Key, Holder), usize>;
+/// Where a process has what it holds.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HeldIn {
+    Timer,
+    Memory,
+}
+pub type Found = BTreeMap<(Key, Holder, HeldIn), usize>;
 
 impl Wanted {
     /// What an object that begins with these words is, if it is what is looked for.
@@ -45,19 +53,34 @@ impl Wanted {
                 (is && a == std::ptr::from_ref(e) as u64).then_some(None)
             }
             Wanted::Nodes => {
-                let is =
-                    is_header(h) && header_subtag(h) == EXT && a & 15 == TAG_ATOM && is_small(b);
-                let node = Atom::from_index((a >> 4) as u32).filter(|_| is)?;
-                Some(Some((node.index(), small_value(b) as u32)))
+                if !(is_header(h) && header_subtag(h) == EXT && is_small(b)) {
+                    return None;
+                }
+                // Nothing but such an object has these words, other than bytes of a binary by chance.
+                let node = Atom::from_index(u32::try_from(a >> 4).ok()?);
+                let node = node.filter(|n| Term::atom(*n).word() == a)?;
+                Some(Some((node.index(), u32::try_from(small_value(b)).ok()?)))
             }
         }
     }
-    fn count(self, who: Holder, words: &[u64], found: &mut Found) {
+    fn count(self, who: Holder, held: HeldIn, words: &[u64], found: &mut Found) {
         for i in 0..words.len() {
             if let Some(k) = self.key(&words[i..]) {
-                *found.entry((k, who)).or_default() += 1;
+                *found.entry((k, who, held)).or_default() += 1;
             }
         }
+    }
+    fn count_owned(self, who: Holder, held: HeldIn, t: &OwnedTerm, found: &mut Found) {
+        self.count(who, held, t.block(), found);
+        t.each_resource(&mut |r| self.count_resource(r, found));
+    }
+    /// A program counts once, however many hold it.
+    fn count_resource(self, r: &Resource, found: &mut Found) {
+        let Some(program) = r.downcast_ref::<Program>() else { return };
+        let who = Holder::MatchSpec(Arc::as_ptr(r).cast::<u8>() as usize);
+        let mut within = Found::new();
+        self.count(who, HeldIn::Memory, program.source.block(), &mut within);
+        found.extend(within);
     }
 }
 
@@ -88,6 +111,7 @@ pub fn ask_all(
     let mut found = Found::new();
     in_tables(wanted, &mut found);
     in_timers(wanted, &mut found);
+    in_persistent_terms(wanted, &mut found);
     let (found, finish) = (Mutex::new(found), Box::new(finish));
     let census = Arc::new(Census { by: p.pid(), reference, found, finish });
     for pid in kvik_proc::process::table().numbers() {
@@ -104,26 +128,42 @@ pub fn ask_all(
 
 fn in_process(p: &Proc, wanted: Wanted, found: &mut Found) {
     let who = Holder::Process(p.pid());
+    let mut blocks = Vec::new();
     p.heap.any_block(&mut |words| {
-        wanted.count(who, words, found);
+        blocks.push(words.as_ptr_range());
+        wanted.count(who, HeldIn::Memory, words, found);
         false
     });
-    p.each_message(|m| wanted.count(who, OwnedTerm::new(m).block(), found));
+    p.heap.each_resource(&mut |r| wanted.count_resource(r, found));
+    p.each_message(|m| {
+        // Some messages lie in the heap's own memory.
+        let at = m.word() as *const u64;
+        if !m.is_immediate() && !blocks.iter().any(|b| b.contains(&at)) {
+            wanted.count_owned(who, HeldIn::Memory, &OwnedTerm::message(m), found);
+        }
+    });
 }
 fn in_timers(wanted: Wanted, found: &mut Found) {
     timer::each(|_, t| {
         let who = match t.dest {
-            Dest::Process(pid) => Holder::Timer(pid),
-            Dest::Name(name) => Holder::NamedTimer(name.index()),
+            Dest::Process(pid) => Holder::Process(pid),
+            Dest::Name(name) => Holder::Name(name.index()),
         };
-        wanted.count(who, t.message.block(), found)
+        wanted.count_owned(who, HeldIn::Timer, &t.message, found)
+    });
+}
+fn in_persistent_terms(wanted: Wanted, found: &mut Found) {
+    crate::persistent_term::each_area(|a| {
+        wanted.count(Holder::PersistentTerms, HeldIn::Memory, a.block(), found);
+        a.each_resource(&mut |r| wanted.count_resource(r, found));
     });
 }
 fn in_tables(wanted: Wanted, found: &mut Found) {
     for t in kvik_ets::registry::all() {
         let Ok(state) = t.read(0, Access::Info) else { continue };
+        let who = Holder::Table(t.id);
         let mut row =
-            |o: Term<'_>| wanted.count(Holder::Table(t.id), OwnedTerm::new(o).block(), found);
+            |o: Term<'_>| wanted.count_owned(who, HeldIn::Memory, &OwnedTerm::new(o), found);
         match &state.store {
             Store::Hash(h) => {
                 let rows = (0..).map_while(|i| h.bucket(i)).flatten();

@@ -97,6 +97,12 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Some("node_and_dist_references") => {
             Err(census::ask_all(p, Wanted::Nodes, crate::debug_nodes::references))
         }
+        // Descriptors that are watched in error, all that are, those of drivers, those of libraries.
+        Some("check_io_debug") => {
+            let w = kvik_port::event_loop::watched();
+            let all = [w.strays, w.ports + w.libraries, w.ports, w.libraries];
+            Ok(p.heap.tuple(&all.map(|n| p.heap.integer(n as i64))))
+        }
         Some("force_heap_frags" | "scheduler_dump") => Ok(Term::bool(false)),
         Some("lc_graph" | "flxctr_memory_usage") => Ok(am::notsup.into()),
         Some("monitoring_nodes") => Ok((kvik_proc::hooks::hooks().node.watchers)(&p.heap)),
@@ -232,6 +238,11 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let take = value.as_bool().ok_or_else(|| p.badarg())?;
             Ok(Term::bool(crate::code::take_write_permission(p, take)))
         }
+        // Nodes that nothing refers to are not kept at all.
+        "node_tab_delayed_delete" => match value.as_i64() {
+            Some(_) => Ok(am::ok.into()),
+            None => Err(p.badarg()),
+        },
         // Of what counts up in each process nothing can run over.
         "process_uniq_counter" => match value.is_integer() {
             true => Ok(Term::bool(true)),

@@ -2,56 +2,92 @@
 
 use std::collections::BTreeMap;
 
+use kvik_ets::{registry, Access, Table};
 use kvik_heap::Heap;
 use kvik_term::{am, Atom, Term};
 
-use crate::census::{Found, Holder};
+use crate::census::{Found, HeldIn, Holder};
+
+/// References of each kind.
+type Counts = Vec<(Atom, usize)>;
 
 /// `{{node_references, [{Node, N, Holders}]}, {dist_references, ...}}`: who holds pids, ports and
 /// references of which node. Our own node is always held, by the system.
 pub fn references<'h>(h: &'h Heap, found: &Found) -> Term<'h> {
     let pair = |a: Term<'h>, b: Term<'h>| h.tuple(&[a, b]);
-    let held = |who: Term<'h>, how: Atom, n: usize| {
-        pair(who, h.list(&[pair(how.into(), h.integer(n as i64))]))
+    let counts = |all: &[(Atom, usize)]| {
+        let all: Vec<_> =
+            all.iter().map(|(k, n)| pair((*k).into(), h.integer(*n as i64))).collect();
+        h.list(&all)
     };
     let entry = |what: Term<'h>, n: usize, held: &[Term<'h>]| {
         h.tuple(&[what, h.integer(n as i64), h.list(held)])
     };
-    let name = |i: u32| Atom::from_index(i).unwrap_or(am::undefined).into();
     let node = |(i, creation): (u32, u32)| pair(name(i), h.integer(creation as i64));
     let own = (kvik_proc::node::name().index(), kvik_proc::node::creation());
-    let by_system = || held(pair(am::system.into(), am::undefined.into()), am::system, 1);
+    let by_system =
+        || pair(pair(am::system.into(), am::undefined.into()), counts(&[(am::system, 1)]));
 
-    let mut holders: BTreeMap<(u32, u32), (usize, Vec<Term<'h>>)> = BTreeMap::new();
-    holders.insert(own, (1, vec![by_system()]));
-    for (&(key, who), &n) in found {
+    // Of what one holder has in several places the entry is one.
+    let mut holders: BTreeMap<(u32, u32), BTreeMap<Holder, Counts>> = BTreeMap::new();
+    holders.insert(own, BTreeMap::new());
+    for (&(key, who, held_in), &n) in found {
         let Some(key) = key else { continue };
-        let (all, list) = holders.entry(key).or_default();
-        *all += n;
-        list.push(match who {
-            Holder::Process(pid) => {
-                held(pair(am::process.into(), Term::local_pid(pid)), am::heap, n)
-            }
-            Holder::Timer(pid) => {
-                held(pair(am::process.into(), Term::local_pid(pid)), am::timer, n)
-            }
-            Holder::NamedTimer(i) => held(pair(am::process.into(), name(i)), am::timer, n),
-            Holder::Table(id) => {
-                let table = kvik_ets::registry::by_id(id);
-                let table = table.map(|t| kvik_ets::registry::reference(h, &t));
-                held(pair(am::ets.into(), table.unwrap_or(am::undefined.into())), am::ets, n)
-            }
-        });
+        holders.entry(key).or_default().entry(who).or_default().push((kind(who, held_in), n));
     }
-    let nodes: Vec<_> = holders.iter().map(|(k, (n, l))| entry(node(*k), *n, l)).collect();
+    let nodes = holders.iter().map(|(key, held)| {
+        let mut n: usize = held.values().flatten().map(|(_, n)| n).sum();
+        let mut list: Vec<_> =
+            held.iter().map(|(who, w)| pair(holder(h, *who), counts(w))).collect();
+        if *key == own {
+            n += 1;
+            list.push(by_system());
+        }
+        entry(node(*key), n, &list)
+    });
+    let nodes: Vec<_> = nodes.collect();
 
     let mut names: BTreeMap<u32, Vec<Term<'h>>> = BTreeMap::new();
     names.insert(own.0, vec![by_system()]);
     for &key in holders.keys() {
-        let by_node = held(pair(am::node.into(), node(key)), am::node, 1);
+        let by_node = pair(pair(am::node.into(), node(key)), counts(&[(am::node, 1)]));
         names.entry(key.0).or_default().push(by_node);
     }
     let dist: Vec<_> = names.iter().map(|(n, l)| entry(name(*n), l.len(), l)).collect();
     let rows = |of: Atom, rows: &[Term<'h>]| pair(of.into(), h.list(rows));
     pair(rows(am::node_references, &nodes), rows(am::dist_references, &dist))
+}
+
+fn name(i: u32) -> Term<'static> {
+    Atom::from_index(i).unwrap_or(am::undefined).into()
+}
+/// What kind of reference it is.
+fn kind(who: Holder, held_in: HeldIn) -> Atom {
+    match (who, held_in) {
+        (_, HeldIn::Timer) => am::timer,
+        (Holder::Process(_) | Holder::Name(_), HeldIn::Memory) => am::heap,
+        (Holder::Table(_), HeldIn::Memory) => am::ets,
+        (Holder::MatchSpec(_), HeldIn::Memory) => am::binary,
+        (Holder::PersistentTerms, HeldIn::Memory) => am::system,
+    }
+}
+/// `{process, Pid}` and the like.
+fn holder<'h>(h: &'h Heap, who: Holder) -> Term<'h> {
+    let (kind, id) = match who {
+        Holder::Process(pid) => (am::process, Term::local_pid(pid)),
+        Holder::Name(i) => (am::process, name(i)),
+        Holder::Table(id) => {
+            let table = registry::by_id(id);
+            (am::ets, table.map_or(am::undefined.into(), |t| table_handle(h, &t)))
+        }
+        Holder::MatchSpec(address) => (am::match_spec, h.unsigned(address as u64)),
+        Holder::PersistentTerms => (am::system, am::persistent_term.into()),
+    };
+    h.tuple(&[kind.into(), id])
+}
+fn table_handle<'h>(h: &'h Heap, t: &Table) -> Term<'h> {
+    match t.read(0, Access::Info) {
+        Ok(state) => registry::handle(h, t, state.name),
+        Err(_) => registry::reference(h, t),
+    }
 }

@@ -9,7 +9,7 @@ pub mod binary;
 pub mod blocking;
 pub mod break_menu;
 pub mod buffer;
-mod census;
+pub mod census;
 pub mod checksum;
 pub mod code;
 mod compose;

@@ -155,6 +155,11 @@ pub(crate) fn each(mut f: impl FnMut(Term<'_>, Term<'_>)) {
     let Ok(all) = pairs().try_read() else { return };
     all.by_hash.values().flatten().filter_map(parts).for_each(|[k, v]| f(k, v));
 }
+/// Looks at the memory of all pairs.
+pub(crate) fn each_area(f: impl FnMut(&LiteralArea)) {
+    let all = pairs().read().unwrap_or_else(|e| e.into_inner());
+    all.by_hash.values().flatten().for_each(f);
+}
 fn get_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
     let pairs = all.by_hash.values().flatten().filter_map(parts);

@@ -1,5 +1,8 @@
 //! `nodes/0,1,2`: which nodes there are.
 
+use std::collections::HashSet;
+
+use kvik_bifs::census::{self, Wanted};
 use kvik_heap::Heap;
 use kvik_proc::{node as this, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
@@ -37,14 +40,17 @@ fn kinds(p: &Proc, t: Term<'_>) -> Result<Kinds, Raised> {
 /// A node, its kind, and its connection where there is one.
 type Found = (Atom, Atom, Option<u32>);
 
-fn found(k: Kinds) -> Vec<Found> {
+/// Nodes of these kinds. Of those that were never connected to, `referred` tells: some term here holds
+/// a pid, port or reference of theirs.
+fn found(k: Kinds, referred: impl Iterator<Item = Atom>) -> Vec<Found> {
     let mut out = Vec::new();
     if k.this {
         out.push((this::name(), am::this, None));
     }
+    let mut met = HashSet::from([this::name()]);
     for node in node::all() {
         let s = node.lock();
-        if node.name == this::name() {
+        if !met.insert(node.name) {
             continue;
         }
         match (s.phase == Phase::Up, s.flags.published()) {
@@ -54,15 +60,33 @@ fn found(k: Kinds) -> Vec<Found> {
             _ => {}
         }
     }
+    out.extend(referred.filter(|n| met.insert(*n)).map(|n| (n, am::known, None)));
     out
+}
+/// What `list` makes of the nodes of these kinds. Who is referred to nobody counts: all memory is
+/// looked through.
+fn answer<'h>(
+    p: &'h Proc,
+    k: Kinds,
+    list: impl for<'a> Fn(&'a Heap, Vec<Found>) -> Term<'a> + Send + Sync + 'static,
+) -> BifResult<'h> {
+    if !k.others {
+        return Ok(list(&p.heap, found(k, std::iter::empty())));
+    }
+    Err(census::ask_all(p, Wanted::Nodes, move |h, holders| {
+        let names = holders.keys().filter_map(|(key, ..)| Atom::from_index((*key)?.0));
+        list(h, found(k, names))
+    }))
 }
 
 pub fn nodes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     nodes_1(p, &[am::visible.into()])
 }
 pub fn nodes_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let names: Vec<_> = found(kinds(p, a[0])?).into_iter().map(|f| f.0.into()).collect();
-    Ok(p.heap.list(&names))
+    answer(p, kinds(p, a[0])?, |h, all| {
+        let names: Vec<_> = all.into_iter().map(|f| f.0.into()).collect();
+        h.list(&names)
+    })
 }
 pub fn nodes_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let options = a[1].as_map().ok_or_else(|| p.badarg())?;
@@ -73,9 +97,10 @@ pub fn nodes_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let k = k.ok_or_else(|| p.badarg())?;
         wanted.extend(on.then_some(k));
     }
-    let all = found(kinds(p, a[0])?);
-    let rows: Vec<_> = all.into_iter().map(|f| row(&p.heap, f, &wanted)).collect();
-    Ok(p.heap.list(&rows))
+    answer(p, kinds(p, a[0])?, move |h, all| {
+        let rows: Vec<_> = all.into_iter().map(|f| row(h, f, &wanted)).collect();
+        h.list(&rows)
+    })
 }
 fn row<'h>(h: &'h Heap, (name, kind, id): Found, wanted: &[Atom]) -> Term<'h> {
     let value = |k: Atom| match (k, id) {

@@ -491,7 +491,28 @@ pub(crate) unsafe fn next_word(p: *mut u64) -> *mut u64 {
         }
     }
 }
+/// Shows each resource that a magic reference of a chain keeps alive.
+///
+/// # Safety
+/// `p` is null or a chain of live off-heap objects, which `f` does not change.
+pub(crate) unsafe fn each_resource(mut p: *mut u64, f: &mut dyn FnMut(&Resource)) {
+    while !p.is_null() {
+        // SAFETY: as the caller says, with the layouts of `word`.
+        unsafe {
+            if header_subtag(*p) == MAGIC_REF {
+                f(&*(*p.add(4) as *const Resource));
+            }
+            p = *next_word(p) as *mut u64;
+        }
+    }
+}
 impl crate::Heap {
+    /// Shows the resources that its references keep alive, those of garbage as well.
+    pub fn each_resource(&self, f: &mut dyn FnMut(&Resource)) {
+        // SAFETY: the chain's objects are live as long as nothing is collected, which takes the heap
+        // for itself; what `f` may build is put before the chain and changes none of its words.
+        unsafe { each_resource(self.off_heap.get(), f) }
+    }
     /// The off-heap binaries it keeps alive: address, bytes, holders.
     pub fn off_heap_binaries(&self) -> Vec<(usize, usize, usize)> {
         let mut all = Vec::new();

@@ -504,7 +504,8 @@ impl Heap {
         }
     }
 
-    /// How large the block is to be, by what survived.
+    /// How large the block is to be, by what survived: in steps, so that a process that does the same
+    /// again has a heap of the same size again, though a few words more or less survive.
     fn wanted_words(
         &self,
         m: &Mover,
@@ -523,11 +524,11 @@ impl Heap {
         // After a full collection nothing is old: what was is part of what survived.
         let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
         let size = if used * 4 > size * 3 {
-            used + if used < LARGE_WORDS { used.max(16) } else { used / 4 }
+            next_size(used + if used < LARGE_WORDS { used.max(16) } else { used / 4 })
         } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
             size * 2
         } else if size > KEPT_WORDS && used * 4 < size {
-            (used * 3).max(old / 2).min(size)
+            next_size((used * 3).max(old / 2)).min(size)
         } else {
             size
         };

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use kvik_term::Term;
 
-use crate::binary::release_off_heap;
+use crate::binary::{each_resource, release_off_heap, Resource};
 use crate::copy;
 
 /// The range is fixed: the collector compares with constants.
@@ -252,6 +252,17 @@ impl LiteralArea {
     pub fn get(&self, i: usize) -> Option<Term<'_>> {
         // SAFETY: the area lives as long as self.
         self.roots.get(i).map(|w| unsafe { Term::from_word(*w) })
+    }
+    /// The words of its objects.
+    pub fn block(&self) -> &[u64] {
+        // SAFETY: the stretch is ours alone and mapped as long as self; its words were written when the
+        // terms were copied, and nobody writes them again.
+        unsafe { std::slice::from_raw_parts(self.start(), self.words) }
+    }
+    /// Shows the resources that its references keep alive.
+    pub fn each_resource(&self, f: &mut dyn FnMut(&Resource)) {
+        // SAFETY: the objects of the area are live as long as self and do not change.
+        unsafe { each_resource(self.off_heap, f) }
     }
     /// Address and length in bytes.
     pub fn range(&self) -> (usize, usize) {

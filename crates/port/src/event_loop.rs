@@ -9,7 +9,7 @@ use kvik_sys::place;
 
 use crate::affinity::{pinned_child, policy, scheduler_load};
 use crate::driver::Ready;
-use crate::poll::ROOM;
+use crate::poll::{Source, ROOM};
 use crate::{pause, poll, signals, table, tty, write_coalescing};
 
 /// Hears of a library's descriptors: number, readable, writable, hung up.
@@ -82,4 +82,30 @@ fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer:
             }
         }
     }
+}
+
+/// Descriptors in all poll sets, by what the kernel says.
+#[derive(Default)]
+pub struct Watched {
+    /// Of ports and their programs.
+    pub ports: usize,
+    /// That libraries selected.
+    pub libraries: usize,
+    /// That belong to a port which is not there any more.
+    pub strays: usize,
+}
+pub fn watched() -> Watched {
+    let mut w = Watched::default();
+    for t in poll::tokens() {
+        let (source, number) = (t >> 32, t as u32);
+        let of = |s: Source| source == s as u64;
+        if of(Source::Library) {
+            w.libraries += 1;
+        } else if of(Source::Orphan) || of(Source::Terminal) || table::get(number).is_some() {
+            w.ports += 1;
+        } else if !of(Source::Signals) {
+            w.strays += 1;
+        }
+    }
+    w
 }

@@ -108,6 +108,11 @@ pub fn sizes() -> Vec<Size> {
     sets().iter().map(of).collect()
 }
 
+/// The tokens of all descriptors that the kernel watches.
+pub fn tokens() -> impl Iterator<Item = u64> {
+    sets().iter().flat_map(|s| s.poller.tokens())
+}
+
 /// The poll set of a new port: each in turn, so that they are spread.
 pub fn choose() -> usize {
     NEXT.fetch_add(1, Ordering::Relaxed) % sets().len().max(1)

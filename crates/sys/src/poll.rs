@@ -123,11 +123,20 @@ impl Poller {
         self.control(libc::EPOLL_CTL_DEL, fd, 0, Interest::default())
     }
 
-    /// How many descriptors it holds, by what the kernel says.
-    pub fn len(&self) -> usize {
+    /// The tokens of the descriptors it holds, by what the kernel says.
+    pub fn tokens(&self) -> Vec<u64> {
         let file = format!("/proc/self/fdinfo/{}", self.epoll.as_raw_fd());
         let text = std::fs::read_to_string(file).unwrap_or_default();
-        text.lines().filter(|l| l.starts_with("tfd:")).count()
+        let token = |line: &str| {
+            let mut words = line.strip_prefix("tfd:")?.split_whitespace();
+            words.find(|w| *w == "data:")?;
+            u64::from_str_radix(words.next()?, 16).ok()
+        };
+        text.lines().filter_map(token).filter(|t| *t != WAKE).collect()
+    }
+    /// How many descriptors it holds, with the one that wakes it.
+    pub fn len(&self) -> usize {
+        self.tokens().len() + 1
     }
     pub fn is_empty(&self) -> bool {
         self.len() == 0
