@@ -2,9 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::cmp;
-use crate::hash;
 pub use crate::map_node::{child, iter, Child, Iter, Node, COLLISION, ROOT};
+use crate::{cmp, hash};
 use crate::{Map, Term};
 
 /// Levels of nodes that go by hashes, of four salts: no keys but those made to it go further.
