@@ -76,7 +76,7 @@ fn graph(sources: &BTreeMap<String, String>) -> Graph {
         let used = used.filter(|u| u != name && !name.starts_with(&format!("{u}::")));
         graph.insert(name.to_string(), used.map(str::to_string).collect());
     }
-    for tests in code.iter().flat_map(|(name, _)| test_modules(name, &sources[*name])) {
+    for tests in code.keys().flat_map(|name| test_modules(name, &sources[*name])) {
         graph.remove(&tests);
     }
     graph

@@ -7,11 +7,10 @@ use kvik_isa::{highest_opcode, Opcode};
 use crate::code::{AllocList, Arg, BigInt, Code, Op};
 use crate::compact::{self, Number, TAG_A, TAG_F, TAG_I, TAG_U, TAG_X, TAG_Y, TAG_Z};
 use crate::error::Error;
-use crate::functions;
 use crate::module::Module;
-use crate::old_bits;
 use crate::reader::Reader;
 use crate::room::Room;
+use crate::{functions, old_bits};
 
 /// Registers of each kind are numbered below this; but x1023 is the machine's own.
 const MAX_REG: u64 = 1024;

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::mpsc;
 
-use kvik_port::breaks::{key, say};
+use kvik_port::console::{key, say};
 use kvik_port::pause::Alone;
 use kvik_port::{breaks, starter, tty};
 use kvik_proc::process::Ticket;

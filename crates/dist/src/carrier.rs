@@ -1,4 +1,5 @@
-//! A connection is made: what carries it, and what is done then.
+//! The beginning of a connection: a port or a process carries it from now on, and what was held goes
+//! out.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Connections: asked for, lost; and the way of every signal into one. `carrier.rs` makes them.
+//! The way of every signal into a connection, which is asked for where there is none, and the end of
+//! connections. `carrier.rs` has their beginning.
 
 use std::sync::Arc;
 

@@ -10,14 +10,12 @@ use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{seq, BifResult, Proc, RefId, RemotePid, ABROAD};
 use kvik_term::{am, Atom, Term};
 
-use crate::connect::From;
-use crate::connect::{self, Refused, ANSWER, CONTROL};
+use crate::connect::{self, From, Refused, ANSWER, CONTROL};
 use crate::node::{self, Node, Phase, RemoteRef, State};
 use crate::signal::{Flags, Kind, Outgoing};
 use crate::spawn_request::{answer, tell_failure, Spawn};
 use crate::teller::{send_demonitor, send_ended};
-use crate::watchers::add_watcher;
-use crate::watchers::Watch;
+use crate::watchers::{add_watcher, Watch};
 
 /// Bits of a reply's flags: the two are linked; the parent watches the child.
 const LINKED: u64 = 1;

@@ -1,4 +1,4 @@
-//! Processes that were asked for on other nodes, and what who asked is told.
+//! Requests for processes on other nodes that have no answer yet, and what the parent is told.
 
 use std::collections::BTreeMap;
 

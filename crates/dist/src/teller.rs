@@ -1,4 +1,4 @@
-//! Who of this node tells something to a process of another, and whether it may be suspended for that.
+//! Signals that a process of this node causes to one of another: over links and monitors.
 
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ use crate::connect::{self, ANSWER};
 use crate::node::{self, Node, State};
 use crate::signal::{Kind, Outgoing};
 
-/// Whether it may be suspended: `waits`.
+/// The process that causes a signal.
 #[derive(Copy, Clone)]
 pub struct Teller {
     pub pid: u32,
+    /// It may be suspended until the connection is no longer busy.
     pub waits: bool,
 }
 impl Teller {

@@ -6,8 +6,7 @@ use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::{node as this, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::connect;
-use crate::{node, node_events};
+use crate::{connect, node, node_events};
 
 /// `monitor_node/2,3`
 pub fn monitor_node<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

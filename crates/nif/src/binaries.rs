@@ -8,10 +8,8 @@ use kvik_etf::{DecodeOpts, EncodeOpts};
 use kvik_heap::BinRef;
 
 use crate::abi::Binary;
-
 use crate::env::{env, heap, Env};
-use crate::pointers::Word;
-use crate::pointers::{c_bytes, put, term};
+use crate::pointers::{c_bytes, put, term, Word};
 
 const SAFE: c_uint = 0x2000_0000;
 

@@ -12,11 +12,9 @@ use kvik_term::word::NONE;
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::abi::{Native, DIRTY_CPU, DIRTY_IO};
-
 use crate::env::{env, set_thread_kind, Env, Next};
 use crate::library::Library;
-use crate::pointers::Word;
-use crate::pointers::{c_str, term};
+use crate::pointers::{c_str, term, Word};
 
 /// What a function that a library has is called by. Its entry comes first: native code knows it by
 /// that address. None is ever freed.

@@ -5,10 +5,8 @@ use std::ffi::{c_int, c_uint};
 use kvik_term::{map, Map, Term};
 
 use crate::abi::MapIterator;
-
 use crate::env::{heap, Env};
-use crate::pointers::Word;
-use crate::pointers::{put, term, terms};
+use crate::pointers::{put, term, terms, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_get_tuple(

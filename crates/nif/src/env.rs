@@ -12,10 +12,8 @@ use kvik_term::am;
 
 use crate::abi::Native;
 use crate::iovec::Vectors;
-use crate::pointers::{put, term};
-
 use crate::library::Library;
-use crate::pointers::Word;
+use crate::pointers::{put, term, Word};
 use crate::resource_types::Opened;
 
 /// What `enif_schedule_nif` asked for: it is called in place of the NIF's value.

@@ -9,12 +9,10 @@ use kvik_term::Term;
 use libc::iovec;
 
 use crate::abi::Binary;
-
 use crate::binaries::take;
 use crate::env::{env, heap, Env};
 use crate::iovec::{free, Part, Parts, Vector, MADE};
-use crate::pointers::Word;
-use crate::pointers::{c_bytes, put, term};
+use crate::pointers::{c_bytes, put, term, Word};
 
 /// A binary's bytes: shared where they lie outside the heap.
 fn part(e: Option<*mut Env>, t: Term<'_>) -> Option<Part> {

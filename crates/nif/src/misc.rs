@@ -6,10 +6,8 @@ use std::sync::OnceLock;
 use kvik_proc::clock;
 
 use crate::abi::SysInfo;
-
 use crate::env::{heap, Env};
-use crate::pointers::c_str;
-use crate::pointers::Word;
+use crate::pointers::{c_str, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {

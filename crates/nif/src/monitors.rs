@@ -10,13 +10,10 @@ use kvik_proc::RefId;
 use kvik_term::Term;
 
 use crate::abi::{Monitor, Pid};
-use crate::resources::{watchers, watching};
-
 use crate::env::{heap, Env};
-use crate::pointers::put;
-use crate::pointers::Word;
+use crate::pointers::{put, Word};
 use crate::process::{is_alive, pid_of};
-use crate::resources::{self, kept, of_pointer};
+use crate::resources::{self, kept, of_pointer, watchers, watching};
 
 /// A process has ended that a resource may watch: calls `down`.
 pub fn down(dead: u32, id: RefId) {

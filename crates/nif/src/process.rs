@@ -7,10 +7,8 @@ use kvik_proc::{process, registry, signal};
 use kvik_term::{am, Term};
 
 use crate::abi::Pid;
-
 use crate::env::{env, Env};
-use crate::pointers::Word;
-use crate::pointers::{put, term};
+use crate::pointers::{put, term, Word};
 
 /// A pid that C holds.
 pub fn pid_of(pid: *const Pid) -> Option<u32> {

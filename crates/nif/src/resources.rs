@@ -15,11 +15,9 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::resource_types::Type;
-
 use crate::env::{env, heap, Env};
-use crate::pointers::Word;
-use crate::pointers::{c_bytes, put, term};
+use crate::pointers::{c_bytes, put, term, Word};
+use crate::resource_types::Type;
 
 /// The processes a resource watches.
 pub type Watching = HashMap<RefId, u32>;

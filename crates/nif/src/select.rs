@@ -9,10 +9,8 @@ use kvik_port::select::{self, Events};
 use kvik_term::{Atom, Term};
 
 use crate::abi::Pid;
-
 use crate::env::{env, heap, Env};
-use crate::pointers::term;
-use crate::pointers::Word;
+use crate::pointers::{term, Word};
 use crate::process::pid_of;
 use crate::resources::{enif_make_resource, kept, Resource};
 

@@ -5,10 +5,8 @@ use std::ffi::{c_char, c_double, c_int, c_long, c_uint, c_ulong};
 use kvik_term::{cmp, Atom, Pid, Port, Term, View};
 
 use crate::abi::LATIN1;
-
 use crate::env::{heap, Env};
-use crate::pointers::Word;
-use crate::pointers::{c_bytes, c_str, put, term};
+use crate::pointers::{c_bytes, c_str, put, term, Word};
 
 macro_rules! tests {
     ($($name:ident: $f:expr;)*) => {

@@ -1,12 +1,12 @@
-//! Ctrl-C: what `+B` makes of it, and the keys of the menu it opens. The menu itself is in `bifs`.
+//! Ctrl-C: what `+B` makes of it, and the menu it opens, which is in `bifs`.
 
 use std::sync::OnceLock;
 
 use kvik_sys::signal::{self, Action, SIGINT, SIGQUIT, SIGTSTP};
-use kvik_sys::{fd, tty as terminal, Errno, Result};
+use kvik_sys::{tty as terminal, Result};
 
 use crate::pause::{self, Alone};
-use crate::{signals, tty};
+use crate::tty;
 
 /// What the keys do that send signals.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -56,40 +56,5 @@ pub fn requested() {
         crate::settle();
         tty::restore();
         std::process::exit(0);
-    }
-}
-
-/// A key for the menu, as a terminal gives them: the first of a line. `None`: there will be none.
-pub fn key() -> Option<u8> {
-    let mut line = [0; 64];
-    loop {
-        let (typed, signalled) = match signal::event_fd() {
-            Ok(notes) => fd::wait_either(0, notes).ok()?,
-            Err(_) => (true, false),
-        };
-        if signalled {
-            signals::dispatch();
-        }
-        if !typed {
-            continue;
-        }
-        match fd::read_bytes(0, &mut line) {
-            Ok(0) => return None,
-            Ok(_) => return Some(line[0]),
-            Err(Errno::AGAIN) => {}
-            Err(_) => return None,
-        }
-    }
-}
-
-/// Writes all of it to standard output, which may be one that does not block.
-pub fn say(text: &[u8]) {
-    let mut rest = text;
-    while !rest.is_empty() {
-        match fd::write(1, rest) {
-            Ok(n) => rest = &rest[n..],
-            Err(Errno::AGAIN) if fd::wait_ready(1, true, -1).is_ok() => {}
-            Err(_) => return,
-        }
     }
 }

@@ -52,7 +52,7 @@ pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnM
         }
         n
     });
-    pause::point(scheduler);
+    pause::point(scheduler, signals::dispatch);
     served
 }
 

@@ -9,6 +9,7 @@
 mod affinity;
 pub mod breaks;
 pub mod channel;
+pub mod console;
 pub mod driver;
 pub mod env;
 pub mod event_loop;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::{poll, signals};
+use crate::poll;
 
 type Task = fn(&Alone);
 type Job = Arc<dyn Fn() + Send + Sync>;
@@ -70,18 +70,19 @@ pub fn ask(task: Task) -> bool {
     true
 }
 
-/// To be called by each scheduler between turns.
+/// To be called by each scheduler between turns. The one that leads calls `meanwhile` now and then as
+/// it waits for the others.
 #[inline]
-pub fn point(me: usize) {
+pub fn point(me: usize, meanwhile: fn()) {
     if ASKED.load(Ordering::Acquire) {
-        stop(me);
+        stop(me, meanwhile);
     }
 }
 #[cold]
-fn stop(me: usize) {
+fn stop(me: usize, meanwhile: fn()) {
     let mut s = state();
     match s.task.take() {
-        Some(task) => lead(s, me, task),
+        Some(task) => lead(s, me, task, meanwhile),
         None if ASKED.load(Ordering::Acquire) => {
             s.standing += 1;
             BELL.notify_all();
@@ -108,11 +109,11 @@ fn work(mut s: MutexGuard<'static, State>, i: usize) -> MutexGuard<'static, Stat
     BELL.notify_all();
     s
 }
-fn lead(mut s: MutexGuard<'static, State>, me: usize, task: Task) {
+fn lead(mut s: MutexGuard<'static, State>, me: usize, task: Task, meanwhile: fn()) {
     let others: Vec<usize> = (0..poll::count()).filter(|i| *i != me).collect();
     while s.standing < others.len() {
         s = BELL.wait_timeout(s, LOOK).map_or_else(|e| e.into_inner().0, |r| r.0);
-        signals::dispatch();
+        meanwhile();
     }
     drop(s);
     task(&Alone { others });

@@ -13,10 +13,8 @@ use kvik_sys::spawn::{reap, Child};
 use kvik_sys::{fd, file, tty, Errno};
 use kvik_term::am;
 
-use crate::affinity::policy;
-use crate::affinity::scheduler_load;
+use crate::affinity::{policy, scheduler_load};
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
-use crate::env;
 use crate::input::Input;
 use crate::options::Options;
 use crate::poll::{self, Source};
@@ -24,7 +22,7 @@ use crate::port::state::Core;
 use crate::port::OpenError;
 use crate::queue::OutQueue;
 use crate::starter::{self, Job, Start, SHELL};
-use crate::write_coalescing;
+use crate::{env, write_coalescing};
 
 /// Reads of one turn; then others have theirs.
 const READS: usize = 4;

@@ -10,7 +10,7 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use crate::merge_sort::MergeSort;
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
-use crate::{map, Big, Fun, Map, Pid, Port, Ref, Term, Tuple, View};
+use crate::{map_node, Big, Fun, Map, Pid, Port, Ref, Term, Tuple, View};
 
 /// How two numbers of different kinds compare.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -297,7 +297,7 @@ fn maps<'a>(
         push_all(values, theirs, mode, todo);
         return push_all(keys, others, Mode::Exact, todo);
     }
-    let by_key = |m| MergeSort::new(map::iter(m).collect());
+    let by_key = |m| MergeSort::new(map_node::iter(m).collect());
     let mut sort = KeySorts { x: by_key(x), y: by_key(y), mode };
     match sort.run(None) {
         None => sort.finish(todo),

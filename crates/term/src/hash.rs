@@ -3,7 +3,7 @@
 //! their keys in OTP's order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids
 //! hash by their number here, which is another than there.
 
-use crate::map::{child, Child};
+use crate::map_node::{child, Child};
 use crate::stack::Stack;
 use crate::word::*;
 use crate::{Bits, Fun, Map, Ref, Term, View};

@@ -10,6 +10,7 @@ pub mod cmp;
 pub mod entry;
 pub mod hash;
 pub mod map;
+mod map_node;
 mod merge_sort;
 pub mod node;
 pub mod object;

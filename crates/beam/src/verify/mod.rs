@@ -34,7 +34,6 @@ mod terms;
 mod ty;
 
 use crate::code::Code;
-
 use crate::error::{Error, Reason};
 use crate::module::Module;
 use crate::room::Room;

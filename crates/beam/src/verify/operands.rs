@@ -3,8 +3,7 @@
 
 use super::What;
 use crate::bs_match::match_commands;
-use crate::code::Function;
-use crate::code::{Arg, Code, Op};
+use crate::code::{Arg, Code, Function, Op};
 use crate::module::Module;
 use crate::old_bits::SEGMENT_TYPES;
 use kvik_isa::{Kind, Opcode};

@@ -9,8 +9,7 @@ use kvik_term::{am, Export, Term};
 use super::{x_terms, Operands};
 use crate::breaks::{self, Called};
 use crate::continuation::is_continuation;
-use crate::entry_breakpoints;
-use crate::stubs;
+use crate::{entry_breakpoints, stubs};
 
 /// Length of the instruction a breakpoint covers.
 const FIRST: u64 = 3;

@@ -1,6 +1,6 @@
 //! Further charts: ratios as dots on a line of their own, and a histogram.
 
-use super::html::escape;
+use super::escape::escape;
 use super::svg::{open, round_down, round_up, short, ticks_between, Frame, WIDTH};
 use crate::stats::{Ratio, Spread};
 use crate::table::number;

@@ -1,5 +1,6 @@
 //! The page: for each experiment its question, what came out, a chart and a table.
 
+use super::escape::escape;
 use super::{charts, dots, Report};
 use crate::compare::Comparison;
 use crate::experiments::{grouped, Better, Chart, Subject, SUBJECTS};
@@ -10,10 +11,6 @@ use crate::table::{self, number, Table};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
-
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;")
-}
 
 pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
     let summary = report.summary;

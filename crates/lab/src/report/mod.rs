@@ -4,6 +4,7 @@
 mod browser;
 mod charts;
 mod dots;
+mod escape;
 mod html;
 mod json;
 mod markdown;

@@ -2,7 +2,7 @@
 //!
 //! Colours are CSS classes (`p-ID` for a peer), so that light and dark need no second drawing.
 
-use super::html::escape;
+use super::escape::escape;
 use crate::stats::Spread;
 use crate::table::number;
 use std::fmt::Write;

@@ -7,10 +7,8 @@ use std::sync::mpsc::{channel, Sender};
 use std::sync::{Mutex, OnceLock};
 
 use crate::driver::callback::with;
-use crate::driver::ports::{Invoke, Job};
-
 use crate::driver::interface::Data;
-use crate::driver::ports::{self, Pointer};
+use crate::driver::ports::{self, Invoke, Job, Pointer};
 use crate::lock::lock;
 
 crate::address::by_address! {

@@ -10,11 +10,8 @@ use kvik_sys::Errno;
 use kvik_term::am;
 
 use crate::driver::callback::{new_timer, with};
-
 use crate::driver::interface::Data;
-
-use crate::pointers::atom;
-use crate::pointers::c_str;
+use crate::pointers::{atom, c_str};
 
 crate::address::by_address! {
     driver_alloc,

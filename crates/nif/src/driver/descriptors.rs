@@ -11,7 +11,6 @@ use kvik_port::table;
 use kvik_sys::poll::Interest;
 
 use crate::driver::callback::with;
-
 use crate::driver::interface::Data;
 
 /// `enum ErlNifSelectFlags`, as drivers name them.

@@ -11,14 +11,12 @@ use kvik_proc::clock;
 use kvik_sys::Errno;
 
 use crate::abi::SysInfo;
-
 use crate::ddll::table;
 use crate::driver::callback::{with, Linked};
 use crate::driver::interface::{port_pointer, Data, Entry};
 use crate::driver::ports;
 use crate::lock::lock;
-use crate::pointers::Word;
-use crate::pointers::{c_str, put, term};
+use crate::pointers::{c_str, put, term, Word};
 use crate::process::is_alive;
 
 crate::address::by_address! {

@@ -9,12 +9,10 @@ use kvik_proc::RefId;
 use kvik_term::Term;
 
 use crate::abi::Monitor;
-
 use crate::driver::interface::Data;
 use crate::driver::ports::{self, Event, PortState};
 use crate::lock::lock;
-use crate::pointers::Word;
-use crate::pointers::{put, term};
+use crate::pointers::{put, term, Word};
 use crate::process::is_alive;
 
 crate::address::by_address! {

@@ -4,9 +4,8 @@ use std::ffi::{c_char, c_int};
 
 use kvik_term::{am, Term};
 
-use crate::driver::callback::with;
-
 use crate::driver::binaries::{bytes, Binary};
+use crate::driver::callback::with;
 use crate::driver::interface::{Data, IoVec};
 use crate::pointers::c_bytes;
 

@@ -10,9 +10,7 @@ use crate::driver::binaries::{bytes, Binary};
 use crate::driver::callback::{in_callback, with};
 use crate::driver::interface::{port_number, Data};
 use crate::driver::ports;
-use crate::pointers::atom;
-use crate::pointers::Word;
-use crate::pointers::{c_bytes, term};
+use crate::pointers::{atom, c_bytes, term, Word};
 use crate::process::is_alive;
 
 crate::address::by_address! {

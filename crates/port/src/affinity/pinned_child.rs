@@ -13,9 +13,8 @@ use kvik_sys::place::Processors;
 use kvik_sys::poll::{Events, Poller};
 use kvik_sys::Result;
 
-use crate::poll;
-
 use crate::affinity::placement;
+use crate::poll;
 
 /// How long a scheduler that keeps programs waits for one of them to be heard of.
 const PATIENCE: Duration = Duration::from_millis(10);

@@ -18,8 +18,7 @@ use std::sync::{Arc, OnceLock};
 use kvik_sys::place::{cpu_nanos_of, Processors};
 
 use crate::affinity::eligibility;
-use crate::affinity::pinned_child::keeps;
-use crate::affinity::pinned_child::Kept;
+use crate::affinity::pinned_child::{keeps, Kept};
 use crate::poll;
 
 /// Exchanges in a row, one write and then an answer, before its work is looked at, and again until it

@@ -7,8 +7,7 @@ use kvik_sys::place::cpu_of;
 use kvik_sys::poll::Interest;
 
 use super::Pipes;
-use crate::affinity::policy;
-use crate::affinity::scheduler_load;
+use crate::affinity::{policy, scheduler_load};
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 

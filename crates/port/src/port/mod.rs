@@ -9,8 +9,7 @@ use kvik_term::{am, Atom, Term};
 use crate::driver::{Driver, Exit, Flow, Ready};
 use crate::host::host;
 use crate::options::Options;
-use crate::write_coalescing;
-use crate::{poll, table, trace};
+use crate::{poll, table, trace, write_coalescing};
 
 pub mod events;
 mod lock;

@@ -1,0 +1,40 @@
+//! Standard input and output while the machine stands still, for the menu that Ctrl-C opens.
+
+use kvik_sys::{fd, signal, Errno};
+
+use crate::signals;
+
+/// A key for the menu, as a terminal gives them: the first of a line. `None`: there will be none.
+pub fn key() -> Option<u8> {
+    let mut line = [0; 64];
+    loop {
+        let (typed, signalled) = match signal::event_fd() {
+            Ok(notes) => fd::wait_either(0, notes).ok()?,
+            Err(_) => (true, false),
+        };
+        if signalled {
+            signals::dispatch();
+        }
+        if !typed {
+            continue;
+        }
+        match fd::read_bytes(0, &mut line) {
+            Ok(0) => return None,
+            Ok(_) => return Some(line[0]),
+            Err(Errno::AGAIN) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Writes all of it to standard output, which may be one that does not block.
+pub fn say(text: &[u8]) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        match fd::write(1, rest) {
+            Ok(n) => rest = &rest[n..],
+            Err(Errno::AGAIN) if fd::wait_ready(1, true, -1).is_ok() => {}
+            Err(_) => return,
+        }
+    }
+}
