@@ -223,18 +223,12 @@ impl Mailbox {
     /// The message at the save pointer.
     #[inline]
     pub fn current(&mut self) -> Option<&mut OwnedTerm> {
-        loop {
-            let i = (self.save - self.base) as usize;
-            match self.slots.get(i) {
-                None if self.fresh_len == 0 => return None,
-                None => self.settle(),
-                Some(Slot::Gap) => {
-                    self.save += 1;
-                    self.walked += 1;
-                }
-                Some(_) => return self.slots[i].message_mut(),
-            }
+        self.pass_gaps();
+        let i = (self.save - self.base) as usize;
+        if i >= self.slots.len() {
+            self.settle();
         }
+        self.slots.get_mut(i)?.message_mut()
     }
     /// Has every message been looked at?
     #[inline]
@@ -292,9 +286,18 @@ impl Mailbox {
     /// Does the receive look at a message that was not fetched yet? All are, then.
     #[inline]
     pub fn fetch_to_look(&mut self) {
-        if self.unfetched > 0 && self.has_next() && self.end() - self.save <= self.unfetched as u64
-        {
-            self.fetch();
+        if self.unfetched > 0 {
+            self.pass_gaps();
+            let left = self.end() - self.save;
+            if left > 0 && left <= self.unfetched as u64 {
+                self.fetch();
+            }
+        }
+    }
+    fn pass_gaps(&mut self) {
+        while self.slots.get((self.save - self.base) as usize).is_some_and(Slot::is_gap) {
+            self.save += 1;
+            self.walked += 1;
         }
     }
     /// Words of the message at the save pointer, if it is the first one and worth copying.

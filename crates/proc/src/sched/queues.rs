@@ -96,6 +96,8 @@ pub(super) struct Queues {
     elevations: HashMap<u32, Elevations>,
     /// Whom `pop` gave last, where that was raised.
     raised: Option<(u32, Elevations)>,
+    /// Is there either? Mostly there is none.
+    raises: bool,
     /// Who has places here, of which priorities.
     places: HashMap<u32, Vec<Priority>>,
 }
@@ -148,6 +150,7 @@ impl Queues {
             timing: Timing { page, next: 1, exact: 0, rest: 1, weight: 1, chance: 1 },
             elevations: HashMap::new(),
             raised: None,
+            raises: false,
             places: HashMap::new(),
         }
     }
@@ -198,6 +201,7 @@ impl Queues {
             return self.add(t, busy);
         };
         self.elevations.insert(t.task().pid, left);
+        self.raises = true;
         let priority = best.min(t.task().priority());
         self.add_to(t, busy, Some(priority));
     }
@@ -297,7 +301,9 @@ impl Queues {
             match w.ticket {
                 Some(t) => {
                     self.note_taken(w.mark);
-                    self.raised = self.take_elevations(t.task().pid);
+                    if self.raises {
+                        self.raised = self.take_elevations(t.task().pid);
+                    }
                     return Some(t.take());
                 }
                 None => self.drop_place(w.mark, queue),
@@ -319,12 +325,11 @@ impl Queues {
         }
         Some(w)
     }
-    #[inline]
+    #[cold]
     fn take_elevations(&mut self, pid: u32) -> Option<(u32, Elevations)> {
-        if self.elevations.is_empty() {
-            return None;
-        }
-        self.elevations.remove(&pid).map(|e| (pid, e))
+        let of = self.elevations.remove(&pid).map(|e| (pid, e));
+        self.raises = of.is_some() || !self.elevations.is_empty();
+        of
     }
     fn note_taken(&mut self, m: Mark) {
         self.len -= 1;
@@ -340,6 +345,7 @@ impl Queues {
             return false;
         }
         self.elevations.entry(pid).or_default().add(to);
+        self.raises = true;
         let to = queue_of(to);
         for q in to..self.by_priority.len() {
             let Some(i) = self.by_priority[q].iter().rposition(|w| w.is(pid)) else { continue };
@@ -431,7 +437,7 @@ impl Queues {
                 match w.ticket {
                     Some(t) if !stays(&t, w.mark.is_busy()) => {
                         self.note_taken(w.mark);
-                        self.take_elevations(t.task().pid);
+                        self.elevations.remove(&t.task().pid);
                         taken.push(t.take());
                     }
                     ticket => left.push_back(Waiting { ticket, mark: w.mark }),
