@@ -9,7 +9,8 @@ use crate::bif::Class;
 use crate::mailbox::Mailbox;
 use crate::process::{flag, table, Extra, LeavingLiterals, Ticket};
 use crate::relation::LinkState;
-use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable, Control, Signal};
+use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
+use crate::signal_types::{Control, Signal};
 use crate::tasks::Dropped;
 use crate::{clock, logger, registry, Proc};
 

@@ -7,9 +7,8 @@ use kvik_term::{am, Term, View};
 use crate::process::{flag, table, ExtraFields};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::remote::{tell, Outward};
-use crate::signal::{
-    control, message, send_to_peer, try_control, undeliverable, Control, RefId, Signal,
-};
+use crate::signal::{control, message, send_to_peer, try_control, undeliverable};
+use crate::signal_types::{Control, RefId, Signal};
 use crate::trace::bit;
 use crate::{sched, Proc};
 

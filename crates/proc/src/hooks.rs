@@ -8,7 +8,7 @@ use kvik_term::{Atom, CodeAddress, Term};
 
 use crate::remote::{Outward, Told};
 use crate::send::{Sent, Way};
-use crate::signal::RefId;
+use crate::signal_types::RefId;
 use crate::{Proc, Stage};
 
 /// How a turn ended. Native code has put its live x registers aside (`Heap::save_x`), and

@@ -30,6 +30,7 @@ pub mod sched;
 pub mod send;
 pub mod seq;
 pub mod signal;
+mod signal_types;
 pub mod spawn;
 pub mod sysmon;
 pub mod sysprof;

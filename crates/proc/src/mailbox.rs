@@ -14,7 +14,7 @@ use kvik_sync::Chain;
 
 use crate::recv_marker::Markers;
 use crate::sched::mail;
-use crate::signal::{RefId, Signal};
+use crate::signal_types::{RefId, Signal};
 
 /// A process's mailbox, made when the first message is kept in it: most waiting processes have none.
 #[derive(Default)]

@@ -18,7 +18,7 @@ use kvik_sync::Chain;
 
 use crate::mailbox::Mailbox;
 use crate::process::{flag, Me};
-use crate::signal::{Control, Signal};
+use crate::signal_types::{Control, Signal};
 use crate::trace::bit;
 use crate::Proc;
 

@@ -17,7 +17,7 @@ use crate::mailbox::MailboxCell;
 use crate::relation::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::relation_tree::RelationTree;
 use crate::remote::RemotePid;
-use crate::signal::{RefId, Signal};
+use crate::signal_types::{RefId, Signal};
 
 /// What anybody may read of a process.
 pub struct Shared {

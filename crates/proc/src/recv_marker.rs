@@ -1,6 +1,6 @@
 //! Receive markers: positions in a mailbox before which a reference cannot occur.
 
-use crate::signal::RefId;
+use crate::signal_types::RefId;
 
 /// More markers than that are forgotten, oldest first (a receive then looks at every message).
 const MAX_MARKERS: usize = 8;

@@ -7,7 +7,7 @@ use kvik_term::{Atom, ExtKind, Pid, Term, View};
 use crate::hooks::hooks;
 use crate::process::ExtraFields;
 use crate::relation::LinkState;
-use crate::signal::RefId;
+use crate::signal_types::RefId;
 use crate::Proc;
 
 /// A process of another node, or of this one before it got its present name.

@@ -7,7 +7,8 @@ use kvik_term::{am, Atom, Pid, Ref, Term, View};
 use crate::hooks::{hooks, Posted};
 use crate::process::{flag, table};
 use crate::sched::{self, mail};
-use crate::signal::{send_message, send_to_alias, RefId};
+use crate::signal::{send_message, send_to_alias};
+use crate::signal_types::RefId;
 use crate::{node, registry, signal, sysmon, trace, Proc, Raised};
 
 /// Words of messages that are copied in the time of a call.

@@ -14,7 +14,8 @@ use kvik_sync::pin;
 use kvik_term::{am, Atom, Term};
 
 use crate::process::{flag, table};
-use crate::signal::{deliver, message, Signal};
+use crate::signal::{deliver, message};
+use crate::signal_types::Signal;
 use crate::trace::Tracer;
 use crate::{trace, Proc};
 

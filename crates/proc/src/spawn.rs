@@ -8,7 +8,7 @@ use crate::hooks::hooks;
 use crate::limits::{next_heap_size, Defaults, MaxHeap};
 use crate::process::{flag, table, Priority, Shared, Task, Ticket};
 use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
-use crate::signal::RefId;
+use crate::signal_types::RefId;
 use crate::{sched, Proc, RemotePid};
 
 pub struct SpawnOptions {

@@ -14,7 +14,8 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term};
 
 use crate::process::{flag, Ticket};
-use crate::signal::{deliver, message, Signal};
+use crate::signal::{deliver, message};
+use crate::signal_types::Signal;
 use crate::trace::Tracee;
 use crate::{sched, trace, Proc};
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use kvik_sync::pin;
 
 use crate::process::{flag, table};
-use crate::signal::Closure;
+use crate::signal_types::Closure;
 use crate::{Priority, Proc};
 
 pub struct SysTask {

@@ -15,7 +15,8 @@ use std::sync::{Mutex, OnceLock};
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom, Term};
 
-use crate::signal::{deliver_from, inspect, message, RefId, Signal};
+use crate::signal::{deliver_from, inspect, message};
+use crate::signal_types::{RefId, Signal};
 use crate::{clock, registry, sched, Proc};
 
 /// What is to be done at a deadline.

@@ -14,7 +14,8 @@ use kvik_sync::pin;
 use kvik_term::{Atom, Term};
 
 use crate::process::table;
-use crate::signal::{deliver, message, Signal};
+use crate::signal::{deliver, message};
+use crate::signal_types::Signal;
 use crate::{clock, Proc};
 
 /// What a process is traced for, and how.

@@ -13,7 +13,8 @@ use super::stopwatch::Stopwatch;
 use super::{crowd, Scheduler, Work};
 use crate::exit::Farewell;
 use crate::process::{flag, Priority, Rest, Seat, Stage, Task, Ticket};
-use crate::signal::{control, deliver, Control};
+use crate::signal::{control, deliver};
+use crate::signal_types::Control;
 use crate::timer::{At, Due, Queue};
 use crate::{sysprof, trace, Proc};
 

@@ -27,7 +27,7 @@ use kvik_sync::Parker;
 
 use crate::hooks::hooks;
 use crate::process::{Priority, Rest, Ticket};
-use crate::signal::Signal;
+use crate::signal_types::Signal;
 use crate::timer::{At, Due};
 
 pub use idle_heaps::note_collection;

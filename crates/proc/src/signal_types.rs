@@ -1,0 +1,147 @@
+//! What a signal is: all that one process (or port, or timer) can send another. How they travel is in
+//! `signal.rs`.
+
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_term::object::LocalRef;
+use kvik_term::{Atom, Term};
+
+use crate::Proc;
+
+/// The numbers of a reference of this node.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RefId(pub [u32; 3]);
+
+impl RefId {
+    pub fn of(r: LocalRef<'_>) -> RefId {
+        RefId(r.numbers())
+    }
+    #[inline]
+    pub fn of_term(t: Term<'_>) -> Option<RefId> {
+        t.as_local_ref().map(RefId::of)
+    }
+    pub fn next() -> RefId {
+        RefId(kvik_heap::build::next_ref())
+    }
+    pub fn term(self, heap: &Heap) -> Term<'_> {
+        heap.ref_of_numbers(self.0)
+    }
+}
+
+/// What a process is asked to run.
+pub type Closure = Box<dyn FnOnce(Option<&Proc>) + Send>;
+
+pub enum Signal {
+    Message(OwnedTerm),
+    /// The time a `receive` was to wait may be over.
+    Time,
+    Control(Box<Control>),
+    /// Runs in the process (with `None` when it has ended).
+    Run(Closure),
+}
+
+impl Signal {
+    #[inline]
+    pub fn message(&self) -> Option<&OwnedTerm> {
+        match self {
+            Signal::Message(m) => Some(m),
+            _ => None,
+        }
+    }
+    /// Is it a message that goes to the mailbox whatever its receiver is at, or the end of a wait?
+    pub(crate) fn is_mail(&self) -> bool {
+        match self {
+            Signal::Message(_) | Signal::Time => true,
+            Signal::Control(c) => {
+                matches!(**c, Control::Stamped { .. } | Control::MessageOf { .. })
+            }
+            Signal::Run(_) => false,
+        }
+    }
+    #[inline]
+    pub fn into_message(self) -> Option<OwnedTerm> {
+        match self {
+            Signal::Message(m) => Some(m),
+            _ => None,
+        }
+    }
+}
+
+pub enum Control {
+    AliasMessage {
+        id: RefId,
+        /// As in `MessageOf`.
+        from: Term<'static>,
+        message: OwnedTerm,
+    },
+    /// A message to a process that is traced for what it receives, or any while there are tokens
+    /// of sequential tracing.
+    MessageFrom {
+        from: u32,
+        alias: Option<RefId>,
+        message: OwnedTerm,
+        token: OwnedTerm,
+    },
+    /// A message that is no process's to one that is traced for what it receives; `from` in the
+    /// terms of `Proc::trace_receive`.
+    MessageOf {
+        from: Term<'static>,
+        message: OwnedTerm,
+    },
+    /// A message of which it is noted how long it lies in the mailbox.
+    Stamped {
+        message: OwnedTerm,
+        /// In ticks.
+        sent: u64,
+    },
+    /// `from`, here and below: a local pid or port.
+    Link {
+        from: Term<'static>,
+    },
+    Unlink {
+        from: Term<'static>,
+        id: u64,
+    },
+    UnlinkAck {
+        from: Term<'static>,
+        id: u64,
+    },
+    Exit {
+        from: OwnedTerm,
+        linked: bool,
+        reason: OwnedTerm,
+        /// Of sequential tracing.
+        token: Option<Box<OwnedTerm>>,
+    },
+    Monitor {
+        from: u32,
+        id: RefId,
+        name: Option<Atom>,
+    },
+    Demonitor {
+        id: RefId,
+    },
+    Down {
+        id: RefId,
+        reason: OwnedTerm,
+    },
+    /// Another suspends it, once more or once less.
+    Suspend {
+        by: u32,
+    },
+    Resume {
+        by: u32,
+    },
+}
+
+impl Control {
+    /// Is nobody told when it is handled, so that it may be before the receiver's turn?
+    pub(crate) fn is_quiet(&self) -> bool {
+        !matches!(
+            self,
+            Control::Unlink { .. }
+                | Control::AliasMessage { .. }
+                | Control::Suspend { .. }
+                | Control::Resume { .. }
+        )
+    }
+}
