@@ -66,14 +66,14 @@ pub fn asked(argument: Option<&impl AsRef<OsStr>>) -> bool {
 
 /// `kvik --version`. Without an OTP it says that, and that is no failure.
 pub fn version(name: &Path) -> i32 {
-    println!("kvik {}{}", env!("CARGO_PKG_VERSION"), env!("KVIK_COMMIT"));
+    kvik_sys::say!("kvik {}{}", env!("CARGO_PKG_VERSION"), env!("KVIK_COMMIT"));
     match otp_root::find(None, None, name) {
         Ok(otp) => {
             let note = if otp.release.experimental { ", experimental" } else { "" };
             let (name, erts) = (otp.release.name, &otp.erts);
-            println!("Erlang/OTP {name} (erts {erts}{note}) in {}", otp.root.display())
+            kvik_sys::say!("Erlang/OTP {name} (erts {erts}{note}) in {}", otp.root.display())
         }
-        Err(fault) => println!("{fault}"),
+        Err(fault) => kvik_sys::say!("{fault}"),
     }
     0
 }

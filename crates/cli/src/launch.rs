@@ -11,7 +11,7 @@ use crate::otp_root::Otp;
 use crate::{command_line, env_args, otp_root};
 
 pub fn complain(text: &str) -> i32 {
-    eprintln!("{text}");
+    kvik_sys::complain!("{text}");
     1
 }
 
@@ -37,16 +37,16 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
         };
     }
     if line.version || line.vm.iter().any(|f| f.0 == "V") {
-        eprintln!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}", otp.erts);
+        kvik_sys::complain!("Erlang (SMP,ASYNC_THREADS) (BEAM) emulator version {}", otp.erts);
         return 0;
     }
     let init_args = init_args(&otp, &line.init);
     if line.print_args {
         for (flag, value) in &line.vm {
-            println!("-{flag}");
-            value.iter().for_each(|v| println!("{v}"));
+            kvik_sys::say!("-{flag}");
+            value.iter().for_each(|v| kvik_sys::say!("{v}"));
         }
-        init_args.iter().for_each(|a| println!("{}", a.to_string_lossy()));
+        init_args.iter().for_each(|a| kvik_sys::say!("{}", a.to_string_lossy()));
         return 0;
     }
     if line.show_args {
@@ -79,7 +79,7 @@ fn show_args(line: &command_line::CommandLine, init_args: &[OsString]) {
         words.append(&mut flag);
     }
     words.extend(init_args.iter().map(|a| a.to_string_lossy().into_owned()));
-    println!("Executing: {}\n", words.join(" "));
+    kvik_sys::say!("Executing: {}\n", words.join(" "));
 }
 
 /// What `peer` and `slave` start further nodes with: `erl`, where the first one in their path is

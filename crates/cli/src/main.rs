@@ -38,7 +38,7 @@ fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
         return launch::tool(Path::new(word), front_end(args[1..].to_vec()));
     }
     if let (Some(text), true) = (help::of(word), help::asked(args.get(1))) {
-        println!("{text}");
+        kvik_sys::say!("{text}");
         return 0;
     }
     match word {
@@ -50,7 +50,7 @@ fn kvik(name: &Path, args: Vec<OsString>) -> i32 {
         "shims" => shims::main(&args[1..]),
         "help" if args.len() > 1 => kvik(name, vec![args[1].clone(), "--help".into()]),
         "--help" | "-h" | "help" => {
-            println!("{}", help::HELP);
+            kvik_sys::say!("{}", help::HELP);
             0
         }
         "--version" => help::version(name),

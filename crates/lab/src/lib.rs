@@ -31,15 +31,15 @@ use options::Options;
 pub fn main(args: Vec<String>) -> i32 {
     match Options::parse(&args) {
         Ok(options) if options.help => {
-            println!("{}", options::HELP);
+            kvik_sys::say!("{}", options::HELP);
             0
         }
         Ok(options) => bench(&options).unwrap_or_else(|fault| {
-            eprintln!("kvik bench: {fault}");
+            kvik_sys::complain!("kvik bench: {fault}");
             1
         }),
         Err(fault) => {
-            eprintln!("kvik bench: {fault}\n\n{}", options::HELP);
+            kvik_sys::complain!("kvik bench: {fault}\n\n{}", options::HELP);
             2
         }
     }
@@ -56,7 +56,7 @@ fn bench(options: &Options) -> Result<i32, String> {
     let jobs = experiments::chosen(options)?;
     let programs = programs::prepare(&mut line_up)?;
     for missing in &line_up.missing {
-        println!("missing: {missing}");
+        kvik_sys::say!("missing: {missing}");
     }
     run::heed_interrupts();
     let machine = machine::Machine::look();
@@ -71,11 +71,11 @@ fn bench(options: &Options) -> Result<i32, String> {
         summary: &summary,
         results: &results,
     };
-    results.lacks().iter().for_each(|lack| println!("missing: {lack}"));
+    results.lacks().iter().for_each(|lack| kvik_sys::say!("missing: {lack}"));
     let changes = old.map(|old| compare::Comparison::of(&old, &report.data()));
     if let Some(changes) = &changes {
         print!("\nwhat changed\n{}", changes.text());
     }
-    println!("\nreport: {}", report.write(changes.as_ref())?.display());
+    kvik_sys::say!("\nreport: {}", report.write(changes.as_ref())?.display());
     Ok(i32::from(summary.kvik_failed()))
 }

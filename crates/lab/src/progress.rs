@@ -68,7 +68,7 @@ impl Progress {
         let round = format!("round {}/{}", step.round + 1, self.rounds);
         if !self.drawn {
             if index == 0 || self.steps[index - 1].round != step.round {
-                eprintln!("{round}");
+                kvik_sys::complain!("{round}");
             }
             return;
         }

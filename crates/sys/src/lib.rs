@@ -20,6 +20,7 @@ pub mod pcre_match;
 pub mod place;
 pub mod poll;
 pub mod raw_socket;
+mod say;
 pub mod shared;
 pub mod signal;
 pub mod slab;

@@ -45,7 +45,7 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
     if let Some(at) = flags.web {
         let address = kvik_web::start(at).map_err(|e| format!("+web {at}: {e}"))?;
         // Standard output is the program's own.
-        eprintln!("kvik: live page at {address}");
+        kvik_sys::complain!("kvik: live page at {address}");
     }
     Ok(())
 }

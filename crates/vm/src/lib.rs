@@ -28,7 +28,7 @@ pub fn run(options: Options) -> i32 {
     let flags = match flags::Flags::read(&options.vm_flags) {
         Ok(f) => f,
         Err(e) => {
-            eprintln!("{e}");
+            kvik_sys::complain!("{e}");
             return 1;
         }
     };
@@ -40,7 +40,7 @@ pub fn run(options: Options) -> i32 {
             }
         }
         Err(e) => {
-            eprintln!("kvik: {e}");
+            kvik_sys::complain!("kvik: {e}");
             1
         }
     }

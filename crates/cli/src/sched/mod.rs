@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub fn main(args: &[OsString]) -> i32 {
     let fault = match Options::parse(args) {
         Ok(o) if o.help => {
-            println!("{HELP}");
+            kvik_sys::say!("{HELP}");
             return 0;
         }
         Ok(o) => match watch(&o) {
@@ -30,7 +30,7 @@ pub fn main(args: &[OsString]) -> i32 {
         },
         Err(e) => format!("{e}\n\n{HELP}"),
     };
-    eprintln!("kvik sched: {fault}");
+    kvik_sys::complain!("kvik sched: {fault}");
     1
 }
 

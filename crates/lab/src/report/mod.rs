@@ -58,7 +58,7 @@ impl Report<'_> {
         let text = serde_json::to_string_pretty(&self.data()).map_err(|e| e.to_string())?;
         std::fs::write(out.join("report.json"), &text).map_err(fault)?;
         if self.options.json {
-            println!("{text}");
+            kvik_sys::say!("{text}");
         }
         Ok(page)
     }

@@ -69,11 +69,11 @@ pub fn check(name: &str, value: &str) -> Read {
             Err("invalid JIT option -JMsingle".into())
         }
         "v" => {
-            eprintln!("warning: -v (only in debug compiled code)");
+            kvik_sys::complain!("warning: -v (only in debug compiled code)");
             Ok(())
         }
         "H" => {
-            eprintln!("The undocumented +H option has been removed (R10B-6).\n");
+            kvik_sys::complain!("The undocumented +H option has been removed (R10B-6).\n");
             Ok(())
         }
         _ => match name.strip_prefix('M') {
