@@ -79,7 +79,7 @@ fn colliding_keys_are_put_found_and_removed() {
 #[test]
 fn many_colliding_keys_are_built_in_sorting_time() {
     let h = Heap::new(64);
-    let keys = colliding(&h, if cfg!(miri) { 20 } else { 30_000 });
+    let keys = colliding(&h, if cfg!(miri) { 40 } else { 30_000 });
     let twice: Vec<_> = keys.iter().chain(&keys).copied().collect();
     let m = built(&h, &twice, usize::MAX).as_map().unwrap();
     assert_eq!(m.len(), keys.len());
@@ -113,7 +113,7 @@ fn what_differs_in_one_field_hashes_differently() {
         }
     }
     for (i, x) in all.iter().enumerate() {
-        for y in &all[i + 1..] {
+        for y in all[i + 1..].iter().step_by(if cfg!(miri) { 23 } else { 1 }) {
             let same = hash::internal(*x, 0) == hash::internal(*y, 0);
             assert_eq!(same, cmp::eq_exact(*x, *y), "{x:?} {y:?}");
         }
