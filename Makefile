@@ -1,5 +1,5 @@
 # What a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance stalls tools systems soak soak-rabbitmq fuzz fuzz-verifier loom clean
+.PHONY: help deps build test bench report conformance stalls tools systems soak soak-rabbitmq fuzz fuzz-verifier loom miri clean
 
 help:
 	@echo 'Times are for two cores and include no first build, which takes about 5 minutes; ~ marks an estimate.'
@@ -18,6 +18,7 @@ help:
 	@echo 'make fuzz            the four fuzz targets, 5 min each (20 min; TARGET=etf DURATION=1800: one of them, longer)'
 	@echo 'make fuzz-verifier   code that no compiler made, on a VM that checks what the verifier proved (~10 min; COUNT=20000)'
 	@echo 'make loom            every interleaving of the threads under inboxes and sleep (~5 min)'
+	@echo 'make miri            unit tests of term, sync, heap and etf under Miri, which finds undefined behaviour (~5 min)'
 	@echo 'make clean           remove what was built, and report/'
 
 deps:
@@ -75,6 +76,9 @@ fuzz-verifier:
 
 loom:
 	@RUSTFLAGS='--cfg loom' cargo test -q --release -p kvik-sync --lib --target-dir "$${CARGO_TARGET_DIR:-target}/loom"
+
+miri:
+	@scripts/miri
 
 clean:
 	cargo clean

@@ -163,10 +163,11 @@ mod tests {
         let long: String = "å".repeat(200);
         let mut refs = AtomRefs::default();
         let mut literal = 0;
-        for i in 0..400 {
+        let n = MAX_REFS + 45;
+        for i in 0..n {
             literal += refs.index(atom(&format!("ref_{i}"))).is_none() as usize;
         }
-        assert_eq!((refs.atoms().len(), literal), (MAX_REFS, 400 - MAX_REFS));
+        assert_eq!((refs.atoms().len(), literal), (MAX_REFS, n - MAX_REFS));
         let mut atoms = refs.take();
         assert!(refs.atoms().is_empty());
         atoms.truncate(9);

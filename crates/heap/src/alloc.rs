@@ -572,8 +572,9 @@ mod tests {
         let one = from.cons(Term::int(2), Term::NIL);
         let nested = from.list(&[one, jumps, from.tuple(&[b, improper]), backwards]);
         let lists = [from.list(&ints), backwards, a, b, jumps, improper, one, nested];
-        for x in lists {
-            for y in lists {
+        let step = if cfg!(miri) { 3 } else { 1 };
+        for x in lists.into_iter().step_by(step) {
+            for y in lists.into_iter().rev().step_by(step) {
                 let t = from.tuple(&[from.tuple(&[x, Term::NIL]), y, from.list(&[x, y]), one]);
                 let to = Heap::new(4000);
                 assert!(to.copy_small(t, 2000).is_some_and(|copy| eq_exact(copy, t)));

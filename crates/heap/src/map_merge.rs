@@ -200,18 +200,20 @@ mod tests {
     #[test]
     fn merging_equals_many_puts() {
         let h = Heap::new(64);
-        let mut all: Vec<_> = (0..20_000).map(Term::int).collect();
+        let n = if cfg!(miri) { 150 } else { 20_000 };
+        let mut all: Vec<_> = (0..n).map(|i| Term::int(i as i32)).collect();
         all.extend(colliding(&h, 200));
-        for (step, a, b) in [
+        let cases = [
             (1, 0..100, 50..150),
-            (7, 0..20_000, 100..140),
-            (1000, 100..140, 0..20_000),
-            (usize::MAX, 0..10_000, 10_000..20_200),
-            (50, 5000..20_150, 15_000..20_200),
-            (3, 20_000..20_100, 20_050..20_200),
-            (3, 20_000..20_100, 20_150..20_200),
-            (9, 0..500, 0..500),
-        ] {
+            (7, 0..n, 100..140),
+            (1000, 100..140, 0..n),
+            (usize::MAX, 0..n / 2, n / 2..n + 200),
+            (50, n / 4..n + 150, n / 4 * 3..n + 200),
+            (3, n..n + 100, n + 50..n + 200),
+            (3, n..n + 100, n + 150..n + 200),
+            (9, 0..n / 40, 0..n / 40),
+        ];
+        for (step, a, b) in cases.into_iter().step_by(if cfg!(miri) { 8 } else { 1 }) {
             let (a, b) = (&all[a], &all[b]);
             let (x, y) = (of(&h, a, 1), of(&h, b, 2));
             let want = b.iter().fold(x, |m, k| h.map_put(m.as_map().unwrap(), *k, Term::int(2)));
@@ -231,8 +233,8 @@ mod tests {
     #[test]
     fn merging_a_few_keys_makes_few_words() {
         let h = Heap::new(64);
-        let keys: Vec<_> = (0..100_000).map(Term::int).collect();
-        let (large, few) = (of(&h, &keys, 1), of(&h, &keys[500..540], 2));
+        let keys: Vec<_> = (0..if cfg!(miri) { 100 } else { 100_000 }).map(Term::int).collect();
+        let (large, few) = (of(&h, &keys, 1), of(&h, &keys[50..90], 2));
         let before = h.sizes().used;
         let merged_both = [merged(&h, large, few, usize::MAX), merged(&h, few, large, usize::MAX)];
         assert!(h.sizes().used - before < 40 * 200);

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::env::Env;
-use crate::pointers::Word;
+use crate::pointers::{CStrPtr, CTerm, Word};
 
 pub const VARIANT: &[u8] = b"beam.vanilla";
 
@@ -13,7 +13,7 @@ pub const LATIN1: c_int = 1;
 pub const DIRTY_CPU: c_uint = 1;
 pub const DIRTY_IO: c_uint = 2;
 
-pub type Native = unsafe extern "C" fn(*mut Env, c_int, *const Word) -> Word;
+pub type Native = unsafe extern "C" fn(*mut Env, c_int, *const Word) -> CTerm;
 pub type Load = unsafe extern "C" fn(*mut Env, *mut *mut c_void, Word) -> c_int;
 pub type Upgrade =
     unsafe extern "C" fn(*mut Env, *mut *mut c_void, *mut *mut c_void, Word) -> c_int;
@@ -22,7 +22,7 @@ pub type Unload = unsafe extern "C" fn(*mut Env, *mut c_void);
 /// `ErlNifFunc`
 #[repr(C)]
 pub struct Function {
-    pub name: *const c_char,
+    pub name: CStrPtr,
     pub arity: c_uint,
     pub code: Native,
     pub flags: c_uint,
@@ -31,7 +31,7 @@ pub struct Function {
 /// The same before version 2.7.
 #[repr(C)]
 pub struct OldFunction {
-    pub name: *const c_char,
+    pub name: CStrPtr,
     pub arity: c_uint,
     pub code: Native,
 }
@@ -41,7 +41,7 @@ pub struct OldFunction {
 pub struct Entry {
     pub major: c_int,
     pub minor: c_int,
-    pub name: *const c_char,
+    pub name: CStrPtr,
     pub num_of_funcs: c_int,
     pub funcs: *const Function,
     pub load: Option<Load>,
@@ -49,23 +49,13 @@ pub struct Entry {
     pub upgrade: Option<Upgrade>,
     pub unload: Option<Unload>,
     /// Since 2.1.
-    pub vm_variant: *const c_char,
+    pub vm_variant: CStrPtr,
     /// Since 2.7.
     pub options: c_uint,
     /// Since 2.12.
     pub sizeof_resource_type_init: usize,
     /// Since 2.14.
-    pub min_erts: *const c_char,
-}
-
-/// `ErlNifBinary`
-#[repr(C)]
-pub struct Binary {
-    pub size: usize,
-    pub data: *mut u8,
-    /// The off-heap binary that it owns, or null.
-    pub owned: *mut kvik_heap::binary::Binary,
-    pub spare: [*mut c_void; 2],
+    pub min_erts: CStrPtr,
 }
 
 /// `ErlNifPid`, `ErlNifPort`: a term.
@@ -101,19 +91,6 @@ impl TypeInit {
     pub fn is_empty(&self) -> bool {
         self.dtor.is_none() && self.stop.is_none() && self.down.is_none() && self.dyncall.is_none()
     }
-}
-
-/// `ErlNifMapIterator`
-#[repr(C)]
-pub struct MapIterator {
-    pub map: Word,
-    pub size: u64,
-    /// 0 before the first pair, `size + 1` behind the last one.
-    pub index: u64,
-    /// The pairs of the map, in order, behind one more pointer.
-    pub pairs: *mut Vec<(Word, Word)>,
-    pub unused: *mut c_void,
-    pub spare: [*mut c_void; 2],
 }
 
 /// `ErlNifSysInfo`

@@ -2,7 +2,7 @@
 //! wait for long.
 
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int, c_uint};
+use std::ffi::{c_int, c_uint};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::roots::Root;
@@ -12,9 +12,10 @@ use kvik_term::word::NONE;
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::abi::{Native, DIRTY_CPU, DIRTY_IO};
-use crate::env::{env, set_thread_kind, Env, Next};
+
+use crate::env::{set_thread_kind, Env, EnvPtr, Next};
 use crate::library::Library;
-use crate::pointers::{c_str, term, Word};
+use crate::pointers::{Array, CStrPtr, CTerm, Word};
 
 /// What a function that a library has is called by. Its entry comes first: native code knows it by
 /// that address. None is ever freed.
@@ -118,8 +119,8 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
     let mut e = Env::of_call(p, r.lib);
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
     let w = unsafe { (r.code)(&mut e, own.len() as c_int, own.as_ptr().cast()) };
-    if e.exception.is_none() && e.next.is_none() && w != NONE {
-        return Ok(term(w));
+    if e.exception.is_none() && e.next.is_none() && w.word() != NONE {
+        return Ok(w.on(&p.heap));
     }
     let Env { exception, next, .. } = e;
     ended(p, r, args, w, exception, next)
@@ -131,41 +132,39 @@ fn ended<'h>(
     p: &'h Proc,
     r: &'static Record,
     args: &[Term<'h>],
-    w: Word,
-    exception: Option<Word>,
+    w: CTerm,
+    exception: Option<CTerm>,
     next: Option<Next>,
 ) -> BifResult<'h> {
     match (exception, next) {
-        (Some(why), _) => Err(r.raised(p, args, p.error(term(why)))),
+        (Some(why), _) => Err(r.raised(p, args, p.error(why.on(&p.heap)))),
         (None, Some(n)) => {
             let Some(next) = r.next(&n) else { return Err(p.system_limit()) };
-            let own: Vec<Term<'h>> = n.args.iter().map(|w| term(*w)).collect();
+            let own: Vec<Term<'h>> = n.args.iter().map(|w| w.on(&p.heap)).collect();
             Err(r.go_on(p, next, args, &own))
         }
-        (None, None) if w == NONE => Err(r.raised(p, args, p.badarg())),
-        (None, None) => Ok(term(w)),
+        (None, None) if w.word() == NONE => Err(r.raised(p, args, p.badarg())),
+        (None, None) => Ok(w.on(&p.heap)),
     }
 }
 
 /// Runs another native function in place of this one, which returns what this gives.
 #[no_mangle]
 pub extern "C" fn enif_schedule_nif(
-    e: *mut Env,
-    name: *const c_char,
+    mut e: EnvPtr,
+    name: CStrPtr,
     flags: c_int,
     code: Native,
     argc: c_int,
-    argv: *const Word,
+    argv: Array<CTerm>,
 ) -> Word {
-    let name: String = c_str(name).iter().map(|b| *b as char).collect();
-    let Ok(name) = Atom::intern(&name) else { return crate::env::enif_make_badarg(e) };
+    let Ok(name) = Atom::intern(&name.latin1()) else { return crate::env::enif_make_badarg(e) };
     let flags = flags as c_uint;
     if flags & !(DIRTY_CPU | DIRTY_IO) != 0 || flags == DIRTY_CPU | DIRTY_IO || argc < 0 {
         return crate::env::enif_make_badarg(e);
     }
-    let args = crate::pointers::terms(argv, argc as usize).iter().map(|t| t.word()).collect();
-    let e = env(e);
-    e.next = Some(Next { name, code, flags, args });
+    let args = argv.slice(argc as usize).to_vec();
+    e.env().next = Some(Next { name, code, flags, args });
     NONE
 }
 
@@ -240,15 +239,17 @@ fn dirty_call(r: &'static Record, pid: u32, args: &OwnedTerm) -> Outcome {
     // SAFETY: as in `call`; the library is kept.
     let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };
     match (e.exception, e.next.take()) {
-        (Some(why), _) => Outcome::Raised(OwnedTerm::new(term(why))),
+        (Some(why), _) => Outcome::Raised(OwnedTerm::new(why.term())),
         (None, Some(n)) => {
-            let args: Vec<Term<'_>> = n.args.iter().map(|w| term(*w)).collect();
+            let args: Vec<Term<'_>> = n.args.iter().map(|w| w.term()).collect();
             match r.next(&n) {
                 Some(next) => Outcome::Next(next, OwnedTerm::new(heap.tuple(&args))),
                 None => Outcome::Failed,
             }
         }
-        (None, None) if w == NONE => Outcome::Raised(OwnedTerm::immediate(am::badarg.into())),
-        (None, None) => Outcome::Value(OwnedTerm::new(term(w))),
+        (None, None) if w.word() == NONE => {
+            Outcome::Raised(OwnedTerm::immediate(am::badarg.into()))
+        }
+        (None, None) => Outcome::Value(OwnedTerm::new(w.term())),
     }
 }

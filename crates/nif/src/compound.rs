@@ -1,152 +1,164 @@
 //! Tuples, lists and maps.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_void};
 
 use kvik_term::{map, Map, Term};
 
-use crate::abi::MapIterator;
-use crate::env::{heap, Env};
-use crate::pointers::{put, term, terms, Word};
+use crate::env::EnvPtr;
+use crate::pointers::{Array, CTerm, In, InOut, Out, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_get_tuple(
-    _: *mut Env,
-    t: Word,
-    arity: *mut c_int,
-    elements: *mut *const Word,
+    _: EnvPtr,
+    t: CTerm,
+    arity: Out<c_int>,
+    elements: Out<*const Word>,
 ) -> c_int {
-    let Some(t) = term(t).as_tuple() else { return 0 };
-    put(arity, t.len() as c_int);
-    put(elements, t.elements().as_ptr().cast());
+    let Some(t) = t.term().as_tuple() else { return 0 };
+    arity.put(t.len() as c_int);
+    elements.put(t.elements().as_ptr().cast());
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_make_tuple_from_array(e: *mut Env, a: *const Word, n: c_uint) -> Word {
-    heap(e).tuple(terms(a, n as usize)).word()
+pub extern "C" fn enif_make_tuple_from_array(e: EnvPtr, a: Array<CTerm>, n: c_uint) -> Word {
+    e.heap().tuple(a.terms(n as usize)).word()
 }
 
 #[no_mangle]
 pub extern "C" fn enif_get_list_cell(
-    _: *mut Env,
-    t: Word,
-    head: *mut Word,
-    tail: *mut Word,
+    _: EnvPtr,
+    t: CTerm,
+    head: Out<Word>,
+    tail: Out<Word>,
 ) -> c_int {
-    let Some(c) = term(t).as_cons() else { return 0 };
-    put(head, c.head().word());
-    put(tail, c.tail().word());
+    let Some(c) = t.term().as_cons() else { return 0 };
+    head.put(c.head().word());
+    tail.put(c.tail().word());
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_get_list_length(_: *mut Env, t: Word, len: *mut c_uint) -> c_int {
-    let mut it = term(t).list();
+pub extern "C" fn enif_get_list_length(_: EnvPtr, t: CTerm, len: Out<c_uint>) -> c_int {
+    let mut it = t.term().list();
     let n = it.by_ref().count();
     if !it.rest.is_nil() {
         return 0;
     }
-    put(len, n as c_uint);
+    len.put(n as c_uint);
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_make_list_cell(e: *mut Env, head: Word, tail: Word) -> Word {
-    heap(e).cons(term(head), term(tail)).word()
+pub extern "C" fn enif_make_list_cell(e: EnvPtr, head: CTerm, tail: CTerm) -> Word {
+    e.heap().cons(head.term(), tail.term()).word()
 }
 #[no_mangle]
-pub extern "C" fn enif_make_list_from_array(e: *mut Env, a: *const Word, n: c_uint) -> Word {
-    heap(e).list(terms(a, n as usize)).word()
+pub extern "C" fn enif_make_list_from_array(e: EnvPtr, a: Array<CTerm>, n: c_uint) -> Word {
+    e.heap().list(a.terms(n as usize)).word()
 }
 #[no_mangle]
-pub extern "C" fn enif_make_reverse_list(e: *mut Env, t: Word, to: *mut Word) -> c_int {
-    let h = heap(e);
-    let mut it = term(t).list();
+pub extern "C" fn enif_make_reverse_list(e: EnvPtr, t: CTerm, to: Out<Word>) -> c_int {
+    let h = e.heap();
+    let mut it = t.term().list();
     let reversed = it.by_ref().fold(Term::NIL, |tail, head| h.cons(head, tail));
     if !it.rest.is_nil() {
         return 0;
     }
-    put(to, reversed.word());
+    to.put(reversed.word());
     1
 }
 
 #[no_mangle]
-pub extern "C" fn enif_get_map_size(_: *mut Env, t: Word, size: *mut usize) -> c_int {
-    let Some(m) = term(t).as_map() else { return 0 };
-    put(size, m.len());
+pub extern "C" fn enif_get_map_size(_: EnvPtr, t: CTerm, size: Out<usize>) -> c_int {
+    let Some(m) = t.term().as_map() else { return 0 };
+    size.put(m.len());
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_make_new_map(e: *mut Env) -> Word {
-    heap(e).map(&[]).word()
+pub extern "C" fn enif_make_new_map(e: EnvPtr) -> Word {
+    e.heap().map(&[]).word()
 }
 #[no_mangle]
 pub extern "C" fn enif_make_map_from_arrays(
-    e: *mut Env,
-    keys: *const Word,
-    values: *const Word,
+    e: EnvPtr,
+    keys: Array<CTerm>,
+    values: Array<CTerm>,
     n: usize,
-    to: *mut Word,
+    to: Out<Word>,
 ) -> c_int {
-    let pairs = terms(keys, n).iter().copied().zip(terms(values, n).iter().copied());
+    let pairs = keys.terms(n).iter().copied().zip(values.terms(n).iter().copied());
     let pairs: Vec<_> = pairs.collect();
-    let m = heap(e).map(&pairs);
+    let m = e.heap().map(&pairs);
     if m.as_map().is_none_or(|m| m.len() != n) {
         return 0;
     }
-    put(to, m.word());
+    to.put(m.word());
     1
 }
-fn put_map(e: *mut Env, m: Map<'_>, key: Word, value: Word, to: *mut Word) -> c_int {
-    put(to, heap(e).map_put(m, term(key), term(value)).word());
+fn put_map(e: EnvPtr, m: Map<'_>, key: CTerm, value: CTerm, to: Out<Word>) -> c_int {
+    to.put(e.heap().map_put(m, key.term(), value.term()).word());
     1
 }
 #[no_mangle]
 pub extern "C" fn enif_make_map_put(
-    e: *mut Env,
-    m: Word,
-    key: Word,
-    value: Word,
-    to: *mut Word,
+    e: EnvPtr,
+    m: CTerm,
+    key: CTerm,
+    value: CTerm,
+    to: Out<Word>,
 ) -> c_int {
-    term(m).as_map().map_or(0, |m| put_map(e, m, key, value, to))
+    m.term().as_map().map_or(0, |m| put_map(e, m, key, value, to))
 }
 #[no_mangle]
 pub extern "C" fn enif_make_map_update(
-    e: *mut Env,
-    m: Word,
-    key: Word,
-    value: Word,
-    to: *mut Word,
+    e: EnvPtr,
+    m: CTerm,
+    key: CTerm,
+    value: CTerm,
+    to: Out<Word>,
 ) -> c_int {
-    match term(m).as_map().filter(|m| map::contains(*m, term(key))) {
+    match m.term().as_map().filter(|m| map::contains(*m, key.term())) {
         Some(m) => put_map(e, m, key, value, to),
         None => 0,
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_make_map_remove(e: *mut Env, m: Word, key: Word, to: *mut Word) -> c_int {
-    let Some(m) = term(m).as_map() else { return 0 };
-    put(to, heap(e).map_remove(m, term(key)).word());
+pub extern "C" fn enif_make_map_remove(e: EnvPtr, m: CTerm, key: CTerm, to: Out<Word>) -> c_int {
+    let Some(m) = m.term().as_map() else { return 0 };
+    to.put(e.heap().map_remove(m, key.term()).word());
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_get_map_value(_: *mut Env, m: Word, key: Word, to: *mut Word) -> c_int {
-    match term(m).as_map().and_then(|m| map::get(m, term(key))) {
+pub extern "C" fn enif_get_map_value(_: EnvPtr, m: CTerm, key: CTerm, to: Out<Word>) -> c_int {
+    match m.term().as_map().and_then(|m| map::get(m, key.term())) {
         Some(v) => {
-            put(to, v.word());
+            to.put(v.word());
             1
         }
         None => 0,
     }
 }
 
+/// `ErlNifMapIterator`
+#[repr(C)]
+pub struct MapIterator {
+    map: Word,
+    size: u64,
+    /// 0 before the first pair, `size + 1` behind the last one.
+    index: u64,
+    /// The pairs of the map, in order, behind one more pointer.
+    pairs: *mut Vec<(Word, Word)>,
+    unused: *mut c_void,
+    spare: [*mut c_void; 2],
+}
+
 /// `entry`: 1 to begin at the first pair, 2 at the last one.
 #[no_mangle]
 pub extern "C" fn enif_map_iterator_create(
-    _: *mut Env,
-    m: Word,
-    it: *mut MapIterator,
+    _: EnvPtr,
+    m: CTerm,
+    it: Out<MapIterator>,
     entry: c_int,
 ) -> c_int {
-    let Some(map) = term(m).as_map() else { return 0 };
+    let Some(map) = m.term().as_map() else { return 0 };
     let pairs: Vec<_> = map::iter(map).map(|(k, v)| (k.word(), v.word())).collect();
     let size = pairs.len() as u64;
     let null = std::ptr::null_mut();
@@ -156,57 +168,53 @@ pub extern "C" fn enif_map_iterator_create(
         _ => return 0,
     };
     let pairs = Box::into_raw(Box::new(pairs));
-    put(it, MapIterator { map: m, size, index, pairs, unused: null, spare: [null; 2] });
+    it.put(MapIterator { map: m.word(), size, index, pairs, unused: null, spare: [null; 2] });
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_map_iterator_destroy(_: *mut Env, it: *mut MapIterator) {
-    let pairs = std::mem::replace(&mut iterator(it).pairs, std::ptr::null_mut());
+pub extern "C" fn enif_map_iterator_destroy(_: EnvPtr, mut it: InOut<MapIterator>) {
+    let Some(it) = it.get() else { return };
+    let pairs = std::mem::replace(&mut it.pairs, std::ptr::null_mut());
     if !pairs.is_null() {
         // SAFETY: `create` put a box there.
         drop(unsafe { Box::from_raw(pairs) })
     }
 }
-fn iterator<'a>(it: *mut MapIterator) -> &'a mut MapIterator {
-    // SAFETY: the interface's contract: an iterator that `create` has filled in.
-    unsafe { &mut *it }
+#[no_mangle]
+pub extern "C" fn enif_map_iterator_is_head(_: EnvPtr, it: In<MapIterator>) -> c_int {
+    it.get().is_some_and(|it| it.index == 0) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_map_iterator_is_head(_: *mut Env, it: *mut MapIterator) -> c_int {
-    (iterator(it).index == 0) as c_int
+pub extern "C" fn enif_map_iterator_is_tail(_: EnvPtr, it: In<MapIterator>) -> c_int {
+    it.get().is_some_and(|it| it.index > it.size) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_map_iterator_is_tail(_: *mut Env, it: *mut MapIterator) -> c_int {
-    let it = iterator(it);
-    (it.index > it.size) as c_int
-}
-#[no_mangle]
-pub extern "C" fn enif_map_iterator_next(_: *mut Env, it: *mut MapIterator) -> c_int {
-    let it = iterator(it);
+pub extern "C" fn enif_map_iterator_next(_: EnvPtr, mut it: InOut<MapIterator>) -> c_int {
+    let Some(it) = it.get() else { return 0 };
     it.index = (it.index + 1).min(it.size + 1);
     (it.index <= it.size) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_map_iterator_prev(_: *mut Env, it: *mut MapIterator) -> c_int {
-    let it = iterator(it);
+pub extern "C" fn enif_map_iterator_prev(_: EnvPtr, mut it: InOut<MapIterator>) -> c_int {
+    let Some(it) = it.get() else { return 0 };
     it.index = it.index.saturating_sub(1);
     (it.index > 0) as c_int
 }
 #[no_mangle]
 pub extern "C" fn enif_map_iterator_get_pair(
-    _: *mut Env,
-    it: *mut MapIterator,
-    key: *mut Word,
-    value: *mut Word,
+    _: EnvPtr,
+    it: In<MapIterator>,
+    key: Out<Word>,
+    value: Out<Word>,
 ) -> c_int {
-    let it = iterator(it);
+    let Some(it) = it.get() else { return 0 };
     // SAFETY: null, or the box that `create` put there.
     let pairs = unsafe { it.pairs.as_ref() };
     let at = (it.index as usize).checked_sub(1);
     match pairs.zip(at).and_then(|(p, i)| p.get(i)) {
         Some((k, v)) => {
-            put(key, *k);
-            put(value, *v);
+            key.put(*k);
+            value.put(*v);
             1
         }
         None => 0,

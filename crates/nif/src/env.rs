@@ -12,8 +12,9 @@ use kvik_term::am;
 
 use crate::abi::Native;
 use crate::iovec::Vectors;
+
 use crate::library::Library;
-use crate::pointers::{put, term, Word};
+use crate::pointers::{CTerm, Out, Word};
 use crate::resource_types::Opened;
 
 /// What `enif_schedule_nif` asked for: it is called in place of the NIF's value.
@@ -21,7 +22,7 @@ pub struct Next {
     pub name: kvik_term::Atom,
     pub code: Native,
     pub flags: c_uint,
-    pub args: Vec<Word>,
+    pub args: Vec<CTerm>,
 }
 
 /// An environment. Terms made in it live on the heap of the process that calls, or, where it
@@ -34,7 +35,7 @@ pub struct Env {
     /// The process that the environment belongs to.
     pub pid: Option<u32>,
     pub lib: *const Library,
-    pub exception: Option<Word>,
+    pub exception: Option<CTerm>,
     pub next: Option<Next>,
     /// Bytes that were moved for `enif_inspect_binary` and its kin.
     pub bytes: Vec<Box<[u8]>>,
@@ -100,18 +101,56 @@ impl Env {
     }
 }
 
-/// The environment behind a pointer from C.
-///
-/// Callers are functions of the C interface, whose contract says that it is a live `ErlNifEnv` and
-/// used by one thread at a time.
-pub fn env<'a>(e: *mut Env) -> &'a mut Env {
-    // SAFETY: as above.
-    unsafe { &mut *e }
+/// `ErlNifEnv *`, as C passes it: null, or a live environment that one thread uses at a time. Only C
+/// and `enif_alloc_env` make one (see [`crate::pointers`]).
+#[repr(transparent)]
+pub struct EnvPtr(*mut Env);
+
+impl EnvPtr {
+    pub const NULL: EnvPtr = EnvPtr(ptr::null_mut());
+
+    /// The environment, where the interface lets C pass none.
+    pub fn get(&mut self) -> Option<&mut Env> {
+        // SAFETY: the interface's contract: null, or a live environment that nobody else uses.
+        unsafe { self.0.as_mut() }
+    }
+    /// The environment, which has to be there.
+    pub fn env(&mut self) -> &mut Env {
+        match self.get() {
+            Some(e) => e,
+            None => no_environment(),
+        }
+    }
+    /// The heap that terms of the environment are made on.
+    pub fn heap(&self) -> &Heap {
+        // SAFETY: as for `get`.
+        match unsafe { self.0.as_ref() } {
+            Some(e) => e.heap(),
+            None => no_environment(),
+        }
+    }
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+    /// # Safety
+    /// Null, or an environment that nobody else uses as long as this is used.
+    #[cfg(test)]
+    pub unsafe fn new(e: *mut Env) -> EnvPtr {
+        EnvPtr(e)
+    }
+    /// For passing it on to a function of C's.
+    pub fn as_ptr(&self) -> *mut Env {
+        self.0
+    }
 }
-/// The heap that terms of an environment are made on.
-pub fn heap<'a>(e: *mut Env) -> &'a Heap {
-    env(e).heap()
+
+/// C has broken the contract: there is nothing to go on with, and no caller to tell.
+#[cold]
+fn no_environment() -> ! {
+    eprintln!("A NIF library passed a null environment to a function that needs one.");
+    std::process::abort()
 }
+
 thread_local! {
     static KIND: Cell<c_int> = const { Cell::new(0) };
 }
@@ -129,58 +168,58 @@ pub extern "C" fn enif_thread_type() -> c_int {
 }
 
 #[no_mangle]
-pub extern "C" fn enif_priv_data(e: *mut Env) -> *mut c_void {
+pub extern "C" fn enif_priv_data(mut e: EnvPtr) -> *mut c_void {
     // SAFETY: null, or the library whose code runs.
-    let lib = unsafe { env(e).lib.as_ref() };
+    let lib = unsafe { e.env().lib.as_ref() };
     lib.map_or(ptr::null_mut(), |l| l.priv_data.load(Ordering::Acquire))
 }
 
 #[no_mangle]
-pub extern "C" fn enif_alloc_env() -> *mut Env {
-    Box::into_raw(Box::new(Env::alone(ptr::null())))
+pub extern "C" fn enif_alloc_env() -> EnvPtr {
+    EnvPtr(Box::into_raw(Box::new(Env::alone(ptr::null()))))
 }
 #[no_mangle]
-pub extern "C" fn enif_free_env(e: *mut Env) {
+pub extern "C" fn enif_free_env(e: EnvPtr) {
     if !e.is_null() {
-        // SAFETY: it came from `enif_alloc_env`.
-        drop(unsafe { Box::from_raw(e) })
+        // SAFETY: the interface's contract: it came from `enif_alloc_env`, and C gives it up.
+        drop(unsafe { Box::from_raw(e.0) })
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_clear_env(e: *mut Env) {
-    env(e).clear()
+pub extern "C" fn enif_clear_env(mut e: EnvPtr) {
+    e.env().clear()
 }
 
 #[no_mangle]
-pub extern "C" fn enif_make_copy(e: *mut Env, t: Word) -> Word {
-    heap(e).copy_all(term(t)).word()
+pub extern "C" fn enif_make_copy(e: EnvPtr, t: CTerm) -> Word {
+    e.heap().copy_all(t.term()).word()
 }
 
 #[no_mangle]
-pub extern "C" fn enif_make_badarg(e: *mut Env) -> Word {
-    enif_raise_exception(e, am::badarg.word())
+pub extern "C" fn enif_make_badarg(e: EnvPtr) -> Word {
+    enif_raise_exception(e, am::badarg.into())
 }
 /// What stands for an exception in a NIF's value: no term.
 #[no_mangle]
-pub extern "C" fn enif_raise_exception(e: *mut Env, reason: Word) -> Word {
-    env(e).exception = Some(reason);
+pub extern "C" fn enif_raise_exception(mut e: EnvPtr, reason: CTerm) -> Word {
+    e.env().exception = Some(reason);
     kvik_term::word::NONE
 }
 #[no_mangle]
-pub extern "C" fn enif_is_exception(e: *mut Env, t: Word) -> c_int {
-    (t == kvik_term::word::NONE && env(e).exception.is_some()) as c_int
+pub extern "C" fn enif_is_exception(mut e: EnvPtr, t: CTerm) -> c_int {
+    (t.word() == kvik_term::word::NONE && e.env().exception.is_some()) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_has_pending_exception(e: *mut Env, reason: *mut Word) -> c_int {
-    let Some(why) = env(e).exception else { return 0 };
-    put(reason, why);
+pub extern "C" fn enif_has_pending_exception(mut e: EnvPtr, reason: Out<Word>) -> c_int {
+    let Some(why) = e.env().exception else { return 0 };
+    reason.put(why.word());
     1
 }
 
 /// Takes `percent` of a turn; 1 where nothing is left of it.
 #[no_mangle]
-pub extern "C" fn enif_consume_timeslice(e: *mut Env, percent: c_int) -> c_int {
-    let Some(p) = env(e).proc() else { return 0 };
+pub extern "C" fn enif_consume_timeslice(mut e: EnvPtr, percent: c_int) -> c_int {
+    let Some(p) = e.env().proc() else { return 0 };
     let part = kvik_proc::sched::REDUCTIONS * percent.clamp(1, 100) as i64 / 100;
     // A turn is all that can be taken, however much of it is gone already.
     let used = kvik_proc::sched::used_in_turn(p) as i64;

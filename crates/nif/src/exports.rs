@@ -21,9 +21,10 @@ use crate::env::{
     enif_priv_data, enif_raise_exception, enif_thread_type,
 };
 use crate::ioq::{
-    enif_free_iovec, enif_inspect_iovec, enif_ioq_create, enif_ioq_deq, enif_ioq_destroy,
-    enif_ioq_enq_binary, enif_ioq_enqv, enif_ioq_peek, enif_ioq_peek_head, enif_ioq_size,
+    enif_inspect_iovec, enif_ioq_create, enif_ioq_deq, enif_ioq_destroy, enif_ioq_enq_binary,
+    enif_ioq_enqv, enif_ioq_peek, enif_ioq_peek_head, enif_ioq_size,
 };
+use crate::iovec::enif_free_iovec;
 use crate::misc::{
     enif_alloc, enif_convert_time_unit, enif_cpu_time, enif_dlopen, enif_dlsym, enif_free,
     enif_getenv, enif_make_unique_integer, enif_monotonic_time, enif_now_time, enif_realloc,

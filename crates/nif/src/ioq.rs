@@ -4,20 +4,19 @@ use std::collections::VecDeque;
 use std::ffi::c_int;
 use std::ptr;
 
-use kvik_heap::BinRef;
+use kvik_heap::{BinRef, Heap};
 use kvik_term::Term;
 use libc::iovec;
 
-use crate::abi::Binary;
-use crate::binaries::take;
-use crate::env::{env, heap, Env};
-use crate::iovec::{free, Part, Parts, Vector, MADE};
-use crate::pointers::{c_bytes, put, term, Word};
+use crate::binaries::{take, Binary};
+use crate::env::EnvPtr;
+use crate::iovec::{make, Part, Vector};
+use crate::pointers::{CTerm, In, InOut, Out, Word};
 
 /// A binary's bytes: shared where they lie outside the heap.
-fn part(e: Option<*mut Env>, t: Term<'_>) -> Option<Part> {
+fn part(heap: Option<&Heap>, t: Term<'_>) -> Option<Part> {
     let bits = t.as_bits().filter(|b| b.is_binary())?;
-    let shared = e.and_then(|e| heap(e).off_heap_of(t)).filter(|(_, at, _)| at % 8 == 0);
+    let shared = heap.and_then(|h| h.off_heap_of(t)).filter(|(_, at, _)| at % 8 == 0);
     Some(match shared {
         Some((binary, at, len)) => Part { binary, at: at / 8, len: len / 8 },
         None => {
@@ -27,50 +26,30 @@ fn part(e: Option<*mut Env>, t: Term<'_>) -> Option<Part> {
     })
 }
 
-#[no_mangle]
-pub extern "C" fn enif_free_iovec(v: *mut Vector) {
-    if !v.is_null() {
-        free(v)
-    }
-}
-
 /// The binaries of a list, at most `max` of them, and the rest of the list.
 #[no_mangle]
 pub extern "C" fn enif_inspect_iovec(
-    e: *mut Env,
+    mut e: EnvPtr,
     max: usize,
-    list: Word,
-    tail: *mut Word,
-    to: *mut *mut Vector,
+    list: CTerm,
+    tail: Out<Word>,
+    mut to: InOut<*mut Vector>,
 ) -> c_int {
-    let (mut parts, mut rest) = (Vec::new(), term(list));
-    let of = (!e.is_null()).then_some(e);
+    let Some(to) = to.get() else { return 0 };
+    let (mut parts, mut rest) = (Vec::new(), list.term());
+    let heap = (!e.is_null()).then(|| e.heap());
     while let Some(c) = rest.as_cons().filter(|_| parts.len() < max) {
-        let Some(p) = part(of, c.head()) else { return 0 };
+        let Some(p) = part(heap, c.head()) else { return 0 };
         parts.push(p);
         rest = c.tail();
     }
     if !rest.is_list() {
         return 0;
     }
-    put(tail, rest.word());
-    let mut vectors: Vec<iovec> = parts.iter().map(Part::vector).collect();
-    let size = parts.iter().map(|p| p.len).sum();
-    // SAFETY: the caller's place, with null or a structure of its own in it.
-    unsafe {
-        let made = (*to).is_null();
-        if made {
-            *to = Box::into_raw(Box::new(std::mem::zeroed::<Vector>()));
-        }
-        let v = &mut **to;
-        v.flags = if made { MADE } else { 0 };
-        v.count = vectors.len() as c_int;
-        v.size = size;
-        v.iov = vectors.as_mut_ptr();
-        v.parts = Box::into_raw(Box::new(Parts { parts, vectors }));
-        if !e.is_null() {
-            env(e).vectors.0.push(v);
-        }
+    tail.put(rest.word());
+    let filled = make(to, parts);
+    if let Some(e) = e.get() {
+        e.vectors.0.push(filled);
     }
     1
 }
@@ -98,54 +77,50 @@ impl Queue {
         }
     }
 }
-fn queue<'a>(q: *mut Queue) -> &'a mut Queue {
-    // SAFETY: the interface's contract: `enif_ioq_create` made it.
-    unsafe { &mut *q }
-}
 
 /// The one option there is is 1.
 #[no_mangle]
-pub extern "C" fn enif_ioq_create(opts: c_int) -> *mut Queue {
+pub extern "C" fn enif_ioq_create(opts: c_int) -> InOut<Queue> {
     match opts {
-        1 => Box::into_raw(Box::default()),
-        _ => ptr::null_mut(),
+        1 => InOut::boxed(Queue::default()),
+        _ => InOut::NULL,
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_destroy(q: *mut Queue) {
-    // SAFETY: as above; nobody uses it any more.
-    drop(unsafe { Box::from_raw(q) })
+pub extern "C" fn enif_ioq_destroy(q: InOut<Queue>) {
+    // SAFETY: the interface's contract: `enif_ioq_create` made it, and C gives it up.
+    drop(unsafe { q.unbox() })
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_enq_binary(q: *mut Queue, b: *mut Binary, skip: usize) -> c_int {
-    // SAFETY: the interface's contract: a binary that was inspected or allocated.
-    let b = unsafe { &mut *b };
-    if skip > b.size {
+pub extern "C" fn enif_ioq_enq_binary(
+    mut q: InOut<Queue>,
+    mut b: InOut<Binary>,
+    skip: usize,
+) -> c_int {
+    let (Some(q), Some(b)) = (q.get(), b.get()) else { return 0 };
+    let len = b.bytes().len();
+    if skip > len {
         return 0;
     }
-    let len = b.size;
-    let binary = take(b).unwrap_or_else(|| BinRef::from_bytes(c_bytes(b.data, len)));
-    queue(q).add(std::iter::once(Part { binary, at: 0, len }), skip);
+    let binary = take(b).unwrap_or_else(|| BinRef::from_bytes(b.bytes()));
+    q.add(std::iter::once(Part { binary, at: 0, len }), skip);
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_enqv(q: *mut Queue, v: *mut Vector, skip: usize) -> c_int {
-    // SAFETY: as above.
-    let v = unsafe { &*v };
-    // SAFETY: null, or what `enif_inspect_iovec` has put there.
-    let Some(parts) = (unsafe { v.parts.as_ref() }).filter(|_| skip <= v.size) else { return 0 };
-    debug_assert_eq!(parts.vectors.len(), parts.parts.len());
+pub extern "C" fn enif_ioq_enqv(mut q: InOut<Queue>, v: In<Vector>, skip: usize) -> c_int {
+    let parts = v.get().and_then(Vector::parts).filter(|(_, size)| skip <= *size);
+    let (Some(q), Some((parts, _))) = (q.get(), parts) else { return 0 };
     let copy = |p: &Part| Part { binary: p.binary.clone(), at: p.at, len: p.len };
-    queue(q).add(parts.parts.iter().map(copy), skip);
+    q.add(parts.iter().map(copy), skip);
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_size(q: *mut Queue) -> usize {
-    queue(q).size
+pub extern "C" fn enif_ioq_size(mut q: InOut<Queue>) -> usize {
+    q.get().map_or(0, |q| q.size)
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_deq(q: *mut Queue, count: usize, left: *mut usize) -> c_int {
-    let q = queue(q);
+pub extern "C" fn enif_ioq_deq(mut q: InOut<Queue>, count: usize, left: Out<usize>) -> c_int {
+    let Some(q) = q.get() else { return 0 };
     if count > q.size {
         return 0;
     }
@@ -160,29 +135,29 @@ pub extern "C" fn enif_ioq_deq(q: *mut Queue, count: usize, left: *mut usize) ->
             q.parts.pop_front();
         }
     }
-    put(left, q.size);
+    left.put(q.size);
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_peek(q: *mut Queue, len: *mut c_int) -> *mut iovec {
-    let q = queue(q);
+pub extern "C" fn enif_ioq_peek(mut q: InOut<Queue>, len: Out<c_int>) -> *mut iovec {
+    let Some(q) = q.get() else { return ptr::null_mut() };
     q.vectors = q.parts.iter().map(Part::vector).collect();
-    put(len, q.vectors.len() as c_int);
+    len.put(q.vectors.len() as c_int);
     q.vectors.as_mut_ptr()
 }
 /// The first part as a binary.
 #[no_mangle]
 pub extern "C" fn enif_ioq_peek_head(
-    e: *mut Env,
-    q: *mut Queue,
-    size: *mut usize,
-    to: *mut Word,
+    e: EnvPtr,
+    mut q: InOut<Queue>,
+    size: Out<usize>,
+    to: Out<Word>,
 ) -> c_int {
-    let Some(p) = queue(q).parts.front() else { return 0 };
-    let h = heap(e);
+    let Some(p) = q.get().and_then(|q| q.parts.front()) else { return 0 };
+    let h = e.heap();
     let all = h.refc_binary(p.binary.clone(), p.binary.capacity());
     let part = h.sub_binary(all, p.at * 8, p.len * 8).unwrap_or(all);
-    put(size, p.len);
-    put(to, part.word());
+    size.put(p.len);
+    to.put(part.word());
     1
 }

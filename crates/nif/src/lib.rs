@@ -3,8 +3,8 @@
 //! `erl_ddll` (see `docs/internals/linked-in-drivers.md`).
 //!
 //! The functions named `enif_…` are the interface's, documented in OTP's manual page `erl_nif`. They
-//! trust their callers as C does. Nothing here unwinds into C.
-#![allow(clippy::not_unsafe_ptr_arg_deref)] // A C interface: what its pointers are is its contract.
+//! trust their callers as C does: what C passes has types that only C can make (`pointers`). Nothing
+//! here unwinds into C.
 
 mod abi;
 mod address;
@@ -29,6 +29,8 @@ mod resources;
 mod select;
 mod shared_object;
 mod terms;
+#[cfg(test)]
+mod tests;
 mod text;
 mod threads;
 mod variadic;

@@ -1,6 +1,6 @@
 //! Loading a library for a module, and giving it up again.
 
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ffi::{c_int, c_void, CStr, CString};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,8 +13,9 @@ use crate::abi::{self, Entry, Function, OldFunction};
 use crate::call::{record, Record};
 use crate::env::Env;
 use crate::library::Library;
-use crate::pointers::c_str;
+use crate::pointers::CStrPtr;
 use crate::resource_types;
+use crate::shared_object::last_error;
 
 /// What a module's version has loaded. When it goes the library is closed, but not before the last
 /// resource with a callback in it has gone.
@@ -91,19 +92,15 @@ fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refus
     Ok(())
 }
 
-fn last_error() -> String {
-    // SAFETY: null, or a string that stays until the next call of its kind on this thread.
-    c_text(unsafe { libc::dlerror() })
-}
-fn c_text(s: *const c_char) -> String {
-    String::from_utf8_lossy(c_str(s)).into_owned()
+fn text(s: CStrPtr) -> String {
+    String::from_utf8_lossy(s.bytes()).into_owned()
 }
 
 fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
     let file = [path, b".so"].concat();
     let name = String::from_utf8_lossy(path).into_owned();
     let file = CString::new(file).map_err(|_| ("load_failed", "a zero in the name".to_string()))?;
-    let handle = crate::shared_object::open(file.as_ptr());
+    let handle = crate::shared_object::open(Some(&file));
     if handle.is_null() {
         let why = last_error();
         let slogan = "Failed to load NIF library";
@@ -146,7 +143,7 @@ fn check(entry: &Entry, i: &Instance) -> Result<(), Refusal> {
         return bad(format!(
             "That '{module}' NIF library needs {} or newer. Either try to recompile the NIF lib or \
              use a newer erts runtime.",
-            c_text(entry.min_erts)
+            text(entry.min_erts)
         ));
     }
     if major < ours.0 || (major, minor) == (2, 5) {
@@ -156,17 +153,17 @@ fn check(entry: &Entry, i: &Instance) -> Result<(), Refusal> {
             ours.0, ours.1
         ));
     }
-    if minor >= 1 && c_str(entry.vm_variant) != abi::VARIANT {
+    if minor >= 1 && entry.vm_variant.bytes() != abi::VARIANT {
         return bad(format!(
             "Library ({}) not compiled for this vm variant ({}).",
-            c_text(entry.vm_variant),
+            text(entry.vm_variant),
             String::from_utf8_lossy(abi::VARIANT)
         ));
     }
-    if c_str(entry.name) != module.as_bytes() {
+    if entry.name.bytes() != module.as_bytes() {
         return bad(format!(
             "Library module name '{}' does not match calling module '{module}'",
-            c_text(entry.name)
+            text(entry.name)
         ));
     }
     Ok(())
@@ -195,7 +192,7 @@ fn functions(
     let mut found: Vec<(usize, &'static Record)> = Vec::new();
     for n in 0..entry.num_of_funcs.max(0) as usize {
         let f = function(entry, n);
-        let name: String = c_str(f.name).iter().map(|b| *b as char).collect();
+        let name = f.name.latin1();
         let bad = |what: &str| ("bad_lib", format!("{what} {module}:{name}/{}", f.arity));
         let atom = Atom::existing(&name);
         let is = |function, arity| Some(function) == atom && arity == f.arity;

@@ -6,8 +6,9 @@ use std::sync::OnceLock;
 use kvik_proc::clock;
 
 use crate::abi::SysInfo;
-use crate::env::{heap, Env};
-use crate::pointers::{c_str, Word};
+
+use crate::env::EnvPtr;
+use crate::pointers::{CStrPtr, InOut, Room, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {
@@ -36,24 +37,20 @@ fn checked(p: *mut c_void, handler: Handler, arg: *mut c_void) -> *mut c_void {
 }
 /// A library by its name without `.so`; a null name is the program itself.
 #[no_mangle]
-pub extern "C" fn enif_dlopen(
-    lib: *const c_char,
-    handler: Handler,
-    arg: *mut c_void,
-) -> *mut c_void {
-    let file = std::ffi::CString::new([c_str(lib), b".so"].concat()).unwrap_or_default();
-    let file = if lib.is_null() { lib } else { file.as_ptr() };
+pub extern "C" fn enif_dlopen(lib: CStrPtr, handler: Handler, arg: *mut c_void) -> *mut c_void {
+    let file = CString::new([lib.bytes(), b".so"].concat()).unwrap_or_default();
+    let file = (!lib.is_null()).then_some(&*file);
     checked(crate::shared_object::open(file), handler, arg)
 }
 #[no_mangle]
 pub extern "C" fn enif_dlsym(
     handle: *mut c_void,
-    symbol: *const c_char,
+    symbol: CStrPtr,
     handler: Handler,
     arg: *mut c_void,
 ) -> *mut c_void {
     // SAFETY: the handle came from `enif_dlopen`.
-    checked(unsafe { libc::dlsym(handle, symbol) }, handler, arg)
+    checked(unsafe { libc::dlsym(handle, symbol.as_ptr()) }, handler, arg)
 }
 
 /// The versions of `erts` and of the release.
@@ -88,25 +85,26 @@ pub extern "C" fn enif_system_info(to: *mut SysInfo, size: usize) {
         std::ptr::copy_nonoverlapping((&raw const info).cast::<u8>(), to.cast(), n)
     }
 }
+/// Copies a value to where there is room for so many bytes as `size` says, which then says how long it
+/// is. 1 where there is too little room: `size` says how much it takes.
+pub fn copy_value(value: &[u8], mut to: Room, mut size: InOut<usize>) -> c_int {
+    let Some(size) = size.get() else { return 1 };
+    let room = std::mem::replace(size, value.len());
+    if value.len() >= room {
+        *size += 1;
+        return 1;
+    }
+    to.put_string(value, room);
+    0
+}
 /// As `getenv`: 0 where it fits, 1 where it does not (`size` says how much it takes), -1 where there
 /// is none.
 #[no_mangle]
-pub extern "C" fn enif_getenv(key: *const c_char, to: *mut c_char, size: *mut usize) -> c_int {
+pub extern "C" fn enif_getenv(key: CStrPtr, to: Room, size: InOut<usize>) -> c_int {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
-    let key = std::ffi::OsStr::from_bytes(c_str(key));
+    let key = std::ffi::OsStr::from_bytes(key.bytes());
     let Some(value) = std::env::var_os(key).map(|v| v.into_vec()) else { return -1 };
-    // SAFETY: the caller says there how much room there is.
-    unsafe {
-        let room = *size;
-        if value.len() >= room {
-            *size = value.len() + 1;
-            return 1;
-        }
-        *size = value.len();
-        std::ptr::copy_nonoverlapping(value.as_ptr(), to.cast(), value.len());
-        to.add(value.len()).write(0);
-    }
-    0
+    copy_value(&value, to, size)
 }
 
 const TIME_ERROR: i64 = i64::MIN;
@@ -137,19 +135,19 @@ pub extern "C" fn enif_time_offset(unit: c_int) -> i64 {
 pub extern "C" fn enif_convert_time_unit(time: i64, from: c_int, to: c_int) -> i64 {
     converted(time, parts(from), parts(to))
 }
-fn triple(e: *mut Env, micros: i64) -> Word {
-    let h = heap(e);
+fn triple(e: EnvPtr, micros: i64) -> Word {
+    let h = e.heap();
     let (s, us) = (micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
     h.tuple(&[h.integer(s / 1_000_000), h.integer(s % 1_000_000), h.integer(us)]).word()
 }
 /// `erlang:now/0`
 #[no_mangle]
-pub extern "C" fn enif_now_time(e: *mut Env) -> Word {
+pub extern "C" fn enif_now_time(e: EnvPtr) -> Word {
     triple(e, clock::unique_us())
 }
 /// Processor time of the program, as `{MegaSecs, Secs, MicroSecs}`.
 #[no_mangle]
-pub extern "C" fn enif_cpu_time(e: *mut Env) -> Word {
+pub extern "C" fn enif_cpu_time(e: EnvPtr) -> Word {
     // SAFETY: a structure that the call fills in.
     let t = unsafe {
         let mut t: libc::timespec = std::mem::zeroed();
@@ -160,7 +158,7 @@ pub extern "C" fn enif_cpu_time(e: *mut Env) -> Word {
 }
 /// `properties`: 1 for positive, 2 for monotonic.
 #[no_mangle]
-pub extern "C" fn enif_make_unique_integer(e: *mut Env, properties: c_int) -> Word {
+pub extern "C" fn enif_make_unique_integer(e: EnvPtr, properties: c_int) -> Word {
     let (positive, monotonic) = (properties & 1 != 0, properties & 2 != 0);
-    kvik_bifs::process::unique(heap(e), monotonic, positive).word()
+    kvik_bifs::process::unique(e.heap(), monotonic, positive).word()
 }

@@ -1,6 +1,6 @@
 //! Resources that watch processes.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::{Arc, Weak};
 
@@ -9,11 +9,13 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::abi::{Monitor, Pid};
-use crate::env::{heap, Env};
-use crate::pointers::{put, Word};
+use crate::abi::Monitor;
+use crate::resources::{watchers, watching};
+
+use crate::env::{Env, EnvPtr};
+use crate::pointers::{CTerm, In, Out, Word};
 use crate::process::{is_alive, pid_of};
-use crate::resources::{self, kept, of_pointer, watchers, watching};
+use crate::resources::{self, ResourcePtr};
 
 /// A process has ended that a resource may watch: calls `down`.
 pub fn down(dead: u32, id: RefId) {
@@ -38,15 +40,20 @@ fn monitor(id: RefId) -> Monitor {
     Monitor { numbers: id.0, spare: [0; 5] }
 }
 
+/// A null pointer has the numbers of no monitor.
+fn numbers(m: &In<Monitor>) -> [u32; 3] {
+    m.get().map_or([0; 3], |m| m.numbers)
+}
+
 /// 0, negative for a type without `down`, positive where there is no such process.
 #[no_mangle]
 pub extern "C" fn enif_monitor_process(
-    _: *mut Env,
-    obj: *mut c_void,
-    pid: *const Pid,
-    to: *mut Monitor,
+    _: EnvPtr,
+    obj: ResourcePtr,
+    pid: In<CTerm>,
+    to: Out<Monitor>,
 ) -> c_int {
-    let r = kept(obj);
+    let r = obj.keep();
     if r.ty.calls().0.down.is_none() {
         return -1;
     }
@@ -54,7 +61,7 @@ pub extern "C" fn enif_monitor_process(
     let id = RefId::next();
     watchers().insert(id, Arc::downgrade(&r));
     watching(&r).insert(id, pid);
-    put(to, monitor(id));
+    to.put(monitor(id));
     let m = Control::Monitor { from: signal::LIBRARY, id, name: None };
     if signal::try_control(pid, m).is_err() {
         // It has ended meanwhile. `down` is not called for what was never there.
@@ -66,25 +73,18 @@ pub extern "C" fn enif_monitor_process(
 }
 /// 0 where the monitor was there.
 #[no_mangle]
-pub extern "C" fn enif_demonitor_process(
-    _: *mut Env,
-    obj: *mut c_void,
-    m: *const Monitor,
-) -> c_int {
-    // SAFETY: a monitor that `enif_monitor_process` has filled in.
-    let id = RefId(unsafe { (*m).numbers });
-    let Some(pid) = watching(of_pointer(obj)).remove(&id) else { return 1 };
+pub extern "C" fn enif_demonitor_process(_: EnvPtr, obj: ResourcePtr, m: In<Monitor>) -> c_int {
+    let Some(id) = m.get().map(|m| RefId(m.numbers)) else { return 1 };
+    let Some(pid) = watching(obj.resource()).remove(&id) else { return 1 };
     watchers().remove(&id);
     signal::control(pid, Control::Demonitor { id });
     0
 }
 #[no_mangle]
-pub extern "C" fn enif_compare_monitors(a: *const Monitor, b: *const Monitor) -> c_int {
-    // SAFETY: as above.
-    unsafe { (*a).numbers.cmp(&(*b).numbers) as c_int }
+pub extern "C" fn enif_compare_monitors(a: In<Monitor>, b: In<Monitor>) -> c_int {
+    numbers(&a).cmp(&numbers(&b)) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_make_monitor_term(e: *mut Env, m: *const Monitor) -> Word {
-    // SAFETY: as above.
-    heap(e).ref_of_numbers(unsafe { (*m).numbers }).word()
+pub extern "C" fn enif_make_monitor_term(e: EnvPtr, m: In<Monitor>) -> Word {
+    e.heap().ref_of_numbers(numbers(&m)).word()
 }

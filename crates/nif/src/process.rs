@@ -7,13 +7,13 @@ use kvik_proc::{process, registry, signal};
 use kvik_term::{am, Term};
 
 use crate::abi::Pid;
-use crate::env::{env, Env};
-use crate::pointers::{put, term, Word};
+
+use crate::env::EnvPtr;
+use crate::pointers::{CTerm, In, Out, Word};
 
 /// A pid that C holds.
-pub fn pid_of(pid: *const Pid) -> Option<u32> {
-    // SAFETY: null, or a pid that one of the functions here has filled in.
-    unsafe { pid.as_ref() }.and_then(|w| term(*w).as_local_pid())
+pub fn pid_of(pid: In<CTerm>) -> Option<u32> {
+    pid.get().and_then(|t| t.term().as_local_pid())
 }
 pub fn is_alive(pid: u32) -> bool {
     let guard = kvik_sync::pin();
@@ -21,75 +21,72 @@ pub fn is_alive(pid: u32) -> bool {
 }
 
 #[no_mangle]
-pub extern "C" fn enif_self(e: *mut Env, to: *mut Pid) -> *mut Pid {
-    let Some(pid) = env(e).pid else { return std::ptr::null_mut() };
-    put(to, Term::local_pid(pid).word());
+pub extern "C" fn enif_self(mut e: EnvPtr, to: Out<Pid>) -> Out<Pid> {
+    let Some(pid) = e.env().pid else { return Out::NULL };
+    to.put(Term::local_pid(pid).word());
     to
 }
 #[no_mangle]
-pub extern "C" fn enif_set_pid_undefined(to: *mut Pid) {
-    put(to, am::undefined.word())
+pub extern "C" fn enif_set_pid_undefined(to: Out<Pid>) {
+    to.put(am::undefined.word())
 }
 #[no_mangle]
-pub extern "C" fn enif_is_pid_undefined(pid: *const Pid) -> c_int {
-    // SAFETY: as for `pid_of`.
-    unsafe { pid.as_ref() }.is_some_and(|w| *w == am::undefined.word()) as c_int
+pub extern "C" fn enif_is_pid_undefined(pid: In<CTerm>) -> c_int {
+    pid.get().is_some_and(|t| t.word() == am::undefined.word()) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_is_process_alive(_: *mut Env, pid: *const Pid) -> c_int {
+pub extern "C" fn enif_is_process_alive(_: EnvPtr, pid: In<CTerm>) -> c_int {
     pid_of(pid).is_some_and(is_alive) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_is_current_process_alive(e: *mut Env) -> c_int {
-    env(e).pid.is_some_and(is_alive) as c_int
+pub extern "C" fn enif_is_current_process_alive(mut e: EnvPtr) -> c_int {
+    e.env().pid.is_some_and(is_alive) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_is_port_alive(_: *mut Env, port: *const Word) -> c_int {
-    // SAFETY: as for `pid_of`.
-    let port = unsafe { port.as_ref() }.and_then(|w| term(*w).as_local_port());
+pub extern "C" fn enif_is_port_alive(_: EnvPtr, port: In<CTerm>) -> c_int {
+    let port = port.get().and_then(|t| t.term().as_local_port());
     port.is_some_and(|p| kvik_port::table::get(p).is_some()) as c_int
 }
-fn whereis(name: Word, to: *mut Word, wanted: impl Fn(Term<'_>) -> bool) -> c_int {
-    let found = term(name).as_atom().and_then(registry::whereis).filter(|t| wanted(*t));
-    found.map(|t| put(to, t.word())).is_some() as c_int
+fn whereis(name: CTerm, to: Out<Word>, wanted: impl Fn(Term<'_>) -> bool) -> c_int {
+    let found = name.term().as_atom().and_then(registry::whereis).filter(|t| wanted(*t));
+    found.map(|t| to.put(t.word())).is_some() as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_whereis_pid(_: *mut Env, name: Word, to: *mut Pid) -> c_int {
+pub extern "C" fn enif_whereis_pid(_: EnvPtr, name: CTerm, to: Out<Pid>) -> c_int {
     whereis(name, to, |t| t.as_local_pid().is_some())
 }
 #[no_mangle]
-pub extern "C" fn enif_whereis_port(_: *mut Env, name: Word, to: *mut Word) -> c_int {
+pub extern "C" fn enif_whereis_port(_: EnvPtr, name: CTerm, to: Out<Word>) -> c_int {
     whereis(name, to, |t| t.as_local_port().is_some())
 }
 
 /// Sends a message, and with that takes what `from` holds, where that is not null. 0: there is no
 /// such process.
 #[no_mangle]
-pub extern "C" fn enif_send(_: *mut Env, to: *const Pid, from: *mut Env, message: Word) -> c_int {
+pub extern "C" fn enif_send(_: EnvPtr, to: In<CTerm>, mut from: EnvPtr, message: CTerm) -> c_int {
     let Some(pid) = pid_of(to) else { return 0 };
-    let m = OwnedTerm::message(term(message));
+    let m = OwnedTerm::message(message.term());
     let sent = is_alive(pid) && signal::deliver(pid, signal::Signal::Message(m));
-    if !from.is_null() && sent {
-        env(from).clear();
+    if let Some(from) = from.get().filter(|_| sent) {
+        from.clear();
     }
     sent as c_int
 }
 /// `port_command/2`. 0: there is no such port, or that is no I/O list.
 #[no_mangle]
 pub extern "C" fn enif_port_command(
-    e: *mut Env,
-    to: *const Word,
-    from: *mut Env,
-    message: Word,
+    mut e: EnvPtr,
+    to: In<CTerm>,
+    mut from: EnvPtr,
+    message: CTerm,
 ) -> c_int {
-    // SAFETY: as for `pid_of`.
-    let port = unsafe { to.as_ref() }.and_then(|w| term(*w).as_local_port());
-    let bytes = kvik_port::iodata::bytes(term(message));
-    let (Some(port), Some(me), Some(bytes)) = (port, env(e).pid, bytes) else { return 0 };
+    let port = to.get().and_then(|t| t.term().as_local_port());
+    let bytes = kvik_port::iodata::bytes(message.term());
+    let (Some(port), Some(me), Some(bytes)) = (port, e.env().pid, bytes) else { return 0 };
     let Some(port) = kvik_port::table::get(port) else { return 0 };
     port.command(me, &bytes, true);
-    if !from.is_null() {
-        env(from).clear();
+    if let Some(from) = from.get() {
+        from.clear();
     }
     1
 }

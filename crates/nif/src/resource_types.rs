@@ -2,7 +2,7 @@
 //! module and name for good; libraries open them while they are loaded.
 
 use std::collections::HashMap;
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::mem::offset_of;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use kvik_term::Atom;
 
 use crate::abi::{Dtor, TypeInit};
-use crate::env::{env, Env};
+use crate::env::EnvPtr;
 use crate::library::Library;
-use crate::pointers::{c_str, put};
+use crate::pointers::{CStrPtr, In, Out};
 
 /// `ERL_NIF_RT_CREATE`, `ERL_NIF_RT_TAKEOVER`.
 const CREATE: c_int = 1;
@@ -35,6 +35,9 @@ struct State {
     /// That was unloaded; it stays while there are resources.
     orphan: bool,
 }
+
+/// `ErlNifResourceType *`. Types stay for good.
+pub type TypePtr = Option<&'static Type>;
 
 /// What `load` or `upgrade` has opened, to be put in place when that succeeds.
 pub struct Opened {
@@ -101,41 +104,36 @@ pub fn release(lib: &Arc<Library>) {
     }
 }
 
-fn open(
-    e: *mut Env,
-    name: *const c_char,
-    calls: TypeInit,
-    flags: c_int,
-    tried: *mut c_int,
-) -> *const Type {
-    let e = env(e);
+fn open(mut e: EnvPtr, name: CStrPtr, calls: TypeInit, flags: c_int, tried: Out<c_int>) -> TypePtr {
+    let e = e.env();
     // SAFETY: null, or the library that is being loaded.
     let module = unsafe { e.lib.as_ref() }.map(|l| l.module);
-    let (Some(module), Some(opened)) = (module, e.opened.as_mut()) else { return ptr::null() };
-    let ty = type_of(module, c_str(name));
+    let (Some(module), Some(opened)) = (module, e.opened.as_mut()) else { return None };
+    let ty = type_of(module, name.bytes());
     let there = ty.state().owner.is_some() || opened.iter().any(|o| ptr::eq(o.ty, ty));
     let way = if there { TAKEOVER } else { CREATE };
-    put(tried, if flags & way == 0 { flags } else { way });
+    tried.put(if flags & way == 0 { flags } else { way });
     if flags & way == 0 {
-        return ptr::null();
+        return None;
     }
     opened.push(Opened { ty, calls });
-    ty
+    Some(ty)
 }
 #[no_mangle]
 pub extern "C" fn enif_open_resource_type(
-    e: *mut Env,
-    _module: *const c_char,
-    name: *const c_char,
+    e: EnvPtr,
+    _module: CStrPtr,
+    name: CStrPtr,
     dtor: Option<Dtor>,
     flags: c_int,
-    tried: *mut c_int,
-) -> *const Type {
+    tried: Out<c_int>,
+) -> TypePtr {
     open(e, name, TypeInit { dtor, ..TypeInit::default() }, flags, tried)
 }
 /// The first `n` callbacks of a structure that may be shorter than ours.
-fn first(init: *const TypeInit, n: usize) -> TypeInit {
+fn first(init: In<TypeInit>, n: usize) -> TypeInit {
     let mut calls = TypeInit::default();
+    let init = init.as_ptr();
     // SAFETY: the structure has the callbacks that its maker says it has.
     unsafe {
         if n > 0 {
@@ -155,26 +153,26 @@ fn first(init: *const TypeInit, n: usize) -> TypeInit {
 }
 #[no_mangle]
 pub extern "C" fn enif_open_resource_type_x(
-    e: *mut Env,
-    name: *const c_char,
-    init: *const TypeInit,
+    mut e: EnvPtr,
+    name: CStrPtr,
+    init: In<TypeInit>,
     flags: c_int,
-    tried: *mut c_int,
-) -> *const Type {
+    tried: Out<c_int>,
+) -> TypePtr {
     // SAFETY: null, or the library that is being loaded.
-    let size = unsafe { env(e).lib.as_ref() }.map_or(0, |l| l.type_init_size);
+    let size = unsafe { e.env().lib.as_ref() }.map_or(0, |l| l.type_init_size);
     let n = if size > offset_of!(TypeInit, down) { 3 } else { size / size_of::<usize>() };
     open(e, name, first(init, n), flags, tried)
 }
 #[no_mangle]
 pub extern "C" fn enif_init_resource_type(
-    e: *mut Env,
-    name: *const c_char,
-    init: *const TypeInit,
+    e: EnvPtr,
+    name: CStrPtr,
+    init: In<TypeInit>,
     flags: c_int,
-    tried: *mut c_int,
-) -> *const Type {
-    // SAFETY: this function wants a structure with all fields.
-    let n = unsafe { (*init).members }.clamp(0, 4);
+    tried: Out<c_int>,
+) -> TypePtr {
+    // This function wants a structure with all fields.
+    let n = init.get().map_or(0, |i| i.members.clamp(0, 4));
     open(e, name, first(init, n as usize), flags, tried)
 }

@@ -15,9 +15,10 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::env::{env, heap, Env};
-use crate::pointers::{c_bytes, put, term, Word};
-use crate::resource_types::Type;
+use crate::resource_types::{Type, TypePtr};
+
+use crate::env::{Env, EnvPtr};
+use crate::pointers::{Array, CTerm, Out, Word};
 
 /// The processes a resource watches.
 pub type Watching = HashMap<RefId, u32>;
@@ -86,14 +87,13 @@ impl Drop for Resource {
 }
 
 #[no_mangle]
-pub extern "C" fn enif_alloc_resource(ty: *const Type, size: usize) -> *mut c_void {
-    // SAFETY: a type that `open` gave: those stay for good.
-    let Some(ty) = (unsafe { ty.as_ref() }) else { return ptr::null_mut() };
-    let Some(l) = layout(size) else { return ptr::null_mut() };
+pub extern "C" fn enif_alloc_resource(ty: TypePtr, size: usize) -> ResourcePtr {
+    const NONE: ResourcePtr = ResourcePtr(ptr::null_mut());
+    let (Some(ty), Some(l)) = (ty, layout(size)) else { return NONE };
     // SAFETY: the layout's size is not zero.
     let memory = unsafe { alloc_zeroed(l) };
     if memory.is_null() {
-        return ptr::null_mut();
+        return NONE;
     }
     ty.live.fetch_add(1, Ordering::AcqRel);
     let watching = Mutex::default();
@@ -101,43 +101,50 @@ pub extern "C" fn enif_alloc_resource(ty: *const Type, size: usize) -> *mut c_vo
     let at = r.data();
     // SAFETY: the head has room for a pointer. The count is C's until `enif_release_resource`.
     unsafe { memory.cast::<*const Resource>().write(Arc::into_raw(r)) };
-    at
+    ResourcePtr(at)
 }
-fn pointer(obj: *mut c_void) -> *const Resource {
-    // SAFETY: the interface's contract: `enif_alloc_resource` gave it, and it is kept.
-    unsafe { obj.cast::<u8>().sub(HEAD).cast::<*const Resource>().read() }
-}
-/// The resource that C's pointer stands for.
-pub fn of_pointer<'a>(obj: *mut c_void) -> &'a Resource {
-    // SAFETY: as above.
-    unsafe { &*pointer(obj) }
-}
-/// The same, kept.
-pub fn kept(obj: *mut c_void) -> Arc<Resource> {
-    let r = pointer(obj);
-    // SAFETY: as above; the count is one more.
-    unsafe {
-        Arc::increment_strong_count(r);
-        Arc::from_raw(r)
+/// C's pointer to the memory of a resource. Only C and `enif_alloc_resource` make one.
+#[derive(Copy, Clone)]
+#[repr(transparent)]
+pub struct ResourcePtr(*mut c_void);
+
+impl ResourcePtr {
+    fn pointer(self) -> *const Resource {
+        // SAFETY: the interface's contract: `enif_alloc_resource` gave it, and it is kept.
+        unsafe { self.0.cast::<u8>().sub(HEAD).cast::<*const Resource>().read() }
+    }
+    /// The resource that it stands for.
+    pub fn resource(&self) -> &Resource {
+        // SAFETY: as above.
+        unsafe { &*self.pointer() }
+    }
+    /// The same, kept.
+    pub fn keep(self) -> Arc<Resource> {
+        let r = self.pointer();
+        // SAFETY: as above; the count is one more.
+        unsafe {
+            Arc::increment_strong_count(r);
+            Arc::from_raw(r)
+        }
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_keep_resource(obj: *mut c_void) -> c_int {
-    std::mem::forget(kept(obj));
+pub extern "C" fn enif_keep_resource(obj: ResourcePtr) -> c_int {
+    std::mem::forget(obj.keep());
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_release_resource(obj: *mut c_void) {
+pub extern "C" fn enif_release_resource(obj: ResourcePtr) {
     // SAFETY: the interface's contract: one count of C's is given back.
-    drop(unsafe { Arc::from_raw(pointer(obj)) })
+    drop(unsafe { Arc::from_raw(obj.pointer()) })
 }
 #[no_mangle]
-pub extern "C" fn enif_sizeof_resource(obj: *mut c_void) -> usize {
-    of_pointer(obj).size
+pub extern "C" fn enif_sizeof_resource(obj: ResourcePtr) -> usize {
+    obj.resource().size
 }
 #[no_mangle]
-pub extern "C" fn enif_make_resource(e: *mut Env, obj: *mut c_void) -> Word {
-    term_of(heap(e), kept(obj)).word()
+pub extern "C" fn enif_make_resource(e: EnvPtr, obj: ResourcePtr) -> Word {
+    term_of(e.heap(), obj.keep()).word()
 }
 /// The reference that keeps a resource.
 pub fn term_of(heap: &Heap, r: Arc<Resource>) -> Term<'_> {
@@ -146,52 +153,54 @@ pub fn term_of(heap: &Heap, r: Arc<Resource>) -> Term<'_> {
 /// A binary with the bytes, which are copied. It keeps the resource alive.
 #[no_mangle]
 pub extern "C" fn enif_make_resource_binary(
-    e: *mut Env,
-    obj: *mut c_void,
-    data: *const c_void,
+    e: EnvPtr,
+    obj: ResourcePtr,
+    data: Array<u8>,
     size: usize,
 ) -> Word {
-    let b = BinRef::with_owner(c_bytes(data.cast(), size), kept(obj));
-    heap(e).refc_binary(b, size).word()
+    let b = BinRef::with_owner(data.slice(size), obj.keep());
+    e.heap().refc_binary(b, size).word()
 }
 #[no_mangle]
 pub extern "C" fn enif_get_resource(
-    e: *mut Env,
-    t: Word,
-    ty: *const Type,
-    to: *mut *mut c_void,
+    e: EnvPtr,
+    t: CTerm,
+    ty: TypePtr,
+    to: Out<*mut c_void>,
 ) -> c_int {
     let of = |r: &kvik_heap::Resource| {
-        r.downcast_ref::<Resource>().filter(|r| ptr::eq(r.ty, ty)).map(Resource::data)
+        r.downcast_ref::<Resource>()
+            .filter(|r| ty.is_some_and(|ty| ptr::eq(r.ty, ty)))
+            .map(Resource::data)
     };
     // Its reference, or a binary of its bytes.
-    let found = match Heap::resource_ref(term(t)) {
+    let found = match Heap::resource_ref(t.term()) {
         Some(r) => of(r),
-        None => heap(e).off_heap_of(term(t)).and_then(|(b, ..)| b.owner().and_then(of)),
+        None => e.heap().off_heap_of(t.term()).and_then(|(b, ..)| b.owner().and_then(of)),
     };
-    found.map(|data| put(to, data)).is_some() as c_int
+    found.map(|data| to.put(data)).is_some() as c_int
 }
 /// Calls the `dyncall` of a resource of the type with that module and name; 0 where it did.
 #[no_mangle]
 pub extern "C" fn enif_dynamic_resource_call(
-    e: *mut Env,
-    module: Word,
-    name: Word,
-    resource: Word,
+    mut e: EnvPtr,
+    module: CTerm,
+    name: CTerm,
+    resource: CTerm,
     data: *mut c_void,
 ) -> c_int {
-    let r = Heap::resource_ref(term(resource)).and_then(|r| r.downcast_ref::<Resource>());
-    let (Some(r), Some(m), Some(n)) = (r, term(module).as_atom(), term(name).as_atom()) else {
+    let r = Heap::resource_ref(resource.term()).and_then(|r| r.downcast_ref::<Resource>());
+    let (Some(r), Some(m), Some(n)) = (r, module.term().as_atom(), name.term().as_atom()) else {
         return 1;
     };
     let (calls, keep) = r.ty.calls();
     match calls.dyncall {
         Some(f) if r.ty.module == m && r.ty.name == n.name().as_bytes() => {
             let before =
-                std::mem::replace(&mut env(e).lib, keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
+                std::mem::replace(&mut e.env().lib, keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
             // SAFETY: the type's function, whose library is kept.
-            unsafe { f(e, r.data(), data) };
-            env(e).lib = before;
+            unsafe { f(e.as_ptr(), r.data(), data) };
+            e.env().lib = before;
             0
         }
         _ => 1,

@@ -1,6 +1,6 @@
 //! `enif_select`: a message when a descriptor is ready, once for each call (see `kvik_port::select`).
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 
@@ -8,11 +8,10 @@ use kvik_heap::OwnedTerm;
 use kvik_port::select::{self, Events};
 use kvik_term::{Atom, Term};
 
-use crate::abi::Pid;
-use crate::env::{env, heap, Env};
-use crate::pointers::{term, Word};
+use crate::env::EnvPtr;
+use crate::pointers::{CTerm, In};
 use crate::process::pid_of;
-use crate::resources::{enif_make_resource, kept, Resource};
+use crate::resources::{self, Resource, ResourcePtr};
 
 /// `enum ErlNifSelectFlags`
 const READ: c_int = 1;
@@ -42,28 +41,28 @@ fn cancelled(e: Events) -> c_int {
 
 #[no_mangle]
 pub extern "C" fn enif_select(
-    e: *mut Env,
+    e: EnvPtr,
     fd: c_int,
     flags: c_int,
-    obj: *mut c_void,
-    pid: *const Pid,
-    reference: Word,
+    obj: ResourcePtr,
+    pid: In<CTerm>,
+    reference: CTerm,
 ) -> c_int {
-    enif_select_x(e, fd, flags & !CUSTOM, obj, pid, reference, ptr::null_mut())
+    enif_select_x(e, fd, flags & !CUSTOM, obj, pid, reference, EnvPtr::NULL)
 }
 
 /// With a message of the caller's own, in `from` or in the environment of the call.
 #[no_mangle]
 pub extern "C" fn enif_select_x(
-    e: *mut Env,
+    mut e: EnvPtr,
     fd: c_int,
     flags: c_int,
-    obj: *mut c_void,
-    pid: *const Pid,
-    message: Word,
-    from: *mut Env,
+    obj: ResourcePtr,
+    pid: In<CTerm>,
+    message: CTerm,
+    mut from: EnvPtr,
 ) -> c_int {
-    let r = kept(obj);
+    let r = obj.keep();
     if flags & STOP != 0 {
         return stop(e, fd, r);
     }
@@ -73,7 +72,7 @@ pub extern "C" fn enif_select_x(
     if flags & CANCEL != 0 {
         return cancelled(select::cancel(fd, &(r as kvik_heap::Resource), events(flags)));
     }
-    let to = if pid.is_null() { env(e).pid } else { pid_of(pid) };
+    let to = if pid.get().is_none() { e.env().pid } else { pid_of(pid) };
     // One that has ended is as good: nobody hears then.
     let Some(to) = to.filter(|_| flags & (READ | WRITE | ERROR) != 0) else {
         return NEGATIVE | FAILED;
@@ -86,44 +85,47 @@ pub extern "C" fn enif_select_x(
             continue;
         }
         let m = if flags & CUSTOM != 0 {
-            OwnedTerm::message(term(message))
+            OwnedTerm::message(message.term())
         } else {
-            ready_message(e, obj, message, direction)
+            ready_message(&e, obj, message, direction)
         };
         if !select::select(fd, &r, events(flag), to, m) {
             return NEGATIVE | INVALID;
         }
     }
-    if !from.is_null() {
-        env(from).clear();
+    if let Some(from) = from.get() {
+        from.clear();
     }
     0
 }
 
 /// `{select, Resource, Ref, Direction}`
-fn ready_message(e: *mut Env, obj: *mut c_void, reference: Word, direction: &str) -> OwnedTerm {
+fn ready_message(e: &EnvPtr, obj: ResourcePtr, reference: CTerm, direction: &str) -> OwnedTerm {
     let name = |s| Atom::intern(s).map_or(Term::NIL, Term::atom);
-    let resource = term(enif_make_resource(e, obj));
-    let m = [name("select"), resource, term(reference), name(direction)];
-    OwnedTerm::message(heap(e).tuple(&m))
+    let resource = resources::term_of(e.heap(), obj.keep());
+    let m = [name("select"), resource, reference.term(), name(direction)];
+    OwnedTerm::message(e.heap().tuple(&m))
 }
 
 /// The descriptor is not used any more: `stop` may close it.
-fn stop(e: *mut Env, fd: c_int, r: Arc<Resource>) -> c_int {
+fn stop(mut e: EnvPtr, fd: c_int, r: Arc<Resource>) -> c_int {
     let there = select::stop(fd);
-    match call_stop(e, fd, &r) {
+    match call_stop(&mut e, fd, &r) {
         true => STOP_CALLED | cancelled(there),
         false => NEGATIVE | FAILED,
     }
 }
 
 /// False where the type has no `stop`.
-fn call_stop(e: *mut Env, fd: c_int, r: &Resource) -> bool {
+fn call_stop(e: &mut EnvPtr, fd: c_int, r: &Resource) -> bool {
     let (calls, keep) = r.ty.calls();
     let Some(f) = calls.stop else { return false };
-    let before = std::mem::replace(&mut env(e).lib, keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
+    let lib = keep.as_ref().map_or(ptr::null(), Arc::as_ptr);
+    let before = e.get().map(|e| std::mem::replace(&mut e.lib, lib));
     // SAFETY: the type's function, whose library is kept, as the resource is.
-    unsafe { f(e, r.data(), fd, 1) };
-    env(e).lib = before;
+    unsafe { f(e.as_ptr(), r.data(), fd, 1) };
+    if let Some((e, before)) = e.get().zip(before) {
+        e.lib = before;
+    }
     true
 }

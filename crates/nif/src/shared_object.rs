@@ -5,19 +5,22 @@
 //! export (its build hides the symbols), so the system's is loaded the first time a library lacks a
 //! symbol.
 
-use std::ffi::{c_char, c_int, c_void, CStr};
+use std::ffi::{c_int, c_void, CStr};
+use std::ptr;
 use std::sync::OnceLock;
+
+use crate::pointers::CStrPtr;
 
 /// What the emulator's own dependencies provide.
 const DEPENDENCIES: [&CStr; 1] = [c"libz.so.1"];
 
-fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void {
+fn dlopen(file: Option<&CStr>, flags: c_int) -> *mut c_void {
     // SAFETY: loading a library runs what code it wants: that is what was asked for.
-    unsafe { libc::dlopen(file, flags) }
+    unsafe { libc::dlopen(file.map_or(ptr::null(), CStr::as_ptr), flags) }
 }
 
-/// Opens a library with all its symbols resolved; null with `dlerror` set where that fails.
-pub fn open(file: *const c_char) -> *mut c_void {
+/// Opens a library, or the program itself, with all symbols resolved; null with `dlerror` set where that fails.
+pub fn open(file: Option<&CStr>) -> *mut c_void {
     static LOADED: OnceLock<bool> = OnceLock::new();
     let handle = dlopen(file, libc::RTLD_NOW);
     if !handle.is_null() || LOADED.get().is_some() {
@@ -25,7 +28,7 @@ pub fn open(file: *const c_char) -> *mut c_void {
     }
     if lacks_symbol() {
         let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
-        let load = |name: &CStr| !dlopen(name.as_ptr(), flags).is_null();
+        let load = |name: &CStr| !dlopen(Some(name), flags).is_null();
         LOADED.get_or_init(|| DEPENDENCIES.into_iter().all(load));
     }
     // Once more: with the symbols, or for the error that has been read.
@@ -33,7 +36,11 @@ pub fn open(file: *const c_char) -> *mut c_void {
 }
 
 fn lacks_symbol() -> bool {
+    last_error().contains("undefined")
+}
+/// What the last call on this thread has failed for.
+pub fn last_error() -> String {
     // SAFETY: null, or a string that stays until the next call of its kind on this thread.
-    let why = crate::pointers::c_str(unsafe { libc::dlerror() });
-    why.windows(9).any(|w| w == b"undefined")
+    let why = unsafe { CStrPtr::new(libc::dlerror()) };
+    String::from_utf8_lossy(why.bytes()).into_owned()
 }

@@ -2,7 +2,9 @@
 
 use std::ffi::{c_char, c_double, c_int, c_long, c_void};
 
-use crate::pointers::{c_str, term};
+use kvik_term::Term;
+
+use crate::pointers::{CStrPtr, Room};
 
 /// The System V `va_list`: offsets into the save area of the registers, then the stack.
 #[repr(C)]
@@ -39,6 +41,12 @@ impl Arguments {
             }
             f64::from_bits(self.stacked())
         }
+    }
+    /// # Safety
+    /// There is one more argument, which is a term.
+    unsafe fn term<'a>(&mut self) -> Term<'a> {
+        // SAFETY: as the caller says.
+        unsafe { Term::from_word(self.word()) }
     }
     /// # Safety
     /// There is one more argument on the stack.
@@ -113,7 +121,7 @@ unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
             let mut d = directive(&mut rest, args);
             match d.letter {
                 b'%' => out.push(b'%'),
-                b'T' => out.extend(kvik_term::print::display(term(args.word()))),
+                b'T' => out.extend(kvik_term::print::display(args.term())),
                 b'p' => out.extend(format!("{:#018x}", args.word()).bytes()),
                 b'e' | b'E' | b'f' | b'F' | b'g' | b'G' | b'a' | b'A' => {
                     let f: c_double = args.float();
@@ -148,19 +156,15 @@ unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
 /// There is room for `size` bytes, and the arguments are those that the format says.
 #[no_mangle]
 pub unsafe extern "C" fn enif_vsnprintf(
-    to: *mut c_char,
+    mut to: Room,
     size: usize,
-    format: *const c_char,
-    args: *mut Arguments,
+    format: CStrPtr,
+    args: &mut Arguments,
 ) -> c_int {
     // SAFETY: as the caller says.
     unsafe {
-        let text = formatted(c_str(format), &mut *args);
-        if size > 0 && !to.is_null() {
-            let n = text.len().min(size - 1);
-            std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast(), n);
-            to.add(n).write(0);
-        }
+        let text = formatted(format.bytes(), args);
+        to.put_string(&text, size);
         text.len() as c_int
     }
 }
@@ -171,12 +175,12 @@ pub unsafe extern "C" fn enif_vsnprintf(
 #[no_mangle]
 pub unsafe extern "C" fn enif_vfprintf(
     file: *mut c_void,
-    format: *const c_char,
-    args: *mut Arguments,
+    format: CStrPtr,
+    args: &mut Arguments,
 ) -> c_int {
     // SAFETY: as the caller says.
     unsafe {
-        let text = formatted(c_str(format), &mut *args);
+        let text = formatted(format.bytes(), args);
         libc::fwrite(text.as_ptr().cast(), 1, text.len(), file.cast()) as c_int
     }
 }

@@ -1,20 +1,21 @@
 //! Locks, conditions, threads, and data of threads: those of the C library.
 
-use std::cell::RefCell;
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ffi::{c_char, c_int, c_void, CString};
 use std::mem::zeroed;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t, pthread_t};
 
-use crate::pointers::put;
+use crate::pointers::{CStrPtr, In, InOut, Object, Out};
 
 const BUSY: c_int = libc::EBUSY;
+const INVALID: c_int = libc::EINVAL;
 
-fn name_of(name: *const c_char) -> Option<CString> {
-    // SAFETY: a string that ends with a zero.
-    (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_owned())
+fn name_of(name: CStrPtr) -> Option<CString> {
+    (!name.is_null()).then(|| CString::new(name.bytes()).unwrap_or_default())
 }
 fn shown(name: &Option<CString>) -> *mut c_char {
     name.as_ref().map_or(ptr::null_mut(), |n| n.as_ptr().cast_mut())
@@ -24,32 +25,31 @@ fn shown(name: &Option<CString>) -> *mut c_char {
 macro_rules! lock {
     ($ty:ident, $raw:ty, $init:path, $gone:path, $create:ident, $destroy:ident, $name:ident) => {
         pub struct $ty {
-            raw: $raw,
+            raw: UnsafeCell<$raw>,
             name: Option<CString>,
         }
         #[no_mangle]
-        pub extern "C" fn $create(name: *const c_char) -> *mut $ty {
-            // SAFETY: a structure that the next call fills in, where it stays.
-            unsafe {
-                let lock = Box::into_raw(Box::new($ty { raw: zeroed(), name: name_of(name) }));
-                $init(&raw mut (*lock).raw, ptr::null());
-                lock
+        pub extern "C" fn $create(name: CStrPtr) -> Object<$ty> {
+            // SAFETY: all zero is a structure that the next call fills in, where it stays.
+            let raw = UnsafeCell::new(unsafe { zeroed() });
+            let lock = Object::boxed($ty { raw, name: name_of(name) });
+            if let Some(l) = lock.get() {
+                // SAFETY: nobody else has it yet.
+                unsafe { $init(l.raw.get(), ptr::null()) };
+            }
+            lock
+        }
+        #[no_mangle]
+        pub extern "C" fn $destroy(lock: Object<$ty>) {
+            // SAFETY: the interface's contract: `create` made it, and nobody uses it any more.
+            if let Some(l) = unsafe { lock.unbox() } {
+                // SAFETY: as above.
+                unsafe { $gone(l.raw.get()) };
             }
         }
         #[no_mangle]
-        pub extern "C" fn $destroy(lock: *mut $ty) {
-            if !lock.is_null() {
-                // SAFETY: `create` made it, and nobody uses it any more.
-                unsafe {
-                    $gone(&raw mut (*lock).raw);
-                    drop(Box::from_raw(lock))
-                }
-            }
-        }
-        #[no_mangle]
-        pub extern "C" fn $name(lock: *mut $ty) -> *mut c_char {
-            // SAFETY: null, or what `create` made.
-            unsafe { lock.as_ref() }.map_or(ptr::null_mut(), |l| shown(&l.name))
+        pub extern "C" fn $name(lock: Object<$ty>) -> *mut c_char {
+            lock.get().map_or(ptr::null_mut(), |l| shown(&l.name))
         }
     };
 }
@@ -85,9 +85,9 @@ lock!(
 macro_rules! operations {
     ($($name:ident($ty:ident) = $f:path;)*) => {
         $(#[no_mangle]
-        pub extern "C" fn $name(lock: *mut $ty) -> c_int {
-            // SAFETY: the interface's contract: `create` made it.
-            unsafe { $f(&raw mut (*lock).raw) }
+        pub extern "C" fn $name(lock: Object<$ty>) -> c_int {
+            // SAFETY: `create` made it, and it is the C library's that any thread may use.
+            lock.get().map_or(INVALID, |l| unsafe { $f(l.raw.get()) })
         })*
     };
 }
@@ -110,24 +110,26 @@ fn tried(r: c_int) -> c_int {
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_mutex_trylock(lock: *mut MutexLock) -> c_int {
-    // SAFETY: the interface's contract: `create` made it.
-    tried(unsafe { libc::pthread_mutex_trylock(&raw mut (*lock).raw) })
+pub extern "C" fn enif_mutex_trylock(lock: Object<MutexLock>) -> c_int {
+    // SAFETY: `create` made it.
+    tried(lock.get().map_or(INVALID, |l| unsafe { libc::pthread_mutex_trylock(l.raw.get()) }))
 }
 #[no_mangle]
-pub extern "C" fn enif_rwlock_tryrlock(lock: *mut RwLock) -> c_int {
-    // SAFETY: as above.
-    tried(unsafe { libc::pthread_rwlock_tryrdlock(&raw mut (*lock).raw) })
+pub extern "C" fn enif_rwlock_tryrlock(lock: Object<RwLock>) -> c_int {
+    // SAFETY: `create` made it.
+    tried(lock.get().map_or(INVALID, |l| unsafe { libc::pthread_rwlock_tryrdlock(l.raw.get()) }))
 }
 #[no_mangle]
-pub extern "C" fn enif_rwlock_tryrwlock(lock: *mut RwLock) -> c_int {
-    // SAFETY: as above.
-    tried(unsafe { libc::pthread_rwlock_trywrlock(&raw mut (*lock).raw) })
+pub extern "C" fn enif_rwlock_tryrwlock(lock: Object<RwLock>) -> c_int {
+    // SAFETY: `create` made it.
+    tried(lock.get().map_or(INVALID, |l| unsafe { libc::pthread_rwlock_trywrlock(l.raw.get()) }))
 }
 #[no_mangle]
-pub extern "C" fn enif_cond_wait(cond: *mut Cond, lock: *mut MutexLock) {
-    // SAFETY: as above; the caller has locked the lock.
-    unsafe { libc::pthread_cond_wait(&raw mut (*cond).raw, &raw mut (*lock).raw) };
+pub extern "C" fn enif_cond_wait(cond: Object<Cond>, lock: Object<MutexLock>) {
+    if let (Some(cond), Some(lock)) = (cond.get(), lock.get()) {
+        // SAFETY: `create` made them; the caller has locked the lock.
+        unsafe { libc::pthread_cond_wait(cond.raw.get(), lock.raw.get()) };
+    }
 }
 
 /// Data of threads by key. Keys are small numbers; one that is given up is not used again.
@@ -136,9 +138,9 @@ thread_local! {
     static DATA: RefCell<Vec<*mut c_void>> = const { RefCell::new(Vec::new()) };
 }
 #[no_mangle]
-pub extern "C" fn enif_tsd_key_create(_name: *const c_char, key: *mut c_int) -> c_int {
+pub extern "C" fn enif_tsd_key_create(_name: CStrPtr, key: Out<c_int>) -> c_int {
     let mut next = KEYS.lock().unwrap_or_else(|e| e.into_inner());
-    put(key, *next);
+    key.put(*next);
     *next += 1;
     0
 }
@@ -166,74 +168,81 @@ pub struct ThreadOpts {
     stack_size: c_int,
 }
 #[no_mangle]
-pub extern "C" fn enif_thread_opts_create(_name: *const c_char) -> *mut ThreadOpts {
-    Box::into_raw(Box::new(ThreadOpts { stack_size: -1 }))
+pub extern "C" fn enif_thread_opts_create(_name: CStrPtr) -> InOut<ThreadOpts> {
+    InOut::boxed(ThreadOpts { stack_size: -1 })
 }
 #[no_mangle]
-pub extern "C" fn enif_thread_opts_destroy(o: *mut ThreadOpts) {
-    if !o.is_null() {
-        // SAFETY: `create` made it.
-        drop(unsafe { Box::from_raw(o) })
-    }
+pub extern "C" fn enif_thread_opts_destroy(o: InOut<ThreadOpts>) {
+    // SAFETY: the interface's contract: `create` made it, and C gives it up.
+    drop(unsafe { o.unbox() })
 }
 
 /// A thread of C's, `ErlNifTid`; it stays after its end, for its name.
 pub struct Thread {
-    id: pthread_t,
+    id: AtomicU64,
     name: Option<CString>,
     start: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: *mut c_void,
 }
+// SAFETY: the argument is for the thread itself alone, and the rest does not change or is atomic.
+unsafe impl Send for Thread {}
+// SAFETY: as above.
+unsafe impl Sync for Thread {}
+const _: () = assert!(size_of::<pthread_t>() == size_of::<u64>());
+
+/// `ErlNifTid`, which stays for good.
+pub type Tid = Option<&'static Thread>;
 thread_local! {
-    static SELF: std::cell::Cell<*mut Thread> = const { std::cell::Cell::new(ptr::null_mut()) };
+    static SELF: Cell<Tid> = const { Cell::new(None) };
 }
 extern "C" fn begin(t: *mut c_void) -> *mut c_void {
-    let t = t.cast::<Thread>();
-    SELF.set(t);
     // SAFETY: `enif_thread_create` made it, for good.
-    unsafe { ((*t).start)((*t).argument) }
+    let t: &'static Thread = unsafe { &*t.cast() };
+    SELF.set(Some(t));
+    (t.start)(t.argument)
 }
 #[no_mangle]
 pub extern "C" fn enif_thread_create(
-    name: *const c_char,
-    tid: *mut *mut Thread,
+    name: CStrPtr,
+    tid: Out<Tid>,
     start: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: *mut c_void,
-    opts: *const ThreadOpts,
+    opts: In<ThreadOpts>,
 ) -> c_int {
-    let t = Box::new(Thread { id: 0, name: name_of(name), start, argument });
-    let t = Box::into_raw(t);
-    put(tid, t);
+    let t = Thread { id: AtomicU64::new(0), name: name_of(name), start, argument };
+    let t: &'static Thread = Box::leak(Box::new(t));
+    tid.put(Some(t));
     // SAFETY: structures filled in by the calls; the new thread has `t` for good.
     unsafe {
         let mut attributes = zeroed();
         libc::pthread_attr_init(&mut attributes);
-        if let Some(words) = opts.as_ref().and_then(|o| usize::try_from(o.stack_size).ok()) {
+        if let Some(words) = opts.get().and_then(|o| usize::try_from(o.stack_size).ok()) {
             let size = (words * 8 * 1024).max(64 * 1024);
             libc::pthread_attr_setstacksize(&mut attributes, size);
         }
-        let r = libc::pthread_create(&raw mut (*t).id, &attributes, begin, t.cast());
+        let at = ptr::from_ref(t).cast_mut().cast();
+        let r = libc::pthread_create(t.id.as_ptr().cast(), &attributes, begin, at);
         libc::pthread_attr_destroy(&mut attributes);
         r
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_thread_self() -> *mut Thread {
-    if SELF.get().is_null() {
+pub extern "C" fn enif_thread_self() -> Tid {
+    if SELF.get().is_none() {
         // A thread that C has not made.
         // SAFETY: a plain call.
-        let id = unsafe { libc::pthread_self() };
+        let id = AtomicU64::new(unsafe { libc::pthread_self() });
         extern "C" fn nothing(_: *mut c_void) -> *mut c_void {
             ptr::null_mut()
         }
         let t = Thread { id, name: None, start: nothing, argument: ptr::null_mut() };
-        SELF.set(Box::into_raw(Box::new(t)));
+        SELF.set(Some(Box::leak(Box::new(t))));
     }
     SELF.get()
 }
 #[no_mangle]
-pub extern "C" fn enif_equal_tids(a: *mut Thread, b: *mut Thread) -> c_int {
-    ptr::eq(a, b) as c_int
+pub extern "C" fn enif_equal_tids(a: Tid, b: Tid) -> c_int {
+    a.map(ptr::from_ref).eq(&b.map(ptr::from_ref)) as c_int
 }
 #[no_mangle]
 pub extern "C" fn enif_thread_exit(value: *mut c_void) {
@@ -241,12 +250,12 @@ pub extern "C" fn enif_thread_exit(value: *mut c_void) {
     unsafe { libc::pthread_exit(value) }
 }
 #[no_mangle]
-pub extern "C" fn enif_thread_join(t: *mut Thread, value: *mut *mut c_void) -> c_int {
-    // SAFETY: `enif_thread_create` made it.
-    unsafe { libc::pthread_join((*t).id, value) }
+pub extern "C" fn enif_thread_join(t: Tid, value: *mut *mut c_void) -> c_int {
+    let Some(t) = t else { return libc::ESRCH };
+    // SAFETY: the interface's contract: it is joined once, and there is room for the value.
+    unsafe { libc::pthread_join(t.id.load(Ordering::Acquire), value) }
 }
 #[no_mangle]
-pub extern "C" fn enif_thread_name(t: *mut Thread) -> *mut c_char {
-    // SAFETY: as above.
-    unsafe { t.as_ref() }.map_or(ptr::null_mut(), |t| shown(&t.name))
+pub extern "C" fn enif_thread_name(t: Tid) -> *mut c_char {
+    t.map_or(ptr::null_mut(), |t| shown(&t.name))
 }

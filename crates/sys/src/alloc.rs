@@ -51,6 +51,7 @@ const REGION: usize = 32 << 20;
 
 /// Run before `main`. The language's runtime asks for the first blocks, when nobody knows yet where
 /// mimalloc's region will be; they would lie in pages of 2 MB that are present as a whole.
+#[cfg(not(miri))]
 #[used]
 #[link_section = ".init_array"]
 static BEFORE_MAIN: extern "C" fn() = {

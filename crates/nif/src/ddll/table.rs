@@ -20,7 +20,6 @@ use crate::driver::interface::Entry;
 use crate::driver::library::{Library, Ports};
 use crate::driver::load::{load, Fault};
 use crate::lock::lock;
-use crate::pointers::c_str;
 
 /// The number of the first text of what could not be opened.
 pub const FIRST_TEXT: i64 = -10;
@@ -275,7 +274,7 @@ pub fn add(entry: *const Entry) {
     }
     // SAFETY: the interface's contract: an entry that stays until `remove_driver_entry`.
     let entry: &'static Entry = unsafe { &*entry };
-    let name = String::from_utf8_lossy(c_str(entry.name)).into_owned();
+    let name = String::from_utf8_lossy(entry.name.bytes()).into_owned();
     // SAFETY: the driver's own function.
     if entry.init.is_some_and(|f| unsafe { f() } != 0) {
         return;

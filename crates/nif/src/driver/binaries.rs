@@ -26,27 +26,102 @@ crate::address::by_address! {
     driver_realloc_binary,
 }
 
-fn counted(b: *mut Binary) -> *mut Counted {
-    b.cast::<u8>().wrapping_sub(offset_of!(Counted, binary)).cast()
-}
+/// `ErlDrvBinary *`: null, or a binary of ours to which C or a [`BinaryRef`] has a reference.
+#[derive(Copy, Clone)]
+#[repr(transparent)]
+pub struct BinaryPtr(*mut Binary);
+
 fn whole(size: usize) -> Option<usize> {
     size.checked_add(size_of::<Counted>()).filter(|n| *n <= isize::MAX as usize)
 }
 /// The size of one whose memory is there, and where it is for C.
-fn placed(c: *mut Counted, size: usize) -> *mut Binary {
+fn placed(c: *mut Counted, size: usize) -> BinaryPtr {
     if c.is_null() {
-        return ptr::null_mut();
+        return BinaryPtr::NULL;
     }
-    // SAFETY: memory of that size, which nobody else has yet.
+    // SAFETY: memory of that size, which nobody else has yet. The pointer is one to all of it.
     unsafe {
-        (*c).binary.size = size as c_long;
-        &raw mut (*c).binary
+        (&raw mut (*c).binary.size).write(size as c_long);
+        BinaryPtr(c.cast::<u8>().add(offset_of!(Counted, binary)).cast())
+    }
+}
+
+impl BinaryPtr {
+    pub const NULL: BinaryPtr = BinaryPtr(ptr::null_mut());
+
+    pub fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+    fn counted(self) -> *mut Counted {
+        self.0.cast::<u8>().wrapping_sub(offset_of!(Counted, binary)).cast()
+    }
+    fn references(&self) -> &AtomicIsize {
+        // SAFETY: the interface's contract: one of ours, to which the caller has a reference.
+        unsafe { &(*self.counted()).references }
+    }
+    /// Where its bytes are.
+    pub fn data(&self) -> *mut u8 {
+        self.0.cast::<u8>().wrapping_add(offset_of!(Binary, bytes))
+    }
+    /// What is in it; nothing for null.
+    pub fn bytes(&self) -> &[u8] {
+        if self.is_null() {
+            return &[];
+        }
+        // SAFETY: as for `references`; so many bytes are there.
+        unsafe {
+            let n = usize::try_from((*self.0).size).unwrap_or(0);
+            std::slice::from_raw_parts(self.data(), n)
+        }
+    }
+    /// One more reference; `None` for null.
+    pub fn keep(self) -> Option<BinaryRef> {
+        if self.is_null() {
+            return None;
+        }
+        driver_binary_inc_refc(self);
+        Some(BinaryRef(self))
+    }
+    /// # Safety
+    /// Null, or a binary of ours for as long as this is used.
+    pub unsafe fn new(b: *mut Binary) -> BinaryPtr {
+        BinaryPtr(b)
+    }
+    /// The reference that the caller has been given with it.
+    ///
+    /// # Safety
+    /// There is one, and nobody else gives it up.
+    pub unsafe fn take(self) -> Option<BinaryRef> {
+        (!self.is_null()).then_some(BinaryRef(self))
+    }
+}
+
+/// A reference to a binary, which is there.
+pub struct BinaryRef(BinaryPtr);
+// SAFETY: binaries are counted atomically, and drivers use them from any thread.
+unsafe impl Send for BinaryRef {}
+impl Drop for BinaryRef {
+    fn drop(&mut self) {
+        driver_binary_dec_refc(self.0);
+    }
+}
+impl BinaryRef {
+    pub fn pointer(&self) -> BinaryPtr {
+        self.0
+    }
+    /// One with these bytes in it; `None` where there is no memory.
+    pub fn of_bytes(from: &[u8]) -> Option<BinaryRef> {
+        // SAFETY: it is new, with one reference.
+        let b = unsafe { driver_alloc_binary(from.len()).take() }?;
+        // SAFETY: that long.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), b.0.data(), from.len()) };
+        Some(b)
     }
 }
 
 #[no_mangle]
-pub extern "C" fn driver_alloc_binary(size: usize) -> *mut Binary {
-    let Some(n) = whole(size) else { return ptr::null_mut() };
+pub extern "C" fn driver_alloc_binary(size: usize) -> BinaryPtr {
+    let Some(n) = whole(size) else { return BinaryPtr::NULL };
     // SAFETY: a plain call.
     let c: *mut Counted = unsafe { libc::malloc(n) }.cast();
     if !c.is_null() {
@@ -56,56 +131,30 @@ pub extern "C" fn driver_alloc_binary(size: usize) -> *mut Binary {
     placed(c, size)
 }
 #[no_mangle]
-pub extern "C" fn driver_realloc_binary(b: *mut Binary, size: usize) -> *mut Binary {
-    let Some(n) = whole(size) else { return ptr::null_mut() };
+pub extern "C" fn driver_realloc_binary(b: BinaryPtr, size: usize) -> BinaryPtr {
+    let Some(n) = whole(size) else { return BinaryPtr::NULL };
     // SAFETY: the interface's contract: one of ours, that nobody else refers to.
-    placed(unsafe { libc::realloc(counted(b).cast(), n) }.cast(), size)
-}
-fn references<'a>(b: *mut Binary) -> &'a AtomicIsize {
-    // SAFETY: the interface's contract: one of ours, to which the caller has a reference.
-    unsafe { &(*counted(b)).references }
+    placed(unsafe { libc::realloc(b.counted().cast(), n) }.cast(), size)
 }
 #[no_mangle]
-pub extern "C" fn driver_free_binary(b: *mut Binary) {
-    if !b.is_null() {
-        driver_binary_dec_refc(b);
-    }
+pub extern "C" fn driver_free_binary(b: BinaryPtr) {
+    // SAFETY: the interface's contract: C gives a reference up.
+    drop(unsafe { b.take() });
 }
 #[no_mangle]
-pub extern "C" fn driver_binary_get_refc(b: *mut Binary) -> c_long {
-    references(b).load(Ordering::Acquire) as c_long
+pub extern "C" fn driver_binary_get_refc(b: BinaryPtr) -> c_long {
+    b.references().load(Ordering::Acquire) as c_long
 }
 #[no_mangle]
-pub extern "C" fn driver_binary_inc_refc(b: *mut Binary) -> c_long {
-    references(b).fetch_add(1, Ordering::AcqRel) as c_long + 1
+pub extern "C" fn driver_binary_inc_refc(b: BinaryPtr) -> c_long {
+    b.references().fetch_add(1, Ordering::AcqRel) as c_long + 1
 }
 #[no_mangle]
-pub extern "C" fn driver_binary_dec_refc(b: *mut Binary) -> c_long {
-    let left = references(b).fetch_sub(1, Ordering::AcqRel) - 1;
+pub extern "C" fn driver_binary_dec_refc(b: BinaryPtr) -> c_long {
+    let left = b.references().fetch_sub(1, Ordering::AcqRel) - 1;
     if left == 0 {
         // SAFETY: it was the last reference.
-        unsafe { libc::free(counted(b).cast()) };
+        unsafe { libc::free(b.counted().cast()) };
     }
     left as c_long
-}
-
-/// What is in it.
-pub fn bytes<'a>(b: *mut Binary) -> &'a [u8] {
-    // SAFETY: as for `references`; so many bytes are there.
-    unsafe {
-        let n = usize::try_from((*b).size).unwrap_or(0);
-        std::slice::from_raw_parts((&raw const (*b).bytes).cast(), n)
-    }
-}
-
-/// One with these bytes in it; null where there is no memory.
-pub fn of_bytes(from: &[u8]) -> *mut Binary {
-    let b = driver_alloc_binary(from.len());
-    if !b.is_null() {
-        // SAFETY: the binary is new and that long.
-        unsafe {
-            ptr::copy_nonoverlapping(from.as_ptr(), (&raw mut (*b).bytes).cast(), from.len())
-        };
-    }
-    b
 }

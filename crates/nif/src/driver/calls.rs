@@ -1,6 +1,6 @@
 //! What linked-in drivers call. A driver that needs a function which is not here is not loaded.
 
-use std::ffi::{c_char, c_int, c_ulong, c_void};
+use std::ffi::{c_int, c_ulong, c_void};
 use std::time::{Duration, Instant};
 
 use kvik_port::driver::Exit;
@@ -10,8 +10,10 @@ use kvik_sys::Errno;
 use kvik_term::am;
 
 use crate::driver::callback::{new_timer, with};
+
 use crate::driver::interface::Data;
-use crate::pointers::{atom, c_str};
+use crate::misc::copy_value;
+use crate::pointers::{CStrPtr, InOut, Out, Room};
 
 crate::address::by_address! {
     driver_alloc,
@@ -66,8 +68,8 @@ pub extern "C" fn driver_failure(port: Data, error: c_int) -> c_int {
     }
 }
 #[no_mangle]
-pub extern "C" fn driver_failure_atom(port: Data, name: *const c_char) -> c_int {
-    ends(port, Exit::Reason(atom(name)))
+pub extern "C" fn driver_failure_atom(port: Data, name: CStrPtr) -> c_int {
+    ends(port, Exit::Reason(name.atom()))
 }
 #[no_mangle]
 pub extern "C" fn driver_failure_posix(port: Data, error: c_int) -> c_int {
@@ -127,33 +129,22 @@ pub extern "C" fn driver_cancel_timer(port: Data) -> c_int {
 }
 /// The milliseconds that are left, as OTP counts them: those begun are whole ones.
 #[no_mangle]
-pub extern "C" fn driver_read_timer(port: Data, to: *mut c_ulong) -> c_int {
+pub extern "C" fn driver_read_timer(port: Data, to: Out<c_ulong>) -> c_int {
     let Some(due) = with(port, |r, _| r.timer_due) else { return -1 };
     let left = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
-    crate::pointers::put(to, left.as_nanos().div_ceil(1_000_000) as c_ulong);
+    to.put(left.as_nanos().div_ceil(1_000_000) as c_ulong);
     0
 }
 
 /// 0: it is there, and fits; more: it does not fit, and the size says what would; less: it is not.
 #[no_mangle]
-pub extern "C" fn erl_drv_getenv(name: *const c_char, to: *mut c_char, size: *mut usize) -> c_int {
+pub extern "C" fn erl_drv_getenv(name: CStrPtr, to: Room, size: InOut<usize>) -> c_int {
     let all = env::read();
-    let Some(value) = all.get(c_str(name)) else { return -1 };
-    // SAFETY: the interface's contract: there is room for `*size` bytes.
-    unsafe {
-        let room = *size;
-        *size = value.len();
-        if value.len() >= room {
-            *size += 1;
-            return 1;
-        }
-        std::ptr::copy_nonoverlapping(value.as_ptr(), to.cast(), value.len());
-        *to.add(value.len()) = 0;
-    }
-    0
+    let Some(value) = all.get(name.bytes()) else { return -1 };
+    copy_value(value, to, size)
 }
 #[no_mangle]
-pub extern "C" fn erl_drv_putenv(name: *const c_char, value: *const c_char) -> c_int {
-    env::write().insert(c_str(name).to_vec(), c_str(value).to_vec());
+pub extern "C" fn erl_drv_putenv(name: CStrPtr, value: CStrPtr) -> c_int {
+    env::write().insert(name.bytes().to_vec(), value.bytes().to_vec());
     0
 }

@@ -3,18 +3,52 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::driver::binaries::Binary;
+use crate::driver::binaries::BinaryPtr;
+use crate::pointers::CStrPtr;
 
 /// `ErlDrvData`, and `ErlDrvPort`.
 pub type Data = *mut c_void;
 
-/// `ErlIOVec`
+/// `ErlIOVec`: parts, and the binaries they lie in, where they lie in some.
 #[repr(C)]
 pub struct IoVec {
-    pub vsize: c_int,
-    pub size: usize,
-    pub iov: *mut libc::iovec,
-    pub binv: *mut *mut Binary,
+    vsize: c_int,
+    size: usize,
+    iov: *mut libc::iovec,
+    binv: *mut BinaryPtr,
+}
+
+impl IoVec {
+    /// # Safety
+    /// Both arrays have `vsize` elements for as long as this is used, or `binv` is null; each part is
+    /// that many bytes, in the binary beside it, where that is not null.
+    pub unsafe fn new(
+        vsize: c_int,
+        size: usize,
+        iov: *mut libc::iovec,
+        binv: *mut BinaryPtr,
+    ) -> IoVec {
+        IoVec { vsize, size, iov, binv }
+    }
+    /// Bytes in all.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+    /// The parts, with their binaries.
+    pub fn parts(&self) -> impl Iterator<Item = (&[u8], BinaryPtr)> {
+        (0..usize::try_from(self.vsize).unwrap_or(0)).map(|i| {
+            // SAFETY: the interface's contract, as for `new`.
+            unsafe {
+                let part = &*self.iov.add(i);
+                let binary = if self.binv.is_null() { BinaryPtr::NULL } else { *self.binv.add(i) };
+                let bytes = match part.iov_len {
+                    0 => &[][..],
+                    n => std::slice::from_raw_parts(part.iov_base.cast(), n),
+                };
+                (bytes, binary)
+            }
+        })
+    }
 }
 
 pub type Control =
@@ -40,7 +74,7 @@ pub struct Entry {
     pub output: Option<unsafe extern "C" fn(Data, *mut c_char, usize)>,
     pub ready_input: OfEvent,
     pub ready_output: OfEvent,
-    pub name: *const c_char,
+    pub name: CStrPtr,
     pub finish: Option<unsafe extern "C" fn()>,
     handle: *mut c_void,
     pub control: Option<Control>,

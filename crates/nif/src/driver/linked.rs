@@ -7,7 +7,7 @@ use std::ptr;
 use kvik_port::driver::{Driver, Flow, Ready, Reply};
 use kvik_port::port::Core;
 
-use crate::driver::binaries::{self, Binary};
+use crate::driver::binaries::{BinaryPtr, BinaryRef};
 use crate::driver::callback::{failure, Linked};
 use crate::driver::interface::{port_pointer, IoVec};
 use crate::driver::ports::{Event, PortState};
@@ -206,20 +206,20 @@ impl Driver for Linked {
 
 /// Bytes as a vector: an empty part for a header, and a binary, where there are any bytes.
 fn with_vector(from: &[u8], f: impl FnOnce(*mut IoVec)) {
-    let binary = if from.is_empty() { ptr::null_mut() } else { binaries::of_bytes(from) };
+    let binary = if from.is_empty() { None } else { BinaryRef::of_bytes(from) };
+    let at = binary.as_ref().map_or(BinaryPtr::NULL, BinaryRef::pointer);
     let nothing = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
-    let (all, size) = match binary.is_null() {
-        true => (nothing, 0),
-        false => {
-            let base = binaries::bytes(binary).as_ptr().cast_mut().cast();
-            (libc::iovec { iov_base: base, iov_len: from.len() }, from.len())
-        }
+    let size = at.bytes().len();
+    let all = match size {
+        0 => nothing,
+        n => libc::iovec { iov_base: at.data().cast(), iov_len: n },
     };
-    let (mut iov, mut binv) = ([nothing, all], [ptr::null_mut(), binary]);
-    let (iov, binv) = (iov.as_mut_ptr(), binv.as_mut_ptr());
-    let mut v = IoVec { vsize: if size == 0 { 1 } else { 2 }, size, iov, binv };
+    let (mut iov, mut binv) = ([nothing, all], [BinaryPtr::NULL, at]);
+    let vsize = if size == 0 { 1 } else { 2 };
+    // SAFETY: the arrays live for the call, and the part is the binary's.
+    let mut v = unsafe { IoVec::new(vsize, size, iov.as_mut_ptr(), binv.as_mut_ptr()) };
     f(&mut v);
-    binaries::driver_free_binary(binary);
+    drop(binary);
 }
 
 /// An answer of a port whose driver says that they are binaries: in `room`, or one that it gives
@@ -232,8 +232,7 @@ fn binary_answer(n: isize, room: &[u8; ROOM], at: *mut c_char) -> Option<Reply> 
     if at.cast_const().cast() == room.as_ptr() {
         return Some(Reply::Binary(room[..n.min(ROOM)].to_vec()));
     }
-    let b: *mut Binary = at.cast();
-    let bytes = binaries::bytes(b).to_vec();
-    binaries::driver_free_binary(b);
-    Some(Reply::Binary(bytes))
+    // SAFETY: the driver says that its answers are binaries, and gives its reference away.
+    let b = unsafe { BinaryPtr::new(at.cast()).take() }?;
+    Some(Reply::Binary(b.pointer().bytes().to_vec()))
 }

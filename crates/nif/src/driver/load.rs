@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::driver::interface::Entry;
 use crate::driver::library::Library;
-use crate::pointers::c_str;
+use crate::shared_object::{self, last_error};
 
 /// What versions of the interface are understood.
 const MARKER: u32 = 0xfeee_eeed;
@@ -37,11 +37,9 @@ pub const FAULTS: [(&str, &str); 9] = [
 pub fn load(path: &[u8], name: &str, on_close: fn(&str)) -> Result<Arc<Library>, Fault> {
     let file = CString::new([path, b".so"].concat());
     let file = file.map_err(|_| Fault::Open("a zero in the name".into()))?;
-    let handle = crate::shared_object::open(file.as_ptr());
+    let handle = shared_object::open(Some(&file));
     if handle.is_null() {
-        // SAFETY: null, or a string that stays until the next call of its kind on this thread.
-        let why = c_str(unsafe { libc::dlerror() });
-        return Err(Fault::Open(String::from_utf8_lossy(why).into_owned()));
+        return Err(Fault::Open(last_error()));
     }
     match start(handle, name) {
         Ok(entry) => Ok(Arc::new(Library::new(handle, entry, name, on_close))),
@@ -73,7 +71,7 @@ fn start(handle: *mut c_void, name: &str) -> Result<&'static Entry, &'static str
     if entry.marker as u32 != MARKER || !version {
         return Err("driver_incorrect_version");
     }
-    if c_str(entry.name) != name.as_bytes() {
+    if entry.name.bytes() != name.as_bytes() {
         return Err("bad_driver_name");
     }
     // SAFETY: the library's own function.

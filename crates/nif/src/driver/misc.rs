@@ -11,12 +11,13 @@ use kvik_proc::clock;
 use kvik_sys::Errno;
 
 use crate::abi::SysInfo;
+
 use crate::ddll::table;
 use crate::driver::callback::{with, Linked};
 use crate::driver::interface::{port_pointer, Data, Entry};
 use crate::driver::ports;
 use crate::lock::lock;
-use crate::pointers::{c_str, put, term, Word};
+use crate::pointers::{CStrPtr, CTerm, InOut};
 use crate::process::is_alive;
 
 crate::address::by_address! {
@@ -78,13 +79,11 @@ pub struct Now {
     micro: c_ulong,
 }
 #[no_mangle]
-pub extern "C" fn driver_get_now(to: *mut Now) -> c_int {
-    if to.is_null() {
-        return -1;
-    }
+pub extern "C" fn driver_get_now(mut to: InOut<Now>) -> c_int {
+    let Some(to) = to.get() else { return -1 };
     let us = clock::unique_us().max(0) as c_ulong;
     let seconds = us / 1_000_000;
-    put(to, Now { mega: seconds / 1_000_000, seconds: seconds % 1_000_000, micro: us % 1_000_000 });
+    *to = Now { mega: seconds / 1_000_000, seconds: seconds % 1_000_000, micro: us % 1_000_000 };
     0
 }
 
@@ -95,11 +94,11 @@ pub extern "C" fn driver_system_info(to: *mut SysInfo, size: usize) {
 
 /// `path` has no `.so`.
 #[no_mangle]
-pub extern "C" fn driver_dl_open(path: *const c_char) -> *mut c_void {
+pub extern "C" fn driver_dl_open(path: CStrPtr) -> *mut c_void {
     crate::misc::enif_dlopen(path, None, ptr::null_mut())
 }
 #[no_mangle]
-pub extern "C" fn driver_dl_sym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+pub extern "C" fn driver_dl_sym(handle: *mut c_void, name: CStrPtr) -> *mut c_void {
     crate::misc::enif_dlsym(handle, name, None, ptr::null_mut())
 }
 #[no_mangle]
@@ -143,15 +142,18 @@ const READ_ONLY: usize = 0;
 /// Reads and sets the limits of the port's message queue. A port here has none (signals to ports are
 /// handled at once), so that no limit is reached.
 #[no_mangle]
-pub extern "C" fn erl_drv_busy_msgq_limits(port: Data, low: *mut usize, high: *mut usize) {
+pub extern "C" fn erl_drv_busy_msgq_limits(
+    port: Data,
+    mut low: InOut<usize>,
+    mut high: InOut<usize>,
+) {
     const NO_BUSY_MSGQ: c_int = 4;
     let Some(state) = ports::get(port) else { return };
     let mut limits = lock(&state.limits);
     if state.entry.flags & NO_BUSY_MSGQ != 0 {
         (limits.low, limits.high) = (DISABLED, DISABLED);
     }
-    // SAFETY: null, or numbers of the caller's.
-    let (low, high) = unsafe { (low.as_mut(), high.as_mut()) };
+    let (low, high) = (low.get(), high.get());
     let wanted = |n: &Option<&mut usize>| n.as_ref().map_or(READ_ONLY, |n| **n);
     match (wanted(&low), wanted(&high)) {
         (READ_ONLY, READ_ONLY) => {}
@@ -191,15 +193,10 @@ pub extern "C" fn remove_driver_entry(entry: *const Entry) -> c_int {
 const NO_PORT: isize = -1;
 /// A port with the same driver, whose owner is `pid`; `start` is not called for it.
 #[no_mangle]
-pub extern "C" fn driver_create_port(
-    creator: Data,
-    pid: Word,
-    name: *const c_char,
-    data: Data,
-) -> Data {
+pub extern "C" fn driver_create_port(creator: Data, pid: CTerm, name: CStrPtr, data: Data) -> Data {
     let none = NO_PORT as Data;
     let from = with(creator, |running, core| (running.library.clone(), core.parallelism));
-    let owner = term(pid).as_local_pid().filter(|p| is_alive(*p));
+    let owner = pid.term().as_local_pid().filter(|p| is_alive(*p));
     let (Some((library, parallelism)), Some(owner)) = (from, owner) else { return none };
     let driver = Box::new(Linked::created(library, data));
     let options = Options { parallelism, ..Options::default() };
@@ -208,7 +205,7 @@ pub extern "C" fn driver_create_port(
             h.link(owner, port);
         }
     };
-    match Port::with_driver(owner, c_str(name).to_vec(), &options, driver, link) {
+    match Port::with_driver(owner, name.bytes().to_vec(), &options, driver, link) {
         Ok(port) => port_pointer(port.id),
         Err(_) => none,
     }

@@ -9,10 +9,11 @@ use kvik_proc::RefId;
 use kvik_term::Term;
 
 use crate::abi::Monitor;
+
 use crate::driver::interface::Data;
 use crate::driver::ports::{self, Event, PortState};
 use crate::lock::lock;
-use crate::pointers::{put, term, Word};
+use crate::pointers::{CTerm, In, Out, Word};
 use crate::process::is_alive;
 
 crate::address::by_address! {
@@ -67,19 +68,19 @@ pub fn remove_all(state: &PortState) {
 fn monitor(id: RefId) -> Monitor {
     Monitor { numbers: id.0, spare: [0; 5] }
 }
-fn reference(m: *const Monitor) -> RefId {
-    // SAFETY: the interface's contract: a monitor that `driver_monitor_process` has filled in.
-    RefId(unsafe { (*m).numbers })
+fn reference(m: In<Monitor>) -> RefId {
+    // A null pointer has the numbers of no monitor.
+    RefId(m.get().map_or([0; 3], |m| m.numbers))
 }
 
 /// 0; negative where the driver has no `process_exit`, positive where there is no such process.
 #[no_mangle]
-pub extern "C" fn driver_monitor_process(port: Data, pid: Word, to: *mut Monitor) -> c_int {
+pub extern "C" fn driver_monitor_process(port: Data, pid: CTerm, to: Out<Monitor>) -> c_int {
     let Some(state) = ports::get(port) else { return -1 };
     if state.entry.process_exit.is_none() {
         return -1;
     }
-    let Some(pid) = term(pid).as_local_pid().filter(|p| is_alive(*p)) else { return 1 };
+    let Some(pid) = pid.term().as_local_pid().filter(|p| is_alive(*p)) else { return 1 };
     let id = RefId::next();
     lock(&PORTS).get_or_insert_default().insert(id, state.id);
     lock(&state.monitors).insert(id, pid);
@@ -88,12 +89,12 @@ pub extern "C" fn driver_monitor_process(port: Data, pid: Word, to: *mut Monitor
         remove(&state, id);
         return 1;
     }
-    put(to, monitor(id));
+    to.put(monitor(id));
     0
 }
 /// 0 where the monitor was there.
 #[no_mangle]
-pub extern "C" fn driver_demonitor_process(port: Data, m: *const Monitor) -> c_int {
+pub extern "C" fn driver_demonitor_process(port: Data, m: In<Monitor>) -> c_int {
     let Some(state) = ports::get(port) else { return -1 };
     let id = reference(m);
     let Some(pid) = lock(&state.monitors).remove(&id) else { return 1 };
@@ -103,12 +104,12 @@ pub extern "C" fn driver_demonitor_process(port: Data, m: *const Monitor) -> c_i
 }
 /// The process, or nil.
 #[no_mangle]
-pub extern "C" fn driver_get_monitored_process(port: Data, m: *const Monitor) -> Word {
+pub extern "C" fn driver_get_monitored_process(port: Data, m: In<Monitor>) -> Word {
     let of = |state: &PortState| lock(&state.monitors).get(&reference(m)).copied();
     let pid = ports::get(port).and_then(|state| of(&state));
     pid.map_or(Term::NIL, Term::local_pid).word()
 }
 #[no_mangle]
-pub extern "C" fn driver_compare_monitors(a: *const Monitor, b: *const Monitor) -> c_int {
+pub extern "C" fn driver_compare_monitors(a: In<Monitor>, b: In<Monitor>) -> c_int {
     reference(a).0.cmp(&reference(b).0) as c_int
 }

@@ -1,13 +1,14 @@
 //! Output of linked-in drivers to their ports' owners, with bytes in front of it.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use kvik_term::{am, Term};
 
-use crate::driver::binaries::{bytes, Binary};
 use crate::driver::callback::with;
+
+use crate::driver::binaries::BinaryPtr;
 use crate::driver::interface::{Data, IoVec};
-use crate::pointers::c_bytes;
+use crate::pointers::{Array, In};
 
 crate::address::by_address! {
     driver_output,
@@ -49,18 +50,18 @@ fn output(port: Data, header: &[u8], parts: &[&[u8]], always_binary: bool) -> c_
 }
 
 #[no_mangle]
-pub extern "C" fn driver_output(port: Data, at: *const c_char, n: usize) -> c_int {
-    output2(port, &[], c_bytes(at.cast(), n))
+pub extern "C" fn driver_output(port: Data, at: Array<u8>, n: usize) -> c_int {
+    output2(port, &[], at.slice(n))
 }
 #[no_mangle]
 pub extern "C" fn driver_output2(
     port: Data,
-    header: *const c_char,
+    header: Array<u8>,
     header_len: usize,
-    at: *const c_char,
+    at: Array<u8>,
     n: usize,
 ) -> c_int {
-    output2(port, c_bytes(header.cast(), header_len), c_bytes(at.cast(), n))
+    output2(port, header.slice(header_len), at.slice(n))
 }
 /// Without bytes behind a header there is no binary either.
 fn output2(port: Data, header: &[u8], bytes: &[u8]) -> c_int {
@@ -72,43 +73,30 @@ fn output2(port: Data, header: &[u8], bytes: &[u8]) -> c_int {
 #[no_mangle]
 pub extern "C" fn driver_output_binary(
     port: Data,
-    header: *const c_char,
+    header: Array<u8>,
     header_len: usize,
-    b: *mut Binary,
+    b: BinaryPtr,
     at: usize,
     n: usize,
 ) -> c_int {
-    let part = at.checked_add(n).filter(|_| !b.is_null()).and_then(|end| bytes(b).get(at..end));
+    let part = at.checked_add(n).and_then(|end| b.bytes().get(at..end));
     let Some(part) = part else { return -1 };
-    output(port, c_bytes(header.cast(), header_len), &[part], true)
+    output(port, header.slice(header_len), &[part], true)
 }
 #[no_mangle]
 pub extern "C" fn driver_outputv(
     port: Data,
-    header: *const c_char,
+    header: Array<u8>,
     header_len: usize,
-    v: *const IoVec,
+    v: In<IoVec>,
     mut skip: usize,
 ) -> c_int {
-    let header = c_bytes(header.cast(), header_len);
-    // SAFETY: the interface's contract: a vector, whose array has `vsize` elements.
-    let (all, size) = unsafe {
-        let n = usize::try_from((*v).vsize).unwrap_or(0);
-        let iov = if n == 0 { &[] } else { std::slice::from_raw_parts((*v).iov, n) };
-        (iov, (*v).size)
-    };
-    if size <= skip {
-        return output2(port, header, &[]);
-    }
-    let mut parts = Vec::with_capacity(all.len());
-    for part in all {
-        let part = c_bytes(part.iov_base.cast(), part.iov_len);
+    let header = header.slice(header_len);
+    let Some(v) = v.get().filter(|v| v.size() > skip) else { return output2(port, header, &[]) };
+    let mut parts = Vec::new();
+    for (part, _) in v.parts() {
         if parts.is_empty() && part.len() <= skip {
             skip -= part.len();
-            // What is empty is stripped from the beginning only where something is skipped.
-            if skip > 0 || part.is_empty() {
-                continue;
-            }
             continue;
         }
         parts.push(&part[std::mem::take(&mut skip)..]);

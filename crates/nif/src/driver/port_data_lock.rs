@@ -3,7 +3,10 @@
 use std::ffi::c_long;
 use std::sync::Arc;
 
-use crate::threads::{enif_mutex_create, enif_mutex_destroy, enif_mutex_lock, enif_mutex_unlock};
+use crate::pointers::Object;
+use crate::threads::{
+    enif_mutex_create, enif_mutex_destroy, enif_mutex_lock, enif_mutex_unlock, MutexLock,
+};
 
 crate::address::by_address! {
     driver_pdl_dec_refc,
@@ -15,7 +18,7 @@ crate::address::by_address! {
 
 /// Counted as an `Arc`; the port has one reference.
 pub struct PortDataLock {
-    mutex: *mut crate::threads::MutexLock,
+    mutex: Object<MutexLock>,
 }
 // SAFETY: a lock, made to be used by several threads.
 unsafe impl Send for PortDataLock {}
@@ -24,7 +27,7 @@ unsafe impl Sync for PortDataLock {}
 
 impl PortDataLock {
     pub fn new() -> Arc<PortDataLock> {
-        Arc::new(PortDataLock { mutex: enif_mutex_create(c"port_data_lock".as_ptr()) })
+        Arc::new(PortDataLock { mutex: enif_mutex_create(c"port_data_lock".into()) })
     }
 }
 impl Drop for PortDataLock {

@@ -2,26 +2,31 @@
 //! them.
 
 use std::collections::VecDeque;
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::ptr;
 
 use libc::iovec;
 
-use crate::driver::binaries::{
-    bytes, driver_alloc_binary, driver_binary_inc_refc, driver_free_binary, of_bytes, Binary,
-};
+use crate::driver::binaries::{BinaryPtr, BinaryRef};
 use crate::driver::interface::IoVec;
+use crate::pointers::In;
 
 /// A part of a binary, with a reference to it.
 pub struct Part {
-    binary: *mut Binary,
+    binary: BinaryRef,
     vector: iovec,
 }
-// SAFETY: the binary is counted atomically, and the part is used under the queue's lock.
+// SAFETY: the vector points into the binary, and the part is used under the queue's lock.
 unsafe impl Send for Part {}
-impl Drop for Part {
-    fn drop(&mut self) {
-        driver_free_binary(self.binary);
+
+impl Part {
+    fn new(binary: BinaryRef, base: *const u8, n: usize) -> Part {
+        Part { binary, vector: iovec { iov_base: base.cast_mut().cast(), iov_len: n } }
+    }
+    /// All of a binary.
+    fn whole(binary: BinaryRef) -> Part {
+        let (base, n) = (binary.pointer().data(), binary.pointer().bytes().len());
+        Part::new(binary, base, n)
     }
 }
 
@@ -31,7 +36,7 @@ pub struct Queue {
     len: usize,
     /// What `driver_peekq` and `driver_peekqv` show C, until the queue changes.
     shown: Vec<iovec>,
-    binaries: Vec<*mut Binary>,
+    binaries: Vec<BinaryPtr>,
 }
 // SAFETY: the pointers are those of the parts.
 unsafe impl Send for Queue {}
@@ -68,9 +73,9 @@ impl Queue {
         }
         true
     }
-    pub fn show(&mut self) -> (*mut iovec, *mut *mut Binary, c_int) {
+    pub fn show(&mut self) -> (*mut iovec, *mut BinaryPtr, c_int) {
         self.shown = self.parts.iter().map(|p| p.vector).collect();
-        self.binaries = self.parts.iter().map(|p| p.binary).collect();
+        self.binaries = self.parts.iter().map(|p| p.binary.pointer()).collect();
         let n = self.shown.len() as c_int;
         match n {
             0 => (ptr::null_mut(), ptr::null_mut(), 0),
@@ -80,53 +85,28 @@ impl Queue {
 }
 
 /// The parts of a vector of C's behind the first `skip` bytes. What lies in no binary is copied.
-pub fn parts(v: *const IoVec, mut skip: usize) -> Vec<Part> {
+pub fn parts(v: In<IoVec>, mut skip: usize) -> Vec<Part> {
     let mut all = Vec::new();
-    // SAFETY: the interface's contract: a vector, whose arrays have `vsize` elements, and whose
-    // elements lie in the binaries beside them, where those are not null.
-    unsafe {
-        let v = &*v;
-        for i in 0..usize::try_from(v.vsize).unwrap_or(0) {
-            let mut vector = *v.iov.add(i);
-            let skipped = skip.min(vector.iov_len);
-            skip -= skipped;
-            vector.iov_base = vector.iov_base.wrapping_byte_add(skipped);
-            vector.iov_len -= skipped;
-            if vector.iov_len == 0 {
-                continue;
-            }
-            let mut binary = if v.binv.is_null() { ptr::null_mut() } else { *v.binv.add(i) };
-            if binary.is_null() {
-                let from = std::slice::from_raw_parts(vector.iov_base.cast(), vector.iov_len);
-                binary = of_bytes(from);
-                if binary.is_null() {
-                    continue;
-                }
-                vector.iov_base = bytes(binary).as_ptr().cast_mut().cast();
-            } else {
-                driver_binary_inc_refc(binary);
-            }
-            all.push(Part { binary, vector });
+    for (bytes, binary) in v.get().into_iter().flat_map(IoVec::parts) {
+        let skipped = skip.min(bytes.len());
+        skip -= skipped;
+        let rest = &bytes[skipped..];
+        if rest.is_empty() {
+            continue;
+        }
+        match binary.keep() {
+            Some(b) => all.push(Part::new(b, rest.as_ptr(), rest.len())),
+            None => all.extend(BinaryRef::of_bytes(rest).map(Part::whole)),
         }
     }
     all
 }
-pub fn of_binary(b: *mut Binary, at: usize, n: usize) -> Vec<Part> {
-    if b.is_null() || n == 0 {
-        return Vec::new();
-    }
-    driver_binary_inc_refc(b);
-    let base = bytes(b).as_ptr().wrapping_add(at).cast_mut().cast();
-    vec![Part { binary: b, vector: iovec { iov_base: base, iov_len: n } }]
+pub fn of_binary(b: BinaryPtr, at: usize, n: usize) -> Vec<Part> {
+    let part = |kept: BinaryRef| Part::new(kept, b.data().wrapping_add(at), n);
+    b.keep().filter(|_| n > 0).map(part).into_iter().collect()
 }
-pub fn of_copy(from: *const c_char, n: usize) -> Option<Vec<Part>> {
-    let b = driver_alloc_binary(n);
-    if b.is_null() {
-        return None;
-    }
-    // SAFETY: the interface's contract: so many bytes are there; the binary is new and as long.
-    unsafe { ptr::copy_nonoverlapping(from.cast(), bytes(b).as_ptr().cast_mut(), n) };
-    let parts = of_binary(b, 0, n);
-    driver_free_binary(b);
-    Some(parts)
+/// `None`: there is no memory for it.
+pub fn of_copy(from: &[u8]) -> Option<Vec<Part>> {
+    let b = BinaryRef::of_bytes(from)?;
+    Some(if from.is_empty() { Vec::new() } else { vec![Part::whole(b)] })
 }

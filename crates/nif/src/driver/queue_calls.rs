@@ -1,17 +1,18 @@
 //! What linked-in drivers call for the queue of a port, and for the lock that guards it.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::ptr;
 use std::sync::Arc;
 
 use libc::iovec;
 
-use crate::driver::binaries::Binary;
+use crate::driver::binaries::BinaryPtr;
 use crate::driver::interface::{Data, IoVec};
 use crate::driver::port_data_lock::PortDataLock;
 use crate::driver::ports;
 use crate::driver::queue::{of_binary, of_copy, parts, Part};
 use crate::lock::lock;
+use crate::pointers::{Array, In, Out, Room};
 
 crate::address::by_address! {
     driver_deq,
@@ -37,28 +38,28 @@ fn add(port: Data, parts: Vec<Part>, in_front: bool) -> c_int {
     0
 }
 #[no_mangle]
-pub extern "C" fn driver_enqv(port: Data, v: *const IoVec, skip: usize) -> c_int {
+pub extern "C" fn driver_enqv(port: Data, v: In<IoVec>, skip: usize) -> c_int {
     add(port, parts(v, skip), false)
 }
 #[no_mangle]
-pub extern "C" fn driver_pushqv(port: Data, v: *const IoVec, skip: usize) -> c_int {
+pub extern "C" fn driver_pushqv(port: Data, v: In<IoVec>, skip: usize) -> c_int {
     add(port, parts(v, skip), true)
 }
 #[no_mangle]
-pub extern "C" fn driver_enq_bin(port: Data, b: *mut Binary, at: usize, n: usize) -> c_int {
+pub extern "C" fn driver_enq_bin(port: Data, b: BinaryPtr, at: usize, n: usize) -> c_int {
     add(port, of_binary(b, at, n), false)
 }
 #[no_mangle]
-pub extern "C" fn driver_pushq_bin(port: Data, b: *mut Binary, at: usize, n: usize) -> c_int {
+pub extern "C" fn driver_pushq_bin(port: Data, b: BinaryPtr, at: usize, n: usize) -> c_int {
     add(port, of_binary(b, at, n), true)
 }
 #[no_mangle]
-pub extern "C" fn driver_enq(port: Data, from: *const c_char, n: usize) -> c_int {
-    of_copy(from, n).map_or(-1, |p| add(port, p, false))
+pub extern "C" fn driver_enq(port: Data, from: Array<u8>, n: usize) -> c_int {
+    of_copy(from.slice(n)).map_or(-1, |p| add(port, p, false))
 }
 #[no_mangle]
-pub extern "C" fn driver_pushq(port: Data, from: *const c_char, n: usize) -> c_int {
-    of_copy(from, n).map_or(-1, |p| add(port, p, true))
+pub extern "C" fn driver_pushq(port: Data, from: Array<u8>, n: usize) -> c_int {
+    of_copy(from.slice(n)).map_or(-1, |p| add(port, p, true))
 }
 /// Takes bytes off its front; how many are left.
 #[no_mangle]
@@ -77,39 +78,33 @@ pub extern "C" fn driver_sizeq(port: Data) -> usize {
 }
 /// What it shows is there until the queue changes.
 #[no_mangle]
-pub extern "C" fn driver_peekq(port: Data, n: *mut c_int) -> *mut iovec {
+pub extern "C" fn driver_peekq(port: Data, n: Out<c_int>) -> *mut iovec {
     let Some(state) = ports::get(port) else {
-        crate::pointers::put(n, -1);
+        n.put(-1);
         return ptr::null_mut();
     };
     let (iov, _, count) = lock(&state.queue).show();
-    crate::pointers::put(n, count);
+    n.put(count);
     iov
 }
 /// The same with the binaries; how many bytes there are.
 #[no_mangle]
-pub extern "C" fn driver_peekqv(port: Data, to: *mut IoVec) -> usize {
+pub extern "C" fn driver_peekqv(port: Data, to: Out<IoVec>) -> usize {
     let Some(state) = ports::get(port) else { return NO_SIZE };
     let mut queue = lock(&state.queue);
     let (iov, binv, vsize) = queue.show();
-    if !to.is_null() {
-        // SAFETY: a structure of the caller's.
-        unsafe { *to = IoVec { vsize, size: queue.len(), iov, binv } }
-    }
+    // SAFETY: what is shown is there until the queue changes, which C knows.
+    to.put(unsafe { IoVec::new(vsize, queue.len(), iov, binv) });
     queue.len()
 }
 /// Copies at most `n` bytes; how many it were.
 #[no_mangle]
-pub extern "C" fn driver_vec_to_buf(v: *const IoVec, to: *mut c_char, n: usize) -> usize {
+pub extern "C" fn driver_vec_to_buf(v: In<IoVec>, mut to: Room, n: usize) -> usize {
     let mut done = 0;
-    // SAFETY: the interface's contract: a vector, and room for `n` bytes.
-    unsafe {
-        for i in 0..usize::try_from((*v).vsize).unwrap_or(0) {
-            let part = *(*v).iov.add(i);
-            let m = part.iov_len.min(n - done);
-            ptr::copy_nonoverlapping(part.iov_base.cast(), to.add(done), m);
-            done += m;
-        }
+    for (part, _) in v.get().into_iter().flat_map(IoVec::parts) {
+        let part = &part[..part.len().min(n - done)];
+        to.put_bytes(done, part);
+        done += part.len();
     }
     done
 }

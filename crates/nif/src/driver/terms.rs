@@ -1,16 +1,16 @@
 //! Terms that linked-in drivers make and send.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::signal::{self, Signal};
 use kvik_term::Term;
 
-use crate::driver::binaries::{bytes, Binary};
+use crate::driver::binaries::BinaryPtr;
 use crate::driver::callback::{in_callback, with};
 use crate::driver::interface::{port_number, Data};
 use crate::driver::ports;
-use crate::pointers::{atom, c_bytes, term, Word};
+use crate::pointers::{Array, CStrPtr, CTerm, Word};
 use crate::process::is_alive;
 
 crate::address::by_address! {
@@ -34,8 +34,8 @@ pub extern "C" fn driver_mk_term_nil() -> Word {
     Term::NIL.word()
 }
 #[no_mangle]
-pub extern "C" fn driver_mk_atom(name: *const c_char) -> Word {
-    Term::atom(atom(name)).word()
+pub extern "C" fn driver_mk_atom(name: CStrPtr) -> Word {
+    Term::atom(name.atom()).word()
 }
 /// Nil for what is no port.
 #[no_mangle]
@@ -62,6 +62,16 @@ const INT64: u64 = 15;
 const UINT64: u64 = 16;
 const MAP: u64 = 17;
 
+/// # Safety
+/// So many bytes are there, for as long as they are used.
+unsafe fn bytes_at<'b>(at: *const u8, n: usize) -> &'b [u8] {
+    match n {
+        0 => &[],
+        // SAFETY: as the caller says.
+        n => unsafe { std::slice::from_raw_parts(at, n) },
+    }
+}
+
 /// What is left of a driver's description of a term, and the terms built so far.
 struct Builder<'a, 'h> {
     heap: &'h Heap,
@@ -87,29 +97,39 @@ impl<'h> Builder<'_, 'h> {
     /// Bytes by address and count.
     fn bytes<'b>(&mut self) -> Option<&'b [u8]> {
         let (at, n) = (self.word()? as *const u8, self.word()? as usize);
-        (!at.is_null() || n == 0).then(|| c_bytes(at, n))
+        // SAFETY: the interface's contract: so many bytes are at that address.
+        (!at.is_null() || n == 0).then(|| unsafe { bytes_at(at, n) })
     }
     /// A string's: OTP takes no null pointer, even for none.
     fn string<'b>(&mut self) -> Option<&'b [u8]> {
         let (at, n) = (self.word()? as *const u8, self.word()?);
-        (!at.is_null() && n as c_int >= 0).then(|| c_bytes(at, n as usize))
+        // SAFETY: as above.
+        (!at.is_null() && n as c_int >= 0).then(|| unsafe { bytes_at(at, n as usize) })
     }
     fn part_of_binary(&mut self) -> Option<Term<'h>> {
-        let (b, n, at) = (self.word()? as *mut Binary, self.word()?, self.word()?);
+        let (b, n, at) = (self.word()?, self.word()?, self.word()?);
+        // SAFETY: the interface's contract: null, or a binary that the driver has a reference to.
+        let b = unsafe { BinaryPtr::new(b as *mut _) };
         if b.is_null() {
             return None;
         }
         let end = n.checked_add(at)?;
-        Some(self.heap.binary(bytes(b).get(at as usize..end as usize)?))
+        Some(self.heap.binary(b.bytes().get(at as usize..end as usize)?))
+    }
+    /// A term that is its own word.
+    fn immediate(&mut self, is: impl Fn(&Term<'h>) -> bool) -> Option<Term<'h>> {
+        // SAFETY: the interface's contract: a term of the driver's. It is used only if it is one that
+        // refers to nothing.
+        Some(unsafe { Term::from_word(self.word()?) }).filter(is)
     }
     /// The next term; `None` where the description is wrong.
     fn next(&mut self, tag: Word) -> Option<Term<'h>> {
         let h = self.heap;
         Some(match tag {
             NIL => Term::NIL,
-            ATOM => self.word().map(term).filter(|t| t.as_atom().is_some())?,
-            PORT => self.word().map(term).filter(|t| t.as_local_port().is_some())?,
-            PID => self.word().map(term).filter(|t| t.as_local_pid().is_some())?,
+            ATOM => self.immediate(|t| t.as_atom().is_some())?,
+            PORT => self.immediate(|t| t.as_local_port().is_some())?,
+            PID => self.immediate(|t| t.as_local_pid().is_some())?,
             INT => h.integer(self.word()? as i64),
             UINT => h.unsigned(self.word()?),
             INT64 => h.integer(self.number()?),
@@ -153,12 +173,8 @@ impl<'h> Builder<'_, 'h> {
 }
 
 /// The term that a driver describes.
-fn build(data: *const Word, n: c_int) -> Option<OwnedTerm> {
-    if data.is_null() || n <= 0 {
-        return None;
-    }
-    // SAFETY: the interface's contract: so many words are there.
-    let words = unsafe { std::slice::from_raw_parts(data, n as usize) }.iter();
+fn build(data: Array<Word>, n: c_int) -> Option<OwnedTerm> {
+    let words = data.slice(usize::try_from(n).ok()?).iter();
     let heap = Heap::detached();
     let mut b = Builder { heap: &heap, words, stack: Vec::new() };
     while let Some(tag) = b.word() {
@@ -172,9 +188,9 @@ fn build(data: *const Word, n: c_int) -> Option<OwnedTerm> {
 }
 
 /// 1, or 0 where there is no such process, -1 where that is no term.
-fn send(port: Option<u32>, to: Word, data: *const Word, n: c_int) -> c_int {
+fn send(port: Option<u32>, to: Option<u32>, data: Array<Word>, n: c_int) -> c_int {
     let Some(message) = build(data, n) else { return -1 };
-    let Some(pid) = term(to).as_local_pid() else { return 0 };
+    let Some(pid) = to else { return 0 };
     // What threads of a driver's own send is not traced.
     if let Some(port) = port.filter(|_| in_callback()) {
         kvik_port::trace_sent(port, pid, &message);
@@ -185,8 +201,8 @@ fn send(port: Option<u32>, to: Word, data: *const Word, n: c_int) -> c_int {
     signal::deliver(pid, Signal::Message(message)) as c_int
 }
 /// A port by its term, from any thread: 1 where it is open, 0 where it is closing, -1 for none.
-fn state_of(port: Word) -> (Option<u32>, c_int) {
-    let id = term(port).as_local_port();
+fn state_of(port: CTerm) -> (Option<u32>, c_int) {
+    let id = port.term().as_local_port();
     let is_there = id.and_then(ports::by_id).is_some();
     match id {
         Some(id) if kvik_port::table::is_open(id) => (Some(id), 1),
@@ -195,34 +211,34 @@ fn state_of(port: Word) -> (Option<u32>, c_int) {
 }
 
 #[no_mangle]
-pub extern "C" fn erl_drv_send_term(port: Word, to: Word, data: *const Word, n: c_int) -> c_int {
+pub extern "C" fn erl_drv_send_term(port: CTerm, to: CTerm, data: Array<Word>, n: c_int) -> c_int {
     match state_of(port) {
-        (Some(id), _) => send(Some(id), to, data, n),
+        (Some(id), _) => send(Some(id), to.term().as_local_pid(), data, n),
         (None, answer) => answer,
     }
 }
 #[no_mangle]
-pub extern "C" fn erl_drv_output_term(port: Word, data: *const Word, n: c_int) -> c_int {
+pub extern "C" fn erl_drv_output_term(port: CTerm, data: Array<Word>, n: c_int) -> c_int {
     let (Some(id), _) = state_of(port) else { return state_of(port).1 };
     // The thread that has the port's lock must not take it again.
     let mine = with(crate::driver::interface::port_pointer(id), |_, core| core.owner());
     let owner = mine.or_else(|| kvik_port::table::get(id)?.owner());
-    owner.map_or(-1, |pid| send(Some(id), Term::local_pid(pid).word(), data, n))
+    owner.map_or(-1, |pid| send(Some(id), Some(pid), data, n))
 }
 #[no_mangle]
-pub extern "C" fn driver_output_term(port: Data, data: *const Word, n: c_int) -> c_int {
+pub extern "C" fn driver_output_term(port: Data, data: Array<Word>, n: c_int) -> c_int {
     match with(port, |_, core| (core.may_send(), core.id, core.owner())) {
         None => -1,
         Some((false, ..)) => 0,
-        Some((true, id, pid)) => send(Some(id), Term::local_pid(pid).word(), data, n),
+        Some((true, id, pid)) => send(Some(id), Some(pid), data, n),
     }
 }
 #[no_mangle]
-pub extern "C" fn driver_send_term(port: Data, to: Word, data: *const Word, n: c_int) -> c_int {
+pub extern "C" fn driver_send_term(port: Data, to: CTerm, data: Array<Word>, n: c_int) -> c_int {
     match with(port, |_, core| (core.may_send(), core.id)) {
         // Also on threads of the driver's own, which have no callback.
-        None => send(None, to, data, n),
+        None => send(None, to.term().as_local_pid(), data, n),
         Some((false, _)) => 0,
-        Some((true, id)) => send(Some(id), to, data, n),
+        Some((true, id)) => send(Some(id), to.term().as_local_pid(), data, n),
     }
 }

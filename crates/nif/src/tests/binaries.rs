@@ -1,0 +1,87 @@
+//! Binaries of terms, and those that C owns.
+
+use std::mem::MaybeUninit;
+
+use super::{answer, array, c, in_out, Allocated};
+use crate::binaries::*;
+use crate::env::enif_is_exception;
+use crate::pointers::{Out, Word};
+
+/// A structure that a function fills in.
+fn filled(f: impl FnOnce(Out<Binary>) -> i32) -> Option<Binary> {
+    let mut to = MaybeUninit::uninit();
+    // SAFETY: a place for it, read only where the function says that it has written there.
+    unsafe { (f(Out::new(to.as_mut_ptr())) != 0).then(|| to.assume_init()) }
+}
+fn bytes_of(e: &Allocated, w: Word) -> Option<Vec<u8>> {
+    filled(|to| enif_inspect_binary(e.ptr(), c(w), to)).map(|b| b.bytes().to_vec())
+}
+fn term_of(e: &Allocated, bytes: &[u8]) -> Word {
+    let mut w = 0;
+    // SAFETY: the place is there for the call, and the new binary as long as said.
+    unsafe {
+        let at = enif_make_new_binary(e.ptr(), bytes.len(), Out::new(&mut w));
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len());
+    }
+    w
+}
+
+#[test]
+fn bytes_come_back_from_all_kinds() {
+    let e = Allocated::new();
+    for n in [0, 1, 64, 65, 5000] {
+        let bytes: Vec<u8> = (0..n).map(|i| i as u8).collect();
+        let w = term_of(&e, &bytes);
+        assert_eq!(bytes_of(&e, w), Some(bytes.clone()));
+        let part = enif_make_sub_binary(e.ptr(), c(w), n / 3, n / 2);
+        assert_eq!(bytes_of(&e, part), Some(bytes[n / 3..n / 3 + n / 2].to_vec()));
+        let past = enif_make_sub_binary(e.ptr(), c(w), n, 1);
+        assert_eq!(enif_is_exception(e.ptr(), c(past)), 1);
+    }
+    assert_eq!(bytes_of(&e, crate::terms::enif_make_int(e.ptr(), 1)), None);
+}
+
+#[test]
+fn owned_binaries_grow_shrink_and_become_terms() {
+    let e = Allocated::new();
+    let mut b = filled(|to| enif_alloc_binary(3, to)).unwrap();
+    assert_eq!(enif_realloc_binary(in_out(&mut b), 10_000), 1);
+    assert_eq!(b.bytes().len(), 10_000);
+    assert_eq!(enif_realloc_binary(in_out(&mut b), 2), 1);
+    let w = enif_make_binary(e.ptr(), in_out(&mut b));
+    assert_eq!(bytes_of(&e, w), Some(b.bytes().to_vec()));
+    enif_release_binary(in_out(&mut b));
+    enif_release_binary(in_out(&mut b));
+    assert_eq!(b.bytes(), b"");
+    assert_eq!(bytes_of(&e, w).map(|b| b.len()), Some(2), "the term has its own reference");
+}
+
+#[test]
+fn inspected_binaries_are_copied_where_they_are_changed() {
+    let e = Allocated::new();
+    let w = term_of(&e, b"abcdef");
+    let mut b = filled(|to| enif_inspect_binary(e.ptr(), c(w), to)).unwrap();
+    assert_eq!(enif_realloc_binary(in_out(&mut b), 3), 1);
+    assert_eq!(b.bytes(), b"abc");
+    enif_release_binary(in_out(&mut b));
+    assert_eq!(bytes_of(&e, w), Some(b"abcdef".to_vec()));
+}
+
+#[test]
+fn terms_go_through_the_external_format() {
+    let e = Allocated::new();
+    let w = crate::terms::enif_make_string(e.ptr(), c"text".into(), crate::abi::LATIN1);
+    let mut b = filled(|to| enif_term_to_binary(e.ptr(), c(w), to)).unwrap();
+    let decode = |bytes: &[u8], opts| {
+        answer::<Word>(|to| {
+            enif_binary_to_term(e.ptr(), array(bytes), bytes.len(), to, opts) as i32
+        })
+    };
+    let back = decode(b.bytes(), 0).unwrap();
+    assert_eq!(crate::terms::enif_is_identical(c(w), c(back)), 1);
+    assert_eq!(decode(&b.bytes()[..3], 0), None);
+    assert_eq!(decode(b.bytes(), 1), None, "no such option");
+    let unknown = b"\x83\x77\x10nif: not an atom";
+    assert_eq!(decode(unknown, 0x2000_0000), None, "safe");
+    enif_release_binary(in_out(&mut b));
+}

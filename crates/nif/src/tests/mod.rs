@@ -1,0 +1,63 @@
+//! The functions of the interface as C calls them, without a library and without OTP.
+
+mod binaries;
+mod environments;
+mod io_queues;
+mod resources;
+mod terms;
+
+use std::ffi::c_int;
+
+use crate::env::{enif_alloc_env, enif_free_env, Env, EnvPtr};
+use crate::pointers::{Array, CTerm, In, InOut, Out, Room, Word};
+
+/// An environment that C has allocated, and frees at its end.
+struct Allocated(*mut Env);
+
+impl Allocated {
+    fn new() -> Allocated {
+        Allocated(enif_alloc_env().as_ptr())
+    }
+    /// What C passes of it.
+    fn ptr(&self) -> EnvPtr {
+        // SAFETY: it is there as long as `self`, and each call of a test is over before the next one.
+        unsafe { EnvPtr::new(self.0) }
+    }
+}
+impl Drop for Allocated {
+    fn drop(&mut self) {
+        enif_free_env(self.ptr())
+    }
+}
+
+/// A term that one of the functions has made, as C passes it on.
+fn c(w: Word) -> CTerm {
+    // SAFETY: the tests use terms as long as their environments are there.
+    unsafe { CTerm::new(w) }
+}
+/// Calls what writes an answer: that, unless the function says that there is none.
+fn answer<T: Default>(f: impl FnOnce(Out<T>) -> c_int) -> Option<T> {
+    let mut to = T::default();
+    // SAFETY: it is there for the call.
+    let there = f(unsafe { Out::new(&mut to) }) != 0;
+    there.then_some(to)
+}
+fn array<T>(items: &[T]) -> Array<T> {
+    // SAFETY: the tests say the array's length, and keep it for the call.
+    unsafe { Array::new(items.as_ptr()) }
+}
+fn input<T>(item: &T) -> In<T> {
+    // SAFETY: the tests keep it for the call.
+    unsafe { In::new(item) }
+}
+fn in_out<T>(item: &mut T) -> InOut<T> {
+    // SAFETY: as above, and nobody else uses it.
+    unsafe { InOut::new(item) }
+}
+/// What a function writes into room for `size` bytes, and its answer.
+fn written(size: usize, f: impl FnOnce(Room) -> c_int) -> (c_int, Vec<u8>) {
+    let mut room = vec![0xff_u8; size];
+    // SAFETY: the tests say that size.
+    let n = f(unsafe { Room::new(room.as_mut_ptr().cast()) });
+    (n, room)
+}
