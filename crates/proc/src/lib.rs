@@ -25,6 +25,7 @@ pub mod registry;
 pub mod relation;
 mod relation_tree;
 pub mod remote;
+mod remote_types;
 pub mod saved_calls;
 pub mod sched;
 pub mod send;
@@ -36,6 +37,7 @@ pub mod sysmon;
 pub mod sysprof;
 pub mod tasks;
 pub mod timer;
+mod timer_queue;
 pub mod trace;
 
 pub use bif::{Bif, BifEntry, BifResult, Class, Raised};

@@ -16,7 +16,7 @@ use crate::few::Few;
 use crate::mailbox::MailboxCell;
 use crate::relation::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::relation_tree::RelationTree;
-use crate::remote::RemotePid;
+use crate::remote_types::RemotePid;
 use crate::signal_types::{RefId, Signal};
 
 /// What anybody may read of a process.
@@ -422,11 +422,6 @@ impl Proc {
         self.initial_function.set((module, function));
         self.initial_arity.set(arity);
     }
-    /// With those of this turn, for the process itself.
-    pub fn reductions_now(&self, own: bool) -> u64 {
-        let turn = if own { crate::sched::used_in_turn(self) } else { 0 };
-        self.reductions.get() + turn
-    }
     /// Gives the messages that came last their slots, which the next receive that skips some would
     /// have to.
     pub(crate) fn settle_messages(&self) {
@@ -561,6 +556,10 @@ pub fn init_table(limit: usize) {
 #[inline]
 pub fn table() -> &'static Table<Task> {
     TABLE.get_or_init(|| Table::new(DEFAULT_LIMIT, PID_BITS))
+}
+/// Is that process there?
+pub fn is_alive(pid: u32) -> bool {
+    table().get(pid, &kvik_sync::pin()).is_some()
 }
 
 const _: () = assert!(

@@ -13,6 +13,7 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
 use kvik_term::{Atom, Term};
 
+pub use crate::process::is_alive;
 use crate::process::table;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
@@ -257,11 +258,6 @@ pub fn forget(who: Tracee) {
         Tracee::Port(port) => s.ports.remove(&port).map(|_| ()),
     });
 }
-/// Is that process there?
-pub fn is_alive(pid: u32) -> bool {
-    table().get(pid, &pin()).is_some()
-}
-
 static UNIQUE: AtomicU64 = AtomicU64::new(1);
 
 /// Are time stamps to be in the time of the processor: the flag `cpu_timestamp`?

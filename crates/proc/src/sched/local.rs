@@ -15,7 +15,7 @@ use crate::exit::Farewell;
 use crate::process::{flag, Priority, Rest, Seat, Stage, Task, Ticket};
 use crate::signal::{control, deliver};
 use crate::signal_types::Control;
-use crate::timer::{At, Due, Queue};
+use crate::timer_queue::{At, Due, Queue};
 use crate::{sysprof, trace, Proc};
 
 pub(super) struct Local {
@@ -216,8 +216,15 @@ pub(super) fn local() -> Option<&'static Local> {
 }
 
 /// Reductions used so far in the turn of the process that runs here.
-pub fn used_in_turn(p: &crate::Proc) -> u64 {
+pub fn used_in_turn(p: &Proc) -> u64 {
     local().map_or(0, |l| l.used(p) as u64)
+}
+impl Proc {
+    /// With those of this turn, for the process itself.
+    pub fn reductions_now(&self, own: bool) -> u64 {
+        let turn = if own { used_in_turn(self) } else { 0 };
+        self.reductions.get() + turn
+    }
 }
 /// The number of the scheduler this thread is, from 0.
 #[inline]

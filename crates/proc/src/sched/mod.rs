@@ -28,7 +28,7 @@ use kvik_sync::Parker;
 use crate::hooks::hooks;
 use crate::process::{Priority, Rest, Ticket};
 use crate::signal_types::Signal;
-use crate::timer::{At, Due};
+use crate::timer_queue::{At, Due};
 
 pub use idle_heaps::note_collection;
 use local::local;
