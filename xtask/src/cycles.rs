@@ -12,7 +12,7 @@ use std::path::Path;
 const MODULES: usize = 4;
 
 /// Crates that have a larger component, and its size. The numbers may only fall.
-const LARGER: &[(&str, usize)] = &[("proc", 22)];
+const LARGER: &[(&str, usize)] = &[("proc", 12)];
 
 /// What modules use, by name: those of `src/a/b.rs` and `src/a/b/mod.rs` are `a::b`.
 type Graph = BTreeMap<String, BTreeSet<String>>;

@@ -12,7 +12,7 @@ use crate::relation::LinkState;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
 use crate::signal_types::{Control, Signal};
 use crate::tasks::Dropped;
-use crate::{clock, logger, registry, Proc};
+use crate::{clock, logger, registry, tracing_on, Proc};
 
 /// How far a process has come that begins to end.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
                 registry::unregister(name);
             }
         }
-        if crate::trace::on() {
+        if tracing_on::on() {
             p.trace_exit(reason);
         }
     }
@@ -123,7 +123,7 @@ impl Farewell {
                 return Some(self.wait_in(ticket));
             }
         }
-        if crate::trace::on() {
+        if tracing_on::on() {
             ticket.private().trace_exited();
         }
         let literals = self.literals.take();

@@ -39,6 +39,7 @@ pub mod tasks;
 pub mod timer;
 mod timer_queue;
 pub mod trace;
+mod tracing_on;
 
 pub use bif::{Bif, BifEntry, BifResult, Class, Raised};
 pub use hooks::{set_hooks, Hooks, Outcome};

@@ -10,7 +10,7 @@ pub use crate::remote_types::{Sent, Way};
 use crate::sched::{self, mail};
 use crate::signal::{send_message, send_to_alias};
 use crate::signal_types::RefId;
-use crate::{node, registry, signal, sysmon, trace, Proc, Raised};
+use crate::{node, registry, signal, sysmon, tracing_on, Proc, Raised};
 
 /// Words of messages that are copied in the time of a call.
 const WORDS_A_REDUCTION: usize = 64;
@@ -26,7 +26,7 @@ impl Proc {
     }
     #[inline]
     pub fn send_to(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
-        if trace::on_or_timed() && self.send_noticed(to, m) {
+        if tracing_on::on_or_timed() && self.send_noticed(to, m) {
             return Sent::Ok;
         }
         self.send_untraced(to, m, way)
@@ -35,7 +35,7 @@ impl Proc {
     #[cold]
     #[inline(never)]
     fn send_noticed(&self, to: Term<'_>, m: Term<'_>) -> bool {
-        if trace::on() {
+        if tracing_on::on() {
             return self.trace_send(to, m);
         }
         let Some(pid) = to.as_local_pid().filter(|_| mail::is_due()) else { return false };

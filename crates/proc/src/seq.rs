@@ -13,10 +13,11 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
 use kvik_term::{am, Atom, Term};
 
-use crate::process::{flag, table};
+use crate::process::{flag, is_alive, table};
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
 use crate::trace::Tracer;
+use crate::tracing_on::{self, User};
 use crate::{trace, Proc};
 
 /// What a token asks for: the flags in it.
@@ -195,7 +196,7 @@ impl Parting {
     }
 }
 fn tell_exit(token: &OwnedTerm, from: Term<'static>, to: Term<'_>, reason: Term<'_>) {
-    if to.as_local_pid().is_some_and(trace::is_alive) {
+    if to.as_local_pid().is_some_and(is_alive) {
         let m = message(|h| h.tuple(&[am::UP_EXIT.into(), from, h.copy(reason)]));
         tell(token.term(), bit::SEND, to, m.term());
     }
@@ -232,7 +233,7 @@ impl Proc {
             m.no_tokens();
         }
         if CARRIERS.fetch_add(1, Relaxed) == 0 {
-            trace::settle();
+            tracing_on::update(User::SeqTrace, on);
         }
     }
     /// The same is over, unless a message in its mailbox says something of tokens.
@@ -244,7 +245,7 @@ impl Proc {
     /// It is no carrier any more.
     pub(crate) fn forget_seq(&self) {
         if self.set_flag(flag::SEQ, false) && CARRIERS.fetch_sub(1, Relaxed) == 1 {
-            trace::settle();
+            tracing_on::update(User::SeqTrace, on);
         }
     }
     /// Token, serials and what messages say of tokens go.

@@ -7,10 +7,10 @@ use kvik_sync::Here;
 
 use super::crowd::Foreseen;
 use super::idle_heaps::IdleHeaps;
-use super::meter::SmallCollections;
+use super::microstate::SmallCollections;
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
-use super::{crowd, Scheduler, Work};
+use super::{crowd, mail, Scheduler, Work};
 use crate::exit::Farewell;
 use crate::process::{flag, Priority, Rest, Seat, Stage, Task, Ticket};
 use crate::signal::{control, deliver};
@@ -105,11 +105,13 @@ impl Local {
             idle_heaps: IdleHeaps::default(),
         }));
         me.page.begin();
+        mail::note_on(Some(me.page));
         LOCAL.set(Some(l));
         l
     }
     /// The thread is no scheduler any more.
     pub fn stop() {
+        mail::note_on(None);
         LOCAL.set(None)
     }
     /// Takes on what others have for it.

@@ -11,6 +11,7 @@ mod idle_heaps;
 mod local;
 pub(crate) mod mail;
 pub mod meter;
+pub(crate) mod microstate;
 pub mod online;
 pub mod parking;
 mod queues;
@@ -76,7 +77,7 @@ pub struct Scheduler {
     inbound: Inbox<Work>,
     parker: Parker,
     pub counters: Counters,
-    pub meter: meter::Meter,
+    pub meter: microstate::Meter,
     page: board::Page,
 }
 
@@ -86,7 +87,7 @@ impl Scheduler {
             inbound: Inbox::default(),
             parker: Parker::default(),
             counters: Counters::default(),
-            meter: meter::Meter::new(),
+            meter: microstate::Meter::new(),
             page: board::page(id),
         }
     }
