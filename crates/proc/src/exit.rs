@@ -2,13 +2,13 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
-use kvik_sync::Chain;
 use kvik_term::{am, Term};
 
 use crate::bif::Class;
-use crate::mailbox::Mailbox;
-use crate::process::{flag, table, Extra, LeavingLiterals, Ticket};
+use crate::farewell::Farewell;
+use crate::process::{flag, table, Ticket};
 use crate::relation::LinkState;
+use crate::seq_types::Parting;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
 use crate::signal_types::{Control, Signal};
 use crate::tasks::Dropped;
@@ -66,7 +66,7 @@ pub(crate) fn terminate(
         p.with_extra(|x| x.exit_reason = Some(reason.clone()));
     }
     crate::hooks::run_on_exit(p);
-    let seq = crate::seq::Parting::of(p);
+    let seq = Parting::of(p);
     p.forget_seq();
     p.forget_saved_calls();
     table().remove(p.pid());
@@ -88,22 +88,6 @@ pub(crate) fn go_on(ticket: Ticket) -> Option<Ticket> {
         Some(f) => f.take_turn(ticket),
         None => Some(ticket),
     }
-}
-
-/// What the end of a process still has to do, where that is too much for one turn.
-pub(crate) struct Farewell {
-    pid: u32,
-    reason: OwnedTerm,
-    /// To be told.
-    to: Extra,
-    /// To be answered, after that: who watched it before hears so before who wanted to watch it.
-    signals: Chain<Signal>,
-    /// To be freed, where there are many.
-    messages: Option<Mailbox>,
-    seq: Option<crate::seq::Parting>,
-    literals: Option<LeavingLiterals>,
-    /// Turns in which it has answered one signal.
-    turns: u32,
 }
 
 /// How many are answered or told in one step.

@@ -14,6 +14,8 @@ use kvik_sync::pin;
 use kvik_term::{am, Atom, Term};
 
 use crate::process::{flag, is_alive, table};
+pub use crate::seq_types::Counters;
+use crate::seq_types::Parting;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
 use crate::trace::Tracer;
@@ -32,13 +34,6 @@ pub mod bit {
 
 /// Flags, label, serial, sender, the serial before.
 pub type Token<'h> = [Term<'h>; 5];
-
-/// The serials of the last message sent and of the last one received.
-#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
-pub struct Counters {
-    pub clock: u64,
-    pub last: u64,
-}
 
 /// Bits of OTP's tag of small integers, above which they stand in their words.
 const TAG_BITS: u32 = 4;
@@ -166,13 +161,6 @@ pub struct Request {
     pub tag: OwnedTerm,
     /// The answer is a message.
     pub answered: bool,
-}
-
-/// What a process that ends leaves for its last signals.
-pub(crate) struct Parting {
-    token: OwnedTerm,
-    sender: Term<'static>,
-    counters: Counters,
 }
 
 impl Parting {

@@ -11,7 +11,7 @@ use super::microstate::SmallCollections;
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
 use super::{crowd, mail, Scheduler, Work};
-use crate::exit::Farewell;
+use crate::farewell::Farewell;
 use crate::process::{flag, Priority, Rest, Seat, Stage, Task, Ticket};
 use crate::signal::{control, deliver};
 use crate::signal_types::Control;
