@@ -6,6 +6,7 @@
 
 pub mod board;
 mod crowd;
+mod deferred_monitor;
 pub mod histogram;
 mod idle_heaps;
 mod local;
@@ -31,13 +32,10 @@ use crate::process::{Priority, Rest, Ticket};
 use crate::signal_types::Signal;
 use crate::timer_queue::{At, Due};
 
-pub use idle_heaps::note_collection;
+pub(crate) use deferred_monitor::{defer_monitor, deferred_to, flush_monitor_to};
 use local::local;
-pub use local::{current, is_scheduler, look_after_turn, used_in_turn};
-pub(crate) use local::{
-    defer_monitor, deferred_to, flush_monitor_to, from_seat, say_later, sit_down, with_rest,
-    with_rest_any,
-};
+pub use local::{current, is_scheduler, look_after_turn, note_collection, used_in_turn};
+pub(crate) use local::{from_seat, say_later, sit_down, with_rest, with_rest_any};
 pub use run::REDUCTIONS;
 pub use switch::to_next;
 
