@@ -4,6 +4,11 @@
 //! Who may touch what: a [`Proc`] is reached by whoever runs it and nobody else; other processes,
 //! timers and ports send it [`signal::Signal`]s through its inbox. See
 //! `docs/internals/processes.md`.
+//!
+//! Modules in layers, the lowest first: types without behaviour (`signal_types`, `remote_types`,
+//! `seq_types`, `timer_queue`, `relation`); [`process`] with what it holds; [`hooks`] and
+//! `tracing_on`; [`sched`], whose loop alone reaches further up; [`signal`]; [`trace`], [`sysprof`],
+//! [`seq`], [`timer`]; what a process does: [`send`], [`receive`], [`handle`], [`exit`], [`spawn`].
 #![forbid(unsafe_code)]
 
 pub mod bif;

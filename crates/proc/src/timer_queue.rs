@@ -12,7 +12,7 @@ use crate::signal_types::RefId;
 pub enum Due {
     Process(u32),
     Ref(RefId),
-    /// A function of [`call_at`].
+    /// A function of [`crate::timer::call_at`].
     Call(RefId),
 }
 
