@@ -2,17 +2,17 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
-use kvik_sync::Chain;
 use kvik_term::{am, Term};
 
 use crate::bif::Class;
-use crate::mailbox::Mailbox;
-use crate::process::{flag, table, Extra, LeavingLiterals, Ticket};
+use crate::farewell::Farewell;
+use crate::process::{flag, table, Ticket};
 use crate::relation::LinkState;
+use crate::seq_types::Parting;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
 use crate::signal_types::{Control, Signal};
 use crate::tasks::Dropped;
-use crate::{clock, logger, registry, Proc};
+use crate::{clock, logger, registry, tracing_on, Proc};
 
 /// How far a process has come that begins to end.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
                 registry::unregister(name);
             }
         }
-        if crate::trace::on() {
+        if tracing_on::on() {
             p.trace_exit(reason);
         }
     }
@@ -66,7 +66,7 @@ pub(crate) fn terminate(
         p.with_extra(|x| x.exit_reason = Some(reason.clone()));
     }
     crate::hooks::run_on_exit(p);
-    let seq = crate::seq::Parting::of(p);
+    let seq = Parting::of(p);
     p.forget_seq();
     p.forget_saved_calls();
     table().remove(p.pid());
@@ -90,22 +90,6 @@ pub(crate) fn go_on(ticket: Ticket) -> Option<Ticket> {
     }
 }
 
-/// What the end of a process still has to do, where that is too much for one turn.
-pub(crate) struct Farewell {
-    pid: u32,
-    reason: OwnedTerm,
-    /// To be told.
-    to: Extra,
-    /// To be answered, after that: who watched it before hears so before who wanted to watch it.
-    signals: Chain<Signal>,
-    /// To be freed, where there are many.
-    messages: Option<Mailbox>,
-    seq: Option<crate::seq::Parting>,
-    literals: Option<LeavingLiterals>,
-    /// Turns in which it has answered one signal.
-    turns: u32,
-}
-
 /// How many are answered or told in one step.
 const STEP: usize = 500;
 /// A process that ends answers one signal a turn, as in OTP, where the loop that is to answer them all ends
@@ -123,7 +107,7 @@ impl Farewell {
                 return Some(self.wait_in(ticket));
             }
         }
-        if crate::trace::on() {
+        if tracing_on::on() {
             ticket.private().trace_exited();
         }
         let literals = self.literals.take();

@@ -5,7 +5,7 @@ use kvik_sync::pin;
 use kvik_term::{am, Term, View};
 
 use crate::process::{flag, table, ExtraFields};
-use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::relation::{unlink_id, AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::remote::{tell, Outward};
 use crate::signal::{control, message, send_to_peer, try_control, undeliverable};
 use crate::signal_types::{Control, RefId, Signal};
@@ -270,12 +270,6 @@ fn watched(target: &Target) -> Term<'static> {
             None => origin(t.term()),
         },
     }
-}
-
-/// Tells one unlinking from another; never 0.
-pub(crate) fn unlink_id() -> u64 {
-    let id = RefId::next();
-    ((id.0[0] as u64) | (id.0[1] as u64) << 18).max(1)
 }
 
 /// The process `from` watches no more.

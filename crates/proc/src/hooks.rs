@@ -6,8 +6,7 @@ use std::time::Duration;
 use kvik_heap::{Heap, OwnedTerm, Regs};
 use kvik_term::{Atom, CodeAddress, Term};
 
-use crate::remote::{Outward, Told};
-use crate::send::{Sent, Way};
+use crate::remote_types::{Outward, Sent, Told, Way};
 use crate::signal_types::RefId;
 use crate::{Proc, Stage};
 

@@ -4,8 +4,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use kvik_term::{am, Term};
 
+use crate::process::is_alive;
 use crate::registry;
-use crate::trace::is_alive;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum SystemLogger {

@@ -1,5 +1,7 @@
 //! [`Proc`]: what a process is to itself.
 
+pub mod flag;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::offset_of;
@@ -12,12 +14,16 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::{Chain, Table};
 use kvik_term::{am, Atom, Export, Term};
 
+use crate::farewell::Farewell;
 use crate::few::Few;
 use crate::mailbox::MailboxCell;
 use crate::relation::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::relation_tree::RelationTree;
-use crate::remote::RemotePid;
+use crate::remote_types::RemotePid;
+use crate::saved_calls::SavedCalls;
+use crate::seq_types::Counters;
 use crate::signal_types::{RefId, Signal};
+use crate::tasks::SysTasks;
 
 /// What anybody may read of a process.
 pub struct Shared {
@@ -141,78 +147,6 @@ impl Shared {
     }
 }
 
-/// Bits of [`Proc::flags`].
-pub mod flag {
-    pub const TRAP_EXIT: u32 = 1;
-    /// It waits in a `receive`.
-    pub const WAITING: u32 = 2;
-    /// It must end: `Extra::exit_reason` says why.
-    pub const EXITING: u32 = 4;
-    /// The time of its `receive` is over.
-    pub const TIMED_OUT: u32 = 8;
-    pub const SUSPENDED: u32 = 16;
-    /// Its wait was ended by a signal that became a message: to OTP it is no active process until it has
-    /// handled that in a turn.
-    pub const ROUSED: u32 = 32;
-    pub const SENSITIVE: u32 = 64;
-    /// A scheduler has listed it, as its heap has much room: see `crate::sched::idle_heaps`.
-    pub const IDLE_LISTED: u32 = 128;
-    pub const OFF_HEAP_QUEUE: u32 = 256;
-    /// It waits to be called again from `erlang:hibernate/3`.
-    pub const HIBERNATING: u32 = 512;
-    /// May look into all tables.
-    pub const ETS_SUPER_USER: u32 = 2048;
-    /// A full collection was asked for.
-    pub const FULL_GC: u32 = 1024;
-    /// Literals are to be copied: see `Extra::literals`.
-    pub const LITERALS: u32 = 4096;
-    /// The same, once the BIF that stopped in its middle is over: it holds terms itself.
-    pub const LITERALS_LATER: u32 = 8192;
-    /// It waits for a thread that does its work, and so counts as running.
-    pub const HANDED_OFF: u32 = 16_384;
-    /// It is to run on one scheduler only: `Extra::bound`.
-    pub const BOUND: u32 = 32_768;
-    /// It has begun to end, and nobody hears from it any more.
-    pub const ENDING: u32 = 65_536;
-    /// There are system tasks to do, or such as have to wait: `Extra::tasks`.
-    pub const TASKS: u32 = 131_072;
-    pub const TASKS_LATER: u32 = 262_144;
-    /// It is not collected on request of others.
-    pub const GC_OFF: u32 = 524_288;
-    /// It has to do with sequential tracing: see `crate::seq`.
-    pub const SEQ: u32 = 1 << 20;
-    /// A profiler heard that it is not runnable: see `crate::sysprof`.
-    pub const TOLD_INACTIVE: u32 = 1 << 21;
-    /// It has opened files, which are closed when it ends.
-    pub const HAS_FILES: u32 = 1 << 22;
-    /// Signals were taken from its inbox and are not handled yet: see `crate::pending`.
-    pub const PENDING: u32 = 1 << 23;
-    /// It was collected before the BIF it is in: [`Proc::collected_for`].
-    pub const COLLECTED: u32 = 1 << 24;
-    /// It hears of nodes that come and go.
-    pub const WATCHES_NODES: u32 = 1 << 25;
-    /// Its mailbox was made for a message that was timed, and goes when that was taken.
-    pub const SPARE_MAILBOX: u32 = 1 << 26;
-    /// It saves its last calls: see `crate::saved_calls`.
-    pub const SAVES_CALLS: u32 = 1 << 27;
-    /// It was sent signals other than messages since its last turn, and some were handled in its stead.
-    pub const SIGNALLED: u32 = 1 << 28;
-    /// A message was put into its mailbox that no `receive` of its has looked for yet.
-    pub const UNFETCHED: u32 = 1 << 29;
-    /// The scheduler that runs it may hold back a monitor signal of its.
-    pub const DEFERS_MONITOR: u32 = 1 << 30;
-    /// Others came behind the signal that it handles.
-    pub const MORE: u32 = 1 << 31;
-    /// Each message it takes is noticed.
-    pub const NOTICES_MESSAGES: u32 = SEQ | SAVES_CALLS;
-    /// What others have asked of it, which it sees to even while it waits.
-    pub const CHORES: u32 = FULL_GC | LITERALS | TASKS;
-    /// What a process has to see to before it runs.
-    pub const UNREADY: u32 = WAITING | EXITING | SUSPENDED | CHORES;
-    /// What ends with a `receive`.
-    pub const RECEIVING: u32 = WAITING | TIMED_OUT | HANDED_OFF | UNFETCHED;
-}
-
 /// The part of a process that belongs to whoever runs it. Native code holds its address; the heap
 /// has to come first.
 #[repr(C)]
@@ -271,7 +205,7 @@ pub struct Rare {
     pub suspending: RelationTree<u32, u32>,
     pub error_handler: Atom,
     pub async_dist: bool,
-    pub saved_calls: Option<Box<crate::saved_calls::SavedCalls>>,
+    pub saved_calls: Option<Box<SavedCalls>>,
     pub max_heap_size: Option<crate::limits::MaxHeap>,
     pub min_heap_size: usize,
     pub min_bin_vheap_size: usize,
@@ -279,10 +213,10 @@ pub struct Rare {
     pub literals: Option<LeavingLiterals>,
     /// The scheduler it is to run on, counted from 1; 0 for any.
     pub bound: usize,
-    pub tasks: Option<Box<crate::tasks::SysTasks>>,
+    pub tasks: Option<Box<SysTasks>>,
     /// It has ended, and this is left to do.
-    pub(crate) farewell: Option<Box<crate::exit::Farewell>>,
-    pub seq: crate::seq::Counters,
+    pub(crate) farewell: Option<Box<Farewell>>,
+    pub seq: Counters,
     /// Links to processes of other nodes.
     pub remote_links: BTreeMap<RemotePid, LinkState>,
     /// Processes it asked other nodes for, that it has no answer about.
@@ -317,7 +251,7 @@ impl Default for Rare {
             bound: 0,
             tasks: None,
             farewell: None,
-            seq: crate::seq::Counters::default(),
+            seq: Counters::default(),
             remote_links: BTreeMap::new(),
             spawning: BTreeSet::new(),
             remote_parent: None,
@@ -421,11 +355,6 @@ impl Proc {
     pub(crate) fn set_initial_call(&self, (module, function, arity): (Atom, Atom, u8)) {
         self.initial_function.set((module, function));
         self.initial_arity.set(arity);
-    }
-    /// With those of this turn, for the process itself.
-    pub fn reductions_now(&self, own: bool) -> u64 {
-        let turn = if own { crate::sched::used_in_turn(self) } else { 0 };
-        self.reductions.get() + turn
     }
     /// Gives the messages that came last their slots, which the next receive that skips some would
     /// have to.
@@ -561,6 +490,10 @@ pub fn init_table(limit: usize) {
 #[inline]
 pub fn table() -> &'static Table<Task> {
     TABLE.get_or_init(|| Table::new(DEFAULT_LIMIT, PID_BITS))
+}
+/// Is that process there?
+pub fn is_alive(pid: u32) -> bool {
+    table().get(pid, &kvik_sync::pin()).is_some()
 }
 
 const _: () = assert!(

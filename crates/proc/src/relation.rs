@@ -3,6 +3,8 @@
 use kvik_heap::OwnedTerm;
 use kvik_term::{Atom, Term};
 
+use crate::signal_types::RefId;
+
 /// One side of a link.
 #[derive(Copy, Clone)]
 pub struct Link {
@@ -23,6 +25,12 @@ pub enum LinkState {
     Linked,
     /// Unlinked from this side; exit signals from the other don't count until it has answered.
     Unlinking(u64),
+}
+
+/// Tells one unlinking from another; never 0.
+pub(crate) fn unlink_id() -> u64 {
+    let id = RefId::next();
+    ((id.0[0] as u64) | (id.0[1] as u64) << 18).max(1)
 }
 
 /// What a process watches.

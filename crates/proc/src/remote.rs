@@ -1,79 +1,15 @@
-//! What a process has to do with those of other nodes: links on its side, and what it tells them.
+//! What a process has to do with those of other nodes: links on its side, and what it tells them
+//! (the types of that are in `remote_types.rs`).
 //! How that gets there is a crate above ([`crate::hooks::NodeHooks`]).
 
-use kvik_heap::{Heap, OwnedTerm};
-use kvik_term::{Atom, ExtKind, Pid, Term, View};
+use kvik_heap::OwnedTerm;
+use kvik_term::Term;
 
 use crate::hooks::hooks;
 use crate::process::ExtraFields;
-use crate::relation::LinkState;
-use crate::signal_types::RefId;
+use crate::relation::{unlink_id, LinkState};
+pub use crate::remote_types::{Outward, RemotePid, Told, ABROAD};
 use crate::Proc;
-
-/// A process of another node, or of this one before it got its present name.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RemotePid {
-    /// Of its node's name.
-    atom: u32,
-    creation: u32,
-    /// Number and serial.
-    data: u64,
-}
-
-impl RemotePid {
-    pub fn of(t: Term<'_>) -> Option<RemotePid> {
-        match t.view() {
-            View::Pid(Pid::External(e)) => {
-                Some(RemotePid { atom: e.node().index(), creation: e.creation(), data: e.data() })
-            }
-            _ => None,
-        }
-    }
-    pub fn node(self) -> Atom {
-        Atom::from_index(self.atom).unwrap_or(kvik_term::am::undefined)
-    }
-    pub fn term(self, h: &Heap) -> Term<'_> {
-        h.external(ExtKind::Pid, self.node(), self.creation, &[self.data], 1)
-    }
-    pub fn owned(self) -> OwnedTerm {
-        OwnedTerm::build(4, |h| self.term(h))
-    }
-}
-
-/// A process that watches and is not one of this node: no process has this number.
-pub const ABROAD: u32 = u32::MAX - 1;
-
-/// What a process of this node tells another node, or has it tell one of its processes.
-pub enum Outward<'a> {
-    Link(RemotePid),
-    Unlink(RemotePid, u64),
-    UnlinkAck(RemotePid, u64),
-    /// A link is gone though nobody has to be told.
-    Forget(RemotePid),
-    /// Of the end of a linked process, with a token of sequential tracing.
-    Ended(RemotePid, &'a OwnedTerm, Option<&'a OwnedTerm>),
-    /// `exit/2`
-    Exit(Term<'a>, Term<'a>),
-    /// A pid or `{Name, Node}`.
-    Monitor(RefId, Term<'a>),
-    Demonitor(RefId, Term<'a>),
-    /// To the process that watches by this reference ([`ABROAD`]).
-    Down(RefId, &'a OwnedTerm),
-    /// A group leader, and whose it is to be.
-    GroupLeader(Term<'a>, Term<'a>),
-    /// Who asked for a process there has ended before the answer came.
-    SpawnerEnded(RefId, &'a OwnedTerm),
-}
-
-/// What became of it.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Told {
-    /// There is no connection, and none can be made.
-    Unreachable,
-    Done,
-    /// On its way, but much waits there: the process is to suspend itself until it is resumed.
-    Wait,
-}
 
 /// For who has nothing to wait for. False: there is no connection, and none can be made.
 #[cold]
@@ -127,7 +63,7 @@ impl Proc {
         if self.remote_link(from) != Some(LinkState::Linked) {
             return;
         }
-        let id = crate::handle::unlink_id();
+        let id = unlink_id();
         self.set_remote_link(from, Some(LinkState::Unlinking(id)));
         if !self.tell_abroad(Outward::Unlink(from, id)) {
             self.set_remote_link(from, None);

@@ -12,7 +12,8 @@ use kvik_heap::Heap;
 use kvik_term::{am, Atom, Term};
 
 use crate::process::flag;
-use crate::{trace, Proc};
+use crate::tracing_on::{self, User};
+use crate::Proc;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Saved {
@@ -64,7 +65,7 @@ impl Proc {
                 true => SAVERS.fetch_sub(1, Relaxed),
                 false => SAVERS.fetch_add(1, Relaxed),
             };
-            trace::settle();
+            tracing_on::update(User::SavedCalls, on);
         }
         old.map_or(0, |o| o.most)
     }
@@ -72,7 +73,7 @@ impl Proc {
     pub(crate) fn forget_saved_calls(&self) {
         if self.set_flag(flag::SAVES_CALLS, false) {
             SAVERS.fetch_sub(1, Relaxed);
-            trace::settle();
+            tracing_on::update(User::SavedCalls, on);
         }
     }
     /// Notes a call, if it saves calls and is not sensitive.

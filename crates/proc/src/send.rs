@@ -6,38 +6,14 @@ use kvik_term::{am, Atom, Pid, Ref, Term, View};
 
 use crate::hooks::{hooks, Posted};
 use crate::process::{flag, table};
+pub use crate::remote_types::{Sent, Way};
 use crate::sched::{self, mail};
 use crate::signal::{send_message, send_to_alias};
 use crate::signal_types::RefId;
-use crate::{node, registry, signal, sysmon, trace, Proc, Raised};
+use crate::{node, registry, signal, sysmon, tracing_on, Proc, Raised};
 
 /// Words of messages that are copied in the time of a call.
 const WORDS_A_REDUCTION: usize = 64;
-
-/// Where a message went.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Sent {
-    Ok,
-    /// Not sent: there is no connection to the node, and none is to be made.
-    NoConnection,
-    /// Not sent: it would have to wait for a busy port or connection.
-    Busy,
-    /// Not something a message can be sent to, or a name nobody has.
-    BadArg,
-}
-
-/// What a sender is ready for.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Way {
-    /// A busy port or connection may suspend it.
-    pub may_wait: bool,
-    /// A connection may be asked for, where none is being made.
-    pub may_connect: bool,
-}
-impl Way {
-    /// That of `!`.
-    pub const ANY: Way = Way { may_wait: true, may_connect: true };
-}
 
 impl Proc {
     /// `To ! Message`. Native code's send.
@@ -50,7 +26,7 @@ impl Proc {
     }
     #[inline]
     pub fn send_to(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
-        if trace::on_or_timed() && self.send_noticed(to, m) {
+        if tracing_on::on_or_timed() && self.send_noticed(to, m) {
             return Sent::Ok;
         }
         self.send_untraced(to, m, way)
@@ -59,7 +35,7 @@ impl Proc {
     #[cold]
     #[inline(never)]
     fn send_noticed(&self, to: Term<'_>, m: Term<'_>) -> bool {
-        if trace::on() {
+        if tracing_on::on() {
             return self.trace_send(to, m);
         }
         let Some(pid) = to.as_local_pid().filter(|_| mail::is_due()) else { return false };

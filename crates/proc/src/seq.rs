@@ -13,10 +13,13 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
 use kvik_term::{am, Atom, Term};
 
-use crate::process::{flag, table};
+use crate::process::{flag, is_alive, table};
+pub use crate::seq_types::Counters;
+use crate::seq_types::Parting;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
 use crate::trace::Tracer;
+use crate::tracing_on::{self, User};
 use crate::{trace, Proc};
 
 /// What a token asks for: the flags in it.
@@ -31,13 +34,6 @@ pub mod bit {
 
 /// Flags, label, serial, sender, the serial before.
 pub type Token<'h> = [Term<'h>; 5];
-
-/// The serials of the last message sent and of the last one received.
-#[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
-pub struct Counters {
-    pub clock: u64,
-    pub last: u64,
-}
 
 /// Bits of OTP's tag of small integers, above which they stand in their words.
 const TAG_BITS: u32 = 4;
@@ -167,13 +163,6 @@ pub struct Request {
     pub answered: bool,
 }
 
-/// What a process that ends leaves for its last signals.
-pub(crate) struct Parting {
-    token: OwnedTerm,
-    sender: Term<'static>,
-    counters: Counters,
-}
-
 impl Parting {
     pub(crate) fn of(p: &Proc) -> Option<Parting> {
         let token = p.heap.root(Root::SeqToken);
@@ -195,7 +184,7 @@ impl Parting {
     }
 }
 fn tell_exit(token: &OwnedTerm, from: Term<'static>, to: Term<'_>, reason: Term<'_>) {
-    if to.as_local_pid().is_some_and(trace::is_alive) {
+    if to.as_local_pid().is_some_and(is_alive) {
         let m = message(|h| h.tuple(&[am::UP_EXIT.into(), from, h.copy(reason)]));
         tell(token.term(), bit::SEND, to, m.term());
     }
@@ -232,7 +221,7 @@ impl Proc {
             m.no_tokens();
         }
         if CARRIERS.fetch_add(1, Relaxed) == 0 {
-            trace::settle();
+            tracing_on::update(User::SeqTrace, on);
         }
     }
     /// The same is over, unless a message in its mailbox says something of tokens.
@@ -244,7 +233,7 @@ impl Proc {
     /// It is no carrier any more.
     pub(crate) fn forget_seq(&self) {
         if self.set_flag(flag::SEQ, false) && CARRIERS.fetch_sub(1, Relaxed) == 1 {
-            trace::settle();
+            tracing_on::update(User::SeqTrace, on);
         }
     }
     /// Token, serials and what messages say of tokens go.

@@ -8,7 +8,8 @@ use kvik_term::{am, Term};
 use crate::process::{flag, table, Priority, Pushed, Task, Ticket};
 pub use crate::signal_types::{Closure, Control, RefId, Signal};
 use crate::tasks::SysTask;
-use crate::{sched, trace, Proc};
+use crate::trace::bit;
+use crate::{sched, tracing_on, Proc};
 
 /// Sends a signal to a local process. When there is none the signal is answered in its place;
 /// false then.
@@ -157,7 +158,7 @@ fn wait_on(ticket: Ticket) {
 /// Lets a process that waited run.
 #[inline(never)]
 fn woken(ticket: Ticket) {
-    if trace::on() {
+    if tracing_on::on() {
         ticket.private().profile_woken();
     }
     sched::wake(ticket);
@@ -269,7 +270,7 @@ pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     if let Some(ticket) = sched::from_seat(task).or_else(|| task.unpark()) {
         let p = ticket.private();
         p.add_task(priority, t);
-        if trace::on() {
+        if tracing_on::on() {
             p.profile_woken();
         }
         return sched::wake_as(ticket, priority);
@@ -383,9 +384,8 @@ pub fn send_to_peer(to: Term<'static>, from: u32, c: Control) {
 /// Delivers a message of which it is known who it is from: another node, a port, or a service of this
 /// one. Nobody asks for that unless the receiver is traced.
 pub fn deliver_from(pid: u32, from: Term<'static>, message: OwnedTerm) -> bool {
-    let traced =
-        || table().get(pid, &pin()).is_some_and(|t| t.trace() & crate::trace::bit::RECEIVE != 0);
-    match crate::trace::on() && traced() {
+    let traced = || table().get(pid, &pin()).is_some_and(|t| t.trace() & bit::RECEIVE != 0);
+    match tracing_on::on() && traced() {
         true => control(pid, Control::MessageOf { from, message }),
         false => deliver(pid, Signal::Message(message)),
     }

@@ -102,7 +102,7 @@ impl Spawned {
         args: Term<'_>,
         link: bool,
     ) {
-        if crate::trace::on() {
+        if crate::tracing_on::on() {
             self.proc().trace_spawned_abroad(by, first, args, link);
             self.proc().profile(true);
         }
@@ -169,7 +169,7 @@ pub fn spawn_with(
     if let (Some(parent), Some(r), Some(id)) = (parent, &o.request, id) {
         parent.seq_spawn(p, id.0, r, (m, f, arity), given);
     }
-    if let Some(parent) = parent.filter(|_| crate::trace::on()) {
+    if let Some(parent) = parent.filter(|_| crate::tracing_on::on()) {
         parent.trace_spawn(p, m, f, given, o.link);
         p.profile(true);
     }

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Term};
 
+use crate::process::is_alive;
 use crate::signal::post;
+use crate::tracing_on::{self, User};
 use crate::{clock, trace, Proc};
 
 /// What is looked for: 0 and false for nothing.
@@ -32,7 +34,7 @@ static BUSY_DIST_PORT: AtomicBool = AtomicBool::new(false);
 /// The setting, where there is one.
 pub fn get() -> Option<(u32, Limits)> {
     let pid = PID.load(Relaxed);
-    if pid == 0 || !trace::is_alive(pid) {
+    if pid == 0 || !is_alive(pid) {
         return None;
     }
     let limits = Limits {
@@ -52,7 +54,7 @@ pub fn set(to: Option<(u32, Limits)>) {
     LARGE_HEAP.store(l.large_heap, Relaxed);
     BUSY_PORT.store(l.busy_port, Relaxed);
     BUSY_DIST_PORT.store(l.busy_dist_port, Relaxed);
-    trace::settle();
+    tracing_on::update(User::SystemMonitor, on);
 }
 /// Does somebody have to look at turns and collections?
 pub(crate) fn on() -> bool {

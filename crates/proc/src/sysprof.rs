@@ -17,6 +17,7 @@ use crate::process::{flag, Ticket};
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
 use crate::trace::Tracee;
+use crate::tracing_on::{self, User};
 use crate::{sched, trace, Proc};
 
 /// What is told of.
@@ -63,13 +64,13 @@ fn put(s: &mut Option<Setting>, to: Option<Setting>) {
     };
     PROFILER.store(to.and_then(process).unwrap_or(NOBODY), Relaxed);
     WHAT.store(to.map_or(0, |s| s.what), Relaxed);
-    trace::settle();
+    tracing_on::update(User::SystemProfile, on);
 }
 pub(crate) fn on() -> bool {
     WHAT.load(Relaxed) != 0
 }
 fn watches(all: u32) -> bool {
-    trace::on() && WHAT.load(Relaxed) & all == all
+    tracing_on::on() && WHAT.load(Relaxed) & all == all
 }
 /// A process or port has ended.
 pub fn ended(who: Tracee) {

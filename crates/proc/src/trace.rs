@@ -2,52 +2,25 @@
 //! the business of native code and of `bifs`; all other events are told from here. Ports tell of
 //! themselves in `kvik_port`.
 
+pub mod bit;
 mod events;
 mod gc;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
 use kvik_term::{Atom, Term};
 
+pub use crate::process::is_alive;
 use crate::process::table;
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
+pub use crate::tracing_on::on;
+use crate::tracing_on::{self, User};
 use crate::{clock, Proc};
-
-/// What a process is traced for, and how.
-pub mod bit {
-    pub const SEND: u32 = 1;
-    pub const RECEIVE: u32 = 2;
-    pub const PROCS: u32 = 4;
-    pub const CALL: u32 = 8;
-    pub const RETURN_TO: u32 = 16;
-    pub const RUNNING: u32 = 32;
-    pub const EXITING: u32 = 64;
-    pub const GC: u32 = 128;
-    pub const SILENT: u32 = 256;
-    pub const ARITY: u32 = 512;
-    pub const TIMESTAMP: u32 = 1 << 10;
-    pub const MONOTONIC: u32 = 1 << 11;
-    pub const STRICT: u32 = 1 << 12;
-    pub const SET_ON_SPAWN: u32 = 1 << 13;
-    pub const SET_ON_FIRST_SPAWN: u32 = 1 << 14;
-    pub const SET_ON_LINK: u32 = 1 << 15;
-    pub const SET_ON_FIRST_LINK: u32 = 1 << 16;
-    pub const PORTS: u32 = 1 << 17;
-    pub const RUNNING_PORTS: u32 = 1 << 18;
-    pub const RUNNING_PROCS: u32 = 1 << 19;
-    pub const SCHEDULER_ID: u32 = 1 << 20;
-    /// What `all` stands for.
-    pub const ALL: u32 = (1 << 21) - 1;
-    /// What says how to tell, not what, and flags that processes and ports have in common.
-    pub const COMMON: u32 = SILENT | TIMESTAMP | MONOTONIC | STRICT | SCHEDULER_ID | SEND | RECEIVE;
-    pub const OF_PORTS: u32 = COMMON | PORTS | RUNNING_PORTS;
-    pub const OF_PROCESSES: u32 = ALL & !(PORTS | RUNNING_PORTS);
-}
 
 /// Names of flags, in the order `trace_info` gives them.
 pub const FLAGS: &[(&str, u32)] = &[
@@ -80,40 +53,6 @@ pub fn bit_of(flag: Atom) -> Option<u32> {
         "all" => Some(bit::ALL),
         n => FLAGS.iter().find(|f| f.0 == n).map(|f| f.1),
     }
-}
-
-/// Is anything traced, monitored or profiled, or is there a token of sequential tracing? One word
-/// that all schedulers read.
-static ON: AtomicU8 = AtomicU8::new(0);
-const TRACED: u8 = 1;
-/// A message is to be timed: only who sends looks at that.
-const TIMED: u8 = 2;
-
-#[inline]
-pub fn on() -> bool {
-    ON.load(Relaxed) & TRACED != 0
-}
-/// Is anything of that so, or a message to be timed?
-#[inline]
-pub(crate) fn on_or_timed() -> bool {
-    ON.load(Relaxed) != 0
-}
-pub(crate) fn time_message(on: bool) {
-    note(TIMED, on)
-}
-fn note(bit: u8, on: bool) {
-    if bit == TRACED {
-        crate::sched::meter::trace(on);
-    }
-    match on {
-        true => ON.fetch_or(bit, Relaxed),
-        false => ON.fetch_and(!bit, Relaxed),
-    };
-}
-
-/// To be called when that may have changed.
-pub(crate) fn settle() {
-    with(|_| {});
 }
 
 /// Who may be traced.
@@ -169,11 +108,7 @@ impl State {
             && self.ports.is_empty()
             && self.new.1.is_none()
             && self.new_ports.1.is_none();
-        let others = crate::sysmon::on()
-            || crate::sysprof::on()
-            || crate::seq::on()
-            || crate::saved_calls::on();
-        note(TRACED, !idle || others);
+        tracing_on::update(User::Tracers, || !idle);
     }
 }
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -257,11 +192,6 @@ pub fn forget(who: Tracee) {
         Tracee::Port(port) => s.ports.remove(&port).map(|_| ()),
     });
 }
-/// Is that process there?
-pub fn is_alive(pid: u32) -> bool {
-    table().get(pid, &pin()).is_some()
-}
-
 static UNIQUE: AtomicU64 = AtomicU64::new(1);
 
 /// Are time stamps to be in the time of the processor: the flag `cpu_timestamp`?

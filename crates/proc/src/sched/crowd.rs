@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
 
-use super::local::Local;
 use crate::process::table;
 
 /// Processes from which on those that wait are mostly in no cache but the slowest.
@@ -55,43 +54,38 @@ impl Foreseen {
             known => known,
         }
     }
+    /// A process is woken, in a crowd, by the one that runs.
+    pub fn fetch_ahead(&mut self, waker: Option<u32>, woken: u32) {
+        let Some(after) = WOKEN_BY.get() else { return };
+        if let Some(waker) = waker {
+            place(after, waker).store(woken, Relaxed);
+            if waker == self.woken {
+                self.step = woken.wrapping_sub(waker);
+            }
+        }
+        self.woken = woken;
+        // Each that comes as it should lets one look further ahead, one that does not begins anew.
+        let most = match self.next == woken && self.ahead > 0 {
+            true => {
+                self.ahead -= 1;
+                AHEAD.min(self.ahead + 2)
+            }
+            false => {
+                table().fetch(woken);
+                (self.last, self.ahead) = (woken, 0);
+                1
+            }
+        };
+        while self.ahead < most {
+            self.last = self.after(after, self.last);
+            self.ahead += 1;
+            table().fetch(self.last);
+        }
+        self.next = self.after(after, woken);
+    }
 }
 
 #[inline]
 fn place(after: &[AtomicU32], pid: u32) -> &AtomicU32 {
     &after[pid as usize & (after.len() - 1)]
-}
-
-impl Local {
-    /// A process is woken, in a crowd, by the one that runs here.
-    pub(super) fn fetch_ahead(&self, woken: u32) {
-        let Some(after) = WOKEN_BY.get() else { return };
-        let mut f = self.foreseen.get();
-        if let Some(waker) = self.stage.with(|p| p.pid()) {
-            place(after, waker).store(woken, Relaxed);
-            if waker == f.woken {
-                f.step = woken.wrapping_sub(waker);
-            }
-        }
-        f.woken = woken;
-        // Each that comes as it should lets one look further ahead, one that does not begins anew.
-        let most = match f.next == woken && f.ahead > 0 {
-            true => {
-                f.ahead -= 1;
-                AHEAD.min(f.ahead + 2)
-            }
-            false => {
-                table().fetch(woken);
-                (f.last, f.ahead) = (woken, 0);
-                1
-            }
-        };
-        while f.ahead < most {
-            f.last = f.after(after, f.last);
-            f.ahead += 1;
-            table().fetch(f.last);
-        }
-        f.next = f.after(after, woken);
-        self.foreseen.set(f);
-    }
 }

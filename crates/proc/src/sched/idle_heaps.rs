@@ -10,7 +10,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use super::local::local;
 use crate::process::flag;
 use crate::{signal, Proc};
 
@@ -49,7 +48,7 @@ enum Seen {
 }
 
 impl IdleHeaps {
-    fn list(&self, pid: u32) {
+    pub fn list(&self, pid: u32) {
         self.listed.borrow_mut().push_back(Listed { pid, reductions: None });
     }
     /// When it is to be looked at next, where some process is listed.
@@ -124,25 +123,9 @@ impl Listed {
     }
 }
 
-fn has_room(p: &Proc) -> bool {
+pub(super) fn has_room(p: &Proc) -> bool {
     let s = p.heap.sizes();
     let room = (s.block + s.old_block).saturating_sub(s.used + s.stack + s.old_used);
     // What matured may be dead by now; nobody knows until it is collected.
     room + s.old_used >= WORTH_WORDS
-}
-
-/// The heap of the process that runs was collected: if that left much room, it is looked at again
-/// once the process may have gone idle.
-#[inline]
-pub fn note_collection(p: &Proc) {
-    if !p.flag(flag::IDLE_LISTED) && has_room(p) {
-        list(p);
-    }
-}
-#[cold]
-fn list(p: &Proc) {
-    if let Some(l) = local() {
-        p.set_flag(flag::IDLE_LISTED, true);
-        l.idle_heaps.list(p.pid());
-    }
 }

@@ -7,16 +7,15 @@ use kvik_sync::Here;
 
 use super::crowd::Foreseen;
 use super::idle_heaps::IdleHeaps;
-use super::meter::SmallCollections;
+use super::microstate::SmallCollections;
 use super::queues::Queues;
 use super::stopwatch::Stopwatch;
-use super::{crowd, Scheduler, Work};
-use crate::exit::Farewell;
+use super::{crowd, idle_heaps, mail, Scheduler};
+use crate::farewell::Farewell;
 use crate::process::{flag, Priority, Rest, Seat, Stage, Task, Ticket};
-use crate::signal::{control, deliver};
 use crate::signal_types::Control;
-use crate::timer::{At, Due, Queue};
-use crate::{sysprof, trace, Proc};
+use crate::timer_queue::{At, Due, Queue};
+use crate::Proc;
 
 pub(super) struct Local {
     /// Its number, from 0.
@@ -63,7 +62,7 @@ pub(super) struct Local {
 }
 
 /// No process has this number.
-const NOBODY: u32 = u32::MAX;
+pub(super) const NOBODY: u32 = u32::MAX;
 
 /// What `alone` says. When timed, it is looked at when the other was woken; in a crowd, the memory of
 /// who is woken is fetched.
@@ -105,24 +104,14 @@ impl Local {
             idle_heaps: IdleHeaps::default(),
         }));
         me.page.begin();
+        mail::note_on(Some(me.page));
         LOCAL.set(Some(l));
         l
     }
     /// The thread is no scheduler any more.
     pub fn stop() {
+        mail::note_on(None);
         LOCAL.set(None)
-    }
-    /// Takes on what others have for it.
-    pub fn work(&self, w: Work) {
-        match w {
-            Work::Run(t) => self.queues.borrow_mut().push(t),
-            Work::Raise(pid, to) => drop(self.raise(pid, to)),
-            Work::Timer(at, due) => self.timers.borrow_mut().add(at, due),
-            Work::Forget(at, due) => self.timers.borrow_mut().remove(at, due),
-            Work::Signal(pid, s) => {
-                deliver(pid, s);
-            }
-        }
     }
     /// Lets a process that waits here have its next turn as one of that priority. False: it does not.
     pub fn raise(&self, pid: u32, to: Priority) -> bool {
@@ -132,17 +121,6 @@ impl Local {
             other => self.next.set(other),
         }
         q.raise(pid, to)
-    }
-    /// The turn of a process is over: a monitor that it sent is held back no longer.
-    pub fn flush_monitor(&self, p: &Proc) {
-        p.set_flag(flag::DEFERS_MONITOR, false);
-        self.flush_deferred();
-    }
-    pub fn flush_deferred(&self) {
-        let to = self.deferred_to.replace(NOBODY);
-        if let Some(c) = self.deferred_monitor.take() {
-            control(to, c);
-        }
     }
     /// A process may run: at the tail of the run queue, which is `next` where nothing else is runnable.
     #[inline(always)]
@@ -167,7 +145,9 @@ impl Local {
     fn wake_in_order(&self, first: Option<Rest>, t: Ticket) {
         let alone = self.alone.get();
         if alone == CROWDED {
-            self.fetch_ahead(t.task().pid);
+            let mut f = self.foreseen.get();
+            f.fetch_ahead(self.stage.with(|p| p.pid()), t.task().pid);
+            self.foreseen.set(f);
         }
         if first.is_none() && alone != MANY && self.fits_next(&t) {
             if alone == TIMED {
@@ -186,13 +166,6 @@ impl Local {
             false => Some(t),
         };
         if let Some(t) = leaves.and_then(Ticket::park) {
-            self.queues.borrow_mut().push(t);
-        }
-    }
-    /// Others who send to the one in the seat do not wake it, so it never stays there for long.
-    pub fn clear_seat(&self) {
-        let park = if trace::on() { sysprof::park } else { Ticket::park };
-        if let Some(t) = self.seat.take().and_then(park) {
             self.queues.borrow_mut().push(t);
         }
     }
@@ -216,8 +189,15 @@ pub(super) fn local() -> Option<&'static Local> {
 }
 
 /// Reductions used so far in the turn of the process that runs here.
-pub fn used_in_turn(p: &crate::Proc) -> u64 {
+pub fn used_in_turn(p: &Proc) -> u64 {
     local().map_or(0, |l| l.used(p) as u64)
+}
+impl Proc {
+    /// With those of this turn, for the process itself.
+    pub fn reductions_now(&self, own: bool) -> u64 {
+        let turn = if own { used_in_turn(self) } else { 0 };
+        self.reductions.get() + turn
+    }
 }
 /// The number of the scheduler this thread is, from 0.
 #[inline]
@@ -243,30 +223,6 @@ pub(crate) fn with_rest<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A>
 #[inline]
 pub(crate) fn with_rest_any<A>(task: &Task, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     task.with_rest_any(local()?.here, f)
-}
-/// Holds back a monitor of the process that runs here. The one before is sent.
-pub(crate) fn defer_monitor(to: u32, c: Control) {
-    let Some(l) = local() else {
-        control(to, c);
-        return;
-    };
-    // While the one before is on its way none is held back: it would follow at once, as any signal to
-    // the same process has it.
-    l.flush_deferred();
-    l.deferred_to.set(to);
-    l.deferred_monitor.set(Some(c));
-}
-/// Whom the monitor goes to that is held back.
-#[inline]
-pub(crate) fn deferred_to() -> Option<u32> {
-    local().map(|l| l.deferred_to.get()).filter(|to| *to != NOBODY)
-}
-/// Sends the monitor that is held back, if it goes to that process.
-#[inline]
-pub(crate) fn flush_monitor_to(pid: u32) {
-    if let Some(l) = local().filter(|l| l.deferred_to.get() == pid) {
-        l.flush_deferred();
-    }
 }
 /// A process that waits in the seat of this thread: its wait is over, or it sits down again.
 #[inline]
@@ -306,5 +262,20 @@ pub(crate) fn say_later(mut f: Farewell) {
     match local() {
         None => while !f.step() {},
         Some(l) => l.farewells.borrow_mut().push_back(f),
+    }
+}
+/// The heap of the process that runs was collected: if that left much room, it is looked at again
+/// once the process may have gone idle.
+#[inline]
+pub fn note_collection(p: &Proc) {
+    if !p.flag(flag::IDLE_LISTED) && idle_heaps::has_room(p) {
+        list_idle(p);
+    }
+}
+#[cold]
+fn list_idle(p: &Proc) {
+    if let Some(l) = local() {
+        p.set_flag(flag::IDLE_LISTED, true);
+        l.idle_heaps.list(p.pid());
     }
 }

@@ -4,11 +4,11 @@
 //! signals that are no messages, and a slot of its own kind in the mailbox: what sends and takes other
 //! messages has nothing to look at for it but a word it looks at already.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use super::board::Kind;
-use super::local::local;
-use crate::trace;
+use super::board::{Kind, Page};
+use crate::tracing_on;
 
 /// A message among so many is the one: who sends many in a turn would else always show the first.
 pub const AHEAD: u32 = 256;
@@ -18,10 +18,18 @@ pub const FEW: u32 = 4;
 /// Messages until then. Schedulers may miss each other's counting, which chance forgives.
 static LEFT: AtomicU32 = AtomicU32::new(0);
 
+thread_local! {
+    /// None where the thread is no scheduler.
+    static PAGE: Cell<Option<Page>> = const { Cell::new(None) };
+}
+/// Where the scheduler that this thread is notes how long messages lay that are taken on it.
+pub(super) fn note_on(page: Option<Page>) {
+    PAGE.set(page)
+}
 /// One message behind so many is to be timed.
 pub fn time_one_of(n: u64) {
     LEFT.store(n as u32 + 1, Relaxed);
-    trace::time_message(true);
+    tracing_on::time_message(true);
 }
 /// A message is sent while one is to be timed: is it this one?
 pub fn is_due() -> bool {
@@ -30,7 +38,7 @@ pub fn is_due() -> bool {
         LEFT.store(n - 1, Relaxed);
         return false;
     }
-    trace::time_message(false);
+    tracing_on::time_message(false);
     LEFT.swap(0, Relaxed) == 1
 }
 pub fn now() -> u64 {
@@ -39,8 +47,8 @@ pub fn now() -> u64 {
 /// One that was sent then was taken.
 #[cold]
 pub fn taken(sent: u64) {
-    if let Some(l) = local() {
+    if let Some(page) = PAGE.get() {
         let ticks = kvik_sys::ticks::ticks();
-        l.me.page.note(Kind::Mail, ticks.between(sent, ticks.now()), 1);
+        page.note(Kind::Mail, ticks.between(sent, ticks.now()), 1);
     }
 }

@@ -6,11 +6,13 @@
 
 pub mod board;
 mod crowd;
+mod deferred_monitor;
 pub mod histogram;
 mod idle_heaps;
 mod local;
 pub(crate) mod mail;
 pub mod meter;
+pub(crate) mod microstate;
 pub mod online;
 pub mod parking;
 mod queues;
@@ -28,15 +30,12 @@ use kvik_sync::Parker;
 use crate::hooks::hooks;
 use crate::process::{Priority, Rest, Ticket};
 use crate::signal_types::Signal;
-use crate::timer::{At, Due};
+use crate::timer_queue::{At, Due};
 
-pub use idle_heaps::note_collection;
+pub(crate) use deferred_monitor::{defer_monitor, deferred_to, flush_monitor_to};
 use local::local;
-pub use local::{current, is_scheduler, look_after_turn, used_in_turn};
-pub(crate) use local::{
-    defer_monitor, deferred_to, flush_monitor_to, from_seat, say_later, sit_down, with_rest,
-    with_rest_any,
-};
+pub use local::{current, is_scheduler, look_after_turn, note_collection, used_in_turn};
+pub(crate) use local::{from_seat, say_later, sit_down, with_rest, with_rest_any};
 pub use run::REDUCTIONS;
 pub use switch::to_next;
 
@@ -76,7 +75,7 @@ pub struct Scheduler {
     inbound: Inbox<Work>,
     parker: Parker,
     pub counters: Counters,
-    pub meter: meter::Meter,
+    pub meter: microstate::Meter,
     page: board::Page,
 }
 
@@ -86,7 +85,7 @@ impl Scheduler {
             inbound: Inbox::default(),
             parker: Parker::default(),
             counters: Counters::default(),
-            meter: meter::Meter::new(),
+            meter: microstate::Meter::new(),
             page: board::page(id),
         }
     }

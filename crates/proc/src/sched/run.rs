@@ -12,6 +12,7 @@ use super::{all, online, scavenger, send_work, Work, IDLE, STOP};
 use crate::exit::Prepared;
 use crate::hooks::{hooks, Outcome};
 use crate::process::{flag, table, Ticket};
+use crate::signal::deliver;
 use crate::{clock, exit, sysprof, timer, trace};
 
 /// Reductions a turn.
@@ -94,6 +95,28 @@ pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
     early.into_iter().for_each(|w| s.l.work(w));
     s.run();
     Local::stop();
+}
+
+impl Local {
+    /// Takes on what others have for it.
+    pub fn work(&self, w: Work) {
+        match w {
+            Work::Run(t) => self.queues.borrow_mut().push(t),
+            Work::Raise(pid, to) => drop(self.raise(pid, to)),
+            Work::Timer(at, due) => self.timers.borrow_mut().add(at, due),
+            Work::Forget(at, due) => self.timers.borrow_mut().remove(at, due),
+            Work::Signal(pid, s) => {
+                deliver(pid, s);
+            }
+        }
+    }
+    /// Others who send to the one in the seat do not wake it, so it never stays there for long.
+    pub fn clear_seat(&self) {
+        let park = if trace::on() { sysprof::park } else { Ticket::park };
+        if let Some(t) = self.seat.take().and_then(park) {
+            self.queues.borrow_mut().push(t);
+        }
+    }
 }
 
 impl Loop {

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::local::{local, Local, MANY};
-use super::meter;
+use super::microstate;
 use super::run::REDUCTIONS;
 use crate::process::{flag, Ticket};
 use crate::Proc;
@@ -57,7 +57,7 @@ impl Local {
     #[cold]
     #[inline(never)]
     fn timed_to_next(&self) -> Option<NonNull<Proc>> {
-        if self.me.meter.heard() & (meter::ACCOUNT | meter::TRACE) != 0 {
+        if self.me.meter.heard() & (microstate::ACCOUNT | microstate::TRACE) != 0 {
             return None;
         }
         if self.watch.borrow().is_early() {

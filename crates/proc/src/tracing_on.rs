@@ -1,0 +1,60 @@
+//! Is anybody told of what processes do? One word that all schedulers read, which those who have
+//! something told keep up to date.
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::Mutex;
+
+use crate::sched::microstate;
+
+/// Who has something told.
+#[derive(Copy, Clone)]
+#[repr(u8)]
+pub(crate) enum User {
+    Tracers = 1,
+    SystemMonitor = 2,
+    SystemProfile = 4,
+    /// There is a token of sequential tracing.
+    SeqTrace = 8,
+    SavedCalls = 16,
+}
+
+/// Bits of users.
+static USERS: Mutex<u8> = Mutex::new(0);
+
+/// Is anything traced, monitored or profiled, or is there a token of sequential tracing?
+static ON: AtomicU8 = AtomicU8::new(0);
+const TRACED: u8 = 1;
+/// A message is to be timed: only who sends looks at that.
+const TIMED: u8 = 2;
+
+#[inline]
+pub fn on() -> bool {
+    ON.load(Relaxed) & TRACED != 0
+}
+/// Is anything of that so, or a message to be timed?
+#[inline]
+pub(crate) fn on_or_timed() -> bool {
+    ON.load(Relaxed) != 0
+}
+pub(crate) fn time_message(on: bool) {
+    note(TIMED, on)
+}
+fn note(bit: u8, on: bool) {
+    match on {
+        true => ON.fetch_or(bit, Relaxed),
+        false => ON.fetch_and(!bit, Relaxed),
+    };
+}
+
+/// To be called when it may have changed whether that user has something told. Asked is with the lock
+/// held, so that of several changes at once the last one counts.
+pub(crate) fn update(user: User, has_told: impl FnOnce() -> bool) {
+    let mut users = USERS.lock().unwrap_or_else(|e| e.into_inner());
+    match has_told() {
+        true => *users |= user as u8,
+        false => *users &= !(user as u8),
+    }
+    let on = *users != 0;
+    microstate::trace(on);
+    note(TRACED, on);
+}
