@@ -55,6 +55,7 @@ impl Foreseen {
         }
     }
     /// A process is woken, in a crowd, by the one that runs.
+    #[inline(always)]
     pub fn fetch_ahead(&mut self, waker: Option<u32>, woken: u32) {
         let Some(after) = WOKEN_BY.get() else { return };
         if let Some(waker) = waker {
