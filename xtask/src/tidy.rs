@@ -3,11 +3,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
-    "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "meter", "proc", "jit",
-    "ets", "port", "trace", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
+    "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "proc", "jit", "ets",
+    "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
 ];
 /// The crates that may hold `unsafe` code.
 const UNSAFE: &[&str] = &["term", "heap", "sync", "sys", "jit", "nif"];
@@ -37,6 +38,8 @@ pub fn faults(root: &Path) -> Vec<String> {
         }
     }
     documents(root, &mut out);
+    page_lengths(root, &mut out);
+    subjects(root, &mut out);
     out.extend(crate::headline::check(root).err());
     out
 }
@@ -58,6 +61,37 @@ fn documents(root: &Path, out: &mut Vec<String>) {
             }
         }
     }
+}
+
+/// The most words of a design page: what is measured goes to the lab notes.
+const WORDS: usize = 1900;
+/// Pages that have more, and how many. The numbers may only fall.
+const LONGER: &[(&str, usize)] = &[("scheduling.md", 2_750)];
+/// Written by a test of crate beam.
+const GENERATED: &str = "verifier-reasons.md";
+
+fn page_lengths(root: &Path, out: &mut Vec<String>) {
+    let entries = fs::read_dir(root.join("docs/internals")).into_iter().flatten().flatten();
+    for (name, path) in entries.map(|e| (e.file_name().to_string_lossy().into_owned(), e.path())) {
+        let words = fs::read_to_string(path).unwrap_or_default().split_ascii_whitespace().count();
+        let most = LONGER.iter().find(|(n, _)| *n == name).map_or(WORDS, |(_, words)| *words);
+        if words > most && name != GENERATED {
+            out.push(format!("docs/internals/{name}: {words} words, more than {most}"));
+        }
+    }
+}
+
+/// The most characters of a commit's subject.
+const SUBJECT: usize = 72;
+/// Commits that are looked at: those of before did not keep to it.
+const COMMITS: &str = "-n200";
+
+/// Whether the subjects of the last commits fit a line, where git knows them.
+fn subjects(root: &Path, out: &mut Vec<String>) {
+    let log = Command::new("git").args(["log", COMMITS, "--format=%s"]).current_dir(root).output();
+    let text = log.map_or(String::new(), |o| String::from_utf8_lossy(&o.stdout).into_owned());
+    let long = text.lines().filter(|s| s.chars().count() > SUBJECT);
+    out.extend(long.map(|s| format!("more than {SUBJECT} characters in a commit's subject: {s}")));
 }
 
 /// Whether a document's link is to a file, or to a heading of a document.

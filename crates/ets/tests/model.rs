@@ -128,7 +128,7 @@ fn run(kind: Kind, seed: u64) {
     let mut model = Model { kind, objects: Vec::new() };
     for step in 0..3000 {
         let h = Heap::new(256);
-        let mut s = t.write(OWNER, Access::Write).ok().expect("the owner's table");
+        let mut s = t.write(OWNER, Access::Write).expect("the owner's table");
         let hold = t.hold();
         match n.below(8) {
             0..=2 => {
@@ -173,7 +173,7 @@ fn run(kind: Kind, seed: u64) {
         }
         assert_eq!(t.hold() == Hold::Objects, (200..350).contains(&(step % 500)));
     }
-    let s = t.read(OWNER, Access::Read).ok().expect("the owner's table");
+    let s = t.read(OWNER, Access::Read).expect("the owner's table");
     agree(&s.store, &model);
 }
 
@@ -191,7 +191,7 @@ fn a_walk_through_a_fixed_table_meets_each_key_once() {
         let (t, mut n) = (table(Kind::Set), Numbers(0xA5A5_1234 * seed));
         let h = Heap::new(1 << 14);
         let put = |i: i64| {
-            let mut s = t.write(OWNER, Access::Write).ok().expect("the owner's table");
+            let mut s = t.write(OWNER, Access::Write).expect("the owner's table");
             s.store.put(h.tuple(&[h.integer(i)]), false, t.hold());
         };
         (0..500).for_each(put);
@@ -201,7 +201,7 @@ fn a_walk_through_a_fixed_table_meets_each_key_once() {
             Store::Hash(table) => table.first(false).map(|k| k.as_i64()),
             Store::Tree(_) => None,
         };
-        let mut at = first(&t.read(OWNER, Access::Read).ok().expect("a table").store).flatten();
+        let mut at = first(&t.read(OWNER, Access::Read).expect("a table").store).flatten();
         while let Some(i) = at {
             if let Some(count) = met.get_mut(i as usize) {
                 *count += 1;
@@ -209,11 +209,11 @@ fn a_walk_through_a_fixed_table_meets_each_key_once() {
             // Even keys stay; of the others some go, and new ones come.
             let victim = 1 + 2 * n.below(250) as i64;
             {
-                let mut s = t.write(OWNER, Access::Write).ok().expect("a table");
+                let mut s = t.write(OWNER, Access::Write).expect("a table");
                 s.store.erase(h.integer(victim), t.hold());
             }
             put(1000 + n.below(5000) as i64);
-            let s = t.read(OWNER, Access::Read).ok().expect("a table");
+            let s = t.read(OWNER, Access::Read).expect("a table");
             let Store::Hash(table) = &s.store else { unreachable!("a set") };
             let next = table.next(h.integer(i), true).expect("a key that is kept");
             at = next.and_then(|k| k.as_i64());
