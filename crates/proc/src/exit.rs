@@ -58,7 +58,7 @@ pub(crate) fn terminate(
     reason: OwnedTerm,
     prepared: Prepared,
 ) -> Option<Ticket> {
-    let messages = ticket.private_mut().mailbox.take_many(STEP);
+    let messages = ticket.private_mut().places.take_many(STEP);
     let p = ticket.private();
     crate::sched::online::ended(p.pid());
     // Connections that it carries are lost for that reason.
@@ -70,7 +70,7 @@ pub(crate) fn terminate(
     p.forget_seq();
     p.forget_saved_calls();
     table().remove(p.pid());
-    let mut signals = p.take_pending();
+    let mut signals = p.messages().take_backlog();
     signals.append(ticket.close());
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());

@@ -60,7 +60,7 @@ impl Proc {
         let saved = self.set_flag(flag::SAVES_CALLS, most > 0);
         if saved != (most > 0) {
             // A message that is on the heap already is taken without being noticed.
-            self.shelve();
+            self.messages().shelve();
             match saved {
                 true => SAVERS.fetch_sub(1, Relaxed),
                 false => SAVERS.fetch_add(1, Relaxed),

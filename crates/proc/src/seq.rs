@@ -216,17 +216,15 @@ impl Proc {
         if self.set_flag(flag::SEQ, true) {
             return;
         }
-        self.shelve();
-        if let Some(mut m) = self.mailbox.get() {
-            m.no_tokens();
-        }
+        self.messages().shelve();
+        self.messages().no_tokens();
         if CARRIERS.fetch_add(1, Relaxed) == 0 {
             tracing_on::update(User::SeqTrace, on);
         }
     }
     /// The same is over, unless a message in its mailbox says something of tokens.
     fn carry_no_more(&self) {
-        if !self.mailbox.get().is_some_and(|m| m.has_tokens()) {
+        if !self.messages().has_tokens() {
             self.forget_seq();
         }
     }
@@ -240,8 +238,8 @@ impl Proc {
     pub fn reset_seq(&self) {
         self.set_seq_counters(Counters::default());
         self.heap.set_root(Root::SeqToken, Term::NIL);
-        if let Some(mut m) = self.mailbox.get().filter(|m| m.has_tokens()) {
-            m.no_tokens();
+        if self.messages().has_tokens() {
+            self.messages().no_tokens();
         }
         self.carry_no_more();
     }
@@ -287,10 +285,9 @@ impl Proc {
         if !token.term().is_nil() {
             self.carry();
         }
-        let mut mailbox = self.mailbox.borrow_mut();
         match self.flag(flag::SEQ) {
-            true => mailbox.push_tokened(m, token),
-            false => mailbox.push(m),
+            true => self.messages().push_tokened(m, token),
+            false => self.messages().push(m),
         }
     }
     /// A message was taken that says this of tokens.
