@@ -7,11 +7,11 @@ use std::process::Command;
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
-    "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "proc", "jit", "ets",
-    "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
+    "state", "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "proc", "jit",
+    "ets", "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
 ];
 /// The crates that may hold `unsafe` code.
-const UNSAFE: &[&str] = &["term", "heap", "sync", "sys", "jit", "nif"];
+const UNSAFE: &[&str] = &["state", "term", "heap", "sync", "sys", "jit", "nif"];
 /// The most lines of a source file.
 const LINES: usize = 700;
 
@@ -37,6 +37,7 @@ pub fn faults(root: &Path) -> Vec<String> {
             releases(root, &dir.join("src"), &mut out);
         }
     }
+    crate::statics::check(root, &crates(root), &mut out);
     documents(root, &mut out);
     page_lengths(root, &mut out);
     subjects(root, &mut out);

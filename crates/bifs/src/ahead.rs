@@ -40,10 +40,12 @@ struct Made {
     instance: Box<Instance>,
 }
 
-/// In the order in which they are made. Empty but while the machine starts.
-static WANTED: Mutex<Vec<Wanted>> = Mutex::new(Vec::new());
-/// One was taken out.
-static TAKEN: Condvar = Condvar::new();
+kvik_state::vm_state! {
+    /// In the order in which they are made. Empty but while the machine starts.
+    static WANTED: Mutex<Vec<Wanted>> = Mutex::new(Vec::new());
+    /// One was taken out.
+    static TAKEN: Condvar = Condvar::new();
+}
 
 fn wanted() -> MutexGuard<'static, Vec<Wanted>> {
     WANTED.lock().unwrap_or_else(|e| e.into_inner())
@@ -84,7 +86,9 @@ pub fn work(modules: Vec<(String, PathBuf)>) {
     std::thread::scope(|s| {
         // Processes wait for what is under way, and schedulers have little to do then. Where no
         // thread can be had the one does all.
-        let _ = std::thread::Builder::new().name("ahead".into()).spawn_scoped(s, make_all);
+        let _ = std::thread::Builder::new()
+            .name("ahead".into())
+            .spawn_scoped(s, kvik_state::inherit(make_all));
         make_all();
     });
     drop(wait_until(|all| all.is_empty()));

@@ -33,7 +33,9 @@ struct Counters {
 
 /// This thread's row.
 fn row(rows: usize) -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    kvik_state::vm_state! {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+    }
     thread_local!(static MINE: Cell<usize> = Cell::new(NEXT.fetch_add(1, Relaxed)));
     MINE.with(Cell::get) % rows.max(1)
 }

@@ -46,8 +46,10 @@ fn copy_shared_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.copy(t))
 }
 
-/// Whether internal state may be asked for at all.
-static AVAILABLE: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// Whether internal state may be asked for at all.
+    static AVAILABLE: AtomicBool = AtomicBool::new(false);
+}
 
 fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what] = *a else { return Err(p.badarg()) };
@@ -182,7 +184,9 @@ struct Blocked;
 impl Pins for Blocked {
     type In<'h> = bool;
 }
-static BLOCK_MS: AtomicU64 = AtomicU64::new(0);
+kvik_state::vm_state! {
+    static BLOCK_MS: AtomicU64 = AtomicU64::new(0);
+}
 
 /// All schedulers stand still for so long.
 fn block<'h>(p: &'h Proc, ms: u64) -> BifResult<'h> {

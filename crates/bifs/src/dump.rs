@@ -68,7 +68,7 @@ fn end_after(seconds: u64) {
             let _ = signal::send(process::id() as i32, *n);
         }
     };
-    let _ = std::thread::Builder::new().spawn(ring);
+    let _ = std::thread::Builder::new().spawn(kvik_state::inherit(ring));
 }
 
 static UNDER_WAY: AtomicBool = AtomicBool::new(false);
@@ -126,7 +126,7 @@ fn end_where_dump_stops() {
             process::exit(1);
         }
     };
-    let _ = std::thread::Builder::new().stack_size(64 << 10).spawn(watch);
+    let _ = std::thread::Builder::new().stack_size(64 << 10).spawn(kvik_state::inherit(watch));
 }
 
 /// Tells the user, with line ends as OTP's emulator writes them: for a terminal in raw mode.

@@ -116,8 +116,10 @@ pub fn all() -> Vec<&'static [BifEntry]> {
     tables
 }
 
-/// Every table that was bound, those of crates above too.
-static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
+kvik_state::vm_state! {
+    /// Every table that was bound, those of crates above too.
+    static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
+}
 
 /// Those that the release has.
 pub(crate) fn bound() -> impl Iterator<Item = &'static BifEntry> {

@@ -48,7 +48,9 @@ impl Default for Pairs {
 }
 
 fn pairs() -> &'static RwLock<Pairs> {
-    static PAIRS: OnceLock<RwLock<Pairs>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static PAIRS: OnceLock<RwLock<Pairs>> = OnceLock::new();
+    }
     PAIRS.get_or_init(RwLock::default)
 }
 fn parts(pair: &Pair) -> Option<[Term<'_>; 2]> {

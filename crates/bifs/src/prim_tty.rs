@@ -365,8 +365,10 @@ fn sizeof_wchar_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::int(WCHAR_BYTES as i32))
 }
 
-/// The description of the terminal that `tgetent_nif/1` was asked for last.
-static DESCRIPTION: Mutex<Option<Description>> = Mutex::new(None);
+kvik_state::vm_state! {
+    /// The description of the terminal that `tgetent_nif/1` was asked for last.
+    static DESCRIPTION: Mutex<Option<Description>> = Mutex::new(None);
+}
 
 fn description() -> MutexGuard<'static, Option<Description>> {
     DESCRIPTION.lock().unwrap_or_else(|e| e.into_inner())

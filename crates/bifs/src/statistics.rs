@@ -13,10 +13,12 @@ use crate::blocking;
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "statistics", 1, statistics_1)];
 
-/// What the last call of an item gave, for those that tell the difference.
-static LAST_RUNTIME: AtomicU64 = AtomicU64::new(0);
-static LAST_WALL: AtomicU64 = AtomicU64::new(0);
-static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
+kvik_state::vm_state! {
+    /// What the last call of an item gave, for those that tell the difference.
+    static LAST_RUNTIME: AtomicU64 = AtomicU64::new(0);
+    static LAST_WALL: AtomicU64 = AtomicU64::new(0);
+    static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
+}
 
 /// A total and what it grew by since the last call.
 fn since<'h>(p: &'h Proc, total: u64, last: &AtomicU64) -> Term<'h> {

@@ -9,7 +9,9 @@ use crate::hooks::hooks;
 
 /// What tells this start of the node from others.
 pub fn secret() -> u32 {
-    static SECRET: OnceLock<u32> = OnceLock::new();
+    kvik_state::vm_state! {
+        static SECRET: OnceLock<u32> = OnceLock::new();
+    }
     *SECRET.get_or_init(|| RandomState::new().hash_one(std::process::id()) as u32)
 }
 

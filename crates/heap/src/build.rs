@@ -521,7 +521,9 @@ unsafe fn copy_cells<'h>(list: Term<'h>, to: *mut u64, most: usize) -> (usize, T
     (n, rest)
 }
 
-static REFS: AtomicU64 = AtomicU64::new(1 << 20);
+kvik_state::vm_state! {
+    static REFS: AtomicU64 = AtomicU64::new(1 << 20);
+}
 
 /// Three numbers that no other call gives: 18, 32 and 32 bits.
 pub fn next_ref() -> [u32; 3] {

@@ -55,7 +55,9 @@ pub extern "C" fn enif_dlsym(
 
 /// The versions of `erts` and of the release.
 fn versions() -> &'static [CString; 2] {
-    static VERSIONS: OnceLock<[CString; 2]> = OnceLock::new();
+    kvik_state::vm_state! {
+        static VERSIONS: OnceLock<[CString; 2]> = OnceLock::new();
+    }
     let text = |s: &str| CString::new(s).unwrap_or_default();
     let [erts, name] = [kvik_release::erts_version(), kvik_release::current().name];
     VERSIONS.get_or_init(|| [text(erts), text(name)])

@@ -23,7 +23,9 @@ pub enum Mode {
 }
 
 type Menu = fn(&Alone);
-static MENU: OnceLock<Menu> = OnceLock::new();
+kvik_state::vm_state! {
+    static MENU: OnceLock<Menu> = OnceLock::new();
+}
 
 /// The menu that Ctrl-C opens. The first call counts.
 pub fn set_menu(m: Menu) {

@@ -14,7 +14,10 @@ use crate::{pause, poll, signals, table, tty, write_coalescing};
 
 /// Hears of a library's descriptors: number, readable, writable, hung up.
 type Library = fn(RawFd, bool, bool, bool);
-static LIBRARY: OnceLock<Library> = OnceLock::new();
+kvik_state::vm_state! {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+}
+
 pub fn set_library(f: Library) {
     let _ = LIBRARY.set(f);
 }

@@ -74,7 +74,9 @@ use std::sync::{OnceLock, RwLock};
 /// Makes a driver for a port that is opened with this name (the whole command).
 pub type MakeDriver = fn(&[u8]) -> Box<dyn driver::Driver>;
 
-static DRIVERS: RwLock<Vec<(&'static str, MakeDriver)>> = RwLock::new(Vec::new());
+kvik_state::vm_state! {
+    static DRIVERS: RwLock<Vec<(&'static str, MakeDriver)>> = RwLock::new(Vec::new());
+}
 
 /// Adds a driver that ports can be opened with by name.
 pub fn add_driver(name: &'static str, make: MakeDriver) {
@@ -90,7 +92,10 @@ pub fn drivers() -> impl Iterator<Item = &'static str> {
 
 /// Makes a driver of those that were loaded, if one has the name that a command begins with.
 type Loaded = fn(&[u8]) -> Option<Box<dyn driver::Driver>>;
-static LOADED: OnceLock<Loaded> = OnceLock::new();
+kvik_state::vm_state! {
+    static LOADED: OnceLock<Loaded> = OnceLock::new();
+}
+
 /// The first call counts.
 pub fn set_loaded_drivers(f: Loaded) {
     let _ = LOADED.set(f);

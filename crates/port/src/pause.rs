@@ -26,10 +26,12 @@ struct State {
     busy: usize,
 }
 
-static ASKED: AtomicBool = AtomicBool::new(false);
-static STATE: Mutex<State> =
-    Mutex::new(State { task: None, standing: 0, jobs: Vec::new(), busy: 0 });
-static BELL: Condvar = Condvar::new();
+kvik_state::vm_state! {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    static STATE: Mutex<State> =
+        Mutex::new(State { task: None, standing: 0, jobs: Vec::new(), busy: 0 });
+    static BELL: Condvar = Condvar::new();
+}
 
 /// How often the leader sees to signals while others are not there yet.
 const LOOK: Duration = Duration::from_millis(50);

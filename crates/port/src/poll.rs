@@ -51,9 +51,11 @@ pub(crate) struct Set {
 /// When, which port, and the driver's tag.
 type Timer = (i64, u32, u64);
 
-static SETS: OnceLock<Vec<Set>> = OnceLock::new();
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-static ORPHANS: Mutex<Option<HashMap<i32, Child>>> = Mutex::new(None);
+kvik_state::vm_state! {
+    static SETS: OnceLock<Vec<Set>> = OnceLock::new();
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    static ORPHANS: Mutex<Option<HashMap<i32, Child>>> = Mutex::new(None);
+}
 
 /// Makes the poll sets. The first call counts; without one there is one set.
 pub fn init(schedulers: usize) -> Result<()> {

@@ -38,7 +38,9 @@ struct Selected {
 }
 
 fn selected() -> MutexGuard<'static, HashMap<RawFd, Selected>> {
-    static SELECTED: OnceLock<Mutex<HashMap<RawFd, Selected>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static SELECTED: OnceLock<Mutex<HashMap<RawFd, Selected>>> = OnceLock::new();
+    }
     SELECTED.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

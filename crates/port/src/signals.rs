@@ -35,8 +35,10 @@ pub fn init() -> kvik_sys::Result<()> {
     signal::set(signal::SIGPIPE, Action::Ignore)
 }
 
-/// There has been a server.
-static SERVED: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// There has been a server.
+    static SERVED: AtomicBool = AtomicBool::new(false);
+}
 
 /// Passes on the signals that came.
 pub fn dispatch() {

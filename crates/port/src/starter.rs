@@ -90,10 +90,12 @@ struct Queue {
     open: usize,
     has_thread: bool,
 }
-static QUEUE: Mutex<Queue> =
-    Mutex::new(Queue { waiting: VecDeque::new(), open: 0, has_thread: false });
-static WORK: Condvar = Condvar::new();
-static SETTLED: Condvar = Condvar::new();
+kvik_state::vm_state! {
+    static QUEUE: Mutex<Queue> =
+        Mutex::new(Queue { waiting: VecDeque::new(), open: 0, has_thread: false });
+    static WORK: Condvar = Condvar::new();
+    static SETTLED: Condvar = Condvar::new();
+}
 
 fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(|e| e.into_inner())
@@ -126,7 +128,11 @@ pub fn settle() {
 }
 
 fn begin_thread() -> std::io::Result<()> {
-    std::thread::Builder::new().name("starter".into()).stack_size(128 << 10).spawn(work).map(drop)
+    std::thread::Builder::new()
+        .name("starter".into())
+        .stack_size(128 << 10)
+        .spawn(kvik_state::inherit(work))
+        .map(drop)
 }
 
 fn work() {

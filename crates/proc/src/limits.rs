@@ -105,8 +105,10 @@ impl Defaults {
     }
 }
 
-static DEFAULTS: Mutex<Defaults> = Mutex::new(Defaults::USUAL);
-static UNUSUAL: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static DEFAULTS: Mutex<Defaults> = Mutex::new(Defaults::USUAL);
+    static UNUSUAL: AtomicBool = AtomicBool::new(false);
+}
 
 /// The least of OTP's heap sizes that holds so many words: 12, 38, each the sum of the two before
 /// and one more, and from a certain size on a fifth more than the one before.

@@ -452,7 +452,9 @@ impl Proc {
     }
 }
 
-static TABLE: std::sync::OnceLock<Table<Task>> = std::sync::OnceLock::new();
+kvik_state::vm_state! {
+    static TABLE: std::sync::OnceLock<Table<Task>> = std::sync::OnceLock::new();
+}
 
 /// The most processes (erl's `+P` default).
 pub const DEFAULT_LIMIT: usize = 262_144;

@@ -43,8 +43,10 @@ pub struct SavedCalls {
 /// The most that may be asked for.
 pub const MAX_CALLS: usize = 10_000;
 
-/// Processes that save calls.
-static SAVERS: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    /// Processes that save calls.
+    static SAVERS: AtomicUsize = AtomicUsize::new(0);
+}
 
 /// Does any process save calls?
 #[inline]

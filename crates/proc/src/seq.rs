@@ -50,8 +50,10 @@ pub fn serial_of(t: Term<'_>) -> u64 {
     t.as_small().map_or(0, |n| ((n as u64) << TAG_BITS) >> TAG_BITS)
 }
 
-/// Processes with `flag::SEQ`.
-static CARRIERS: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    /// Processes with `flag::SEQ`.
+    static CARRIERS: AtomicUsize = AtomicUsize::new(0);
+}
 
 /// Is there a token anywhere?
 #[inline]
@@ -59,8 +61,11 @@ pub fn on() -> bool {
     CARRIERS.load(Relaxed) != 0
 }
 
-/// The word of the pid or port that is told; 0 for none.
-static TRACER: AtomicU64 = AtomicU64::new(0);
+kvik_state::vm_state! {
+    /// The word of the pid or port that is told; 0 for none.
+    static TRACER: AtomicU64 = AtomicU64::new(0);
+}
+
 /// In that word: it is a port.
 const PORT: u64 = 1 << 32;
 /// In that word: there is one.

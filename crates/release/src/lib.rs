@@ -218,7 +218,9 @@ struct Selected {
     erts: String,
 }
 
-static SELECTED: OnceLock<Selected> = OnceLock::new();
+kvik_state::vm_state! {
+    static SELECTED: OnceLock<Selected> = OnceLock::new();
+}
 
 /// Chooses the release for this machine, with the version of its `erts`; only the first call counts.
 pub fn select(release: &'static Release, erts: &str) {

@@ -42,7 +42,9 @@ fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
     thread::scope(|s| {
         if online_cpus() > 1 {
             // Without it the one thread does all.
-            let _ = thread::Builder::new().name("preload".into()).spawn_scoped(s, work);
+            let _ = thread::Builder::new()
+                .name("preload".into())
+                .spawn_scoped(s, kvik_state::inherit(work));
         }
         work();
     });

@@ -30,7 +30,9 @@ struct Running {
     stop: Stop,
     thread: JoinHandle<()>,
 }
-static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+kvik_state::vm_state! {
+    static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+}
 
 fn running() -> MutexGuard<'static, Option<Running>> {
     RUNNING.lock().unwrap_or_else(|e| e.into_inner())
@@ -67,7 +69,9 @@ pub fn start(at: SocketAddr) -> Result<String, Fault> {
     let token = token()?;
     let address = format!("http://{}/{token}/", listener.local_addr()?);
     let (server, stop) = Server::new(listener, token)?;
-    let thread = std::thread::Builder::new().name("web".into()).spawn(move || server.run())?;
+    let thread = std::thread::Builder::new()
+        .name("web".into())
+        .spawn(kvik_state::inherit(move || server.run()))?;
     *now = Some(Running { address: address.clone(), stop, thread });
     Ok(address)
 }

@@ -34,7 +34,9 @@ struct State {
     /// What `system_flag(cpu_topology, ...)` said.
     defined: Option<Vec<Cpu>>,
 }
-static STATE: Mutex<State> = Mutex::new(State { found: None, defined: None });
+kvik_state::vm_state! {
+    static STATE: Mutex<State> = Mutex::new(State { found: None, defined: None });
+}
 
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(|e| e.into_inner())

@@ -11,7 +11,9 @@ use kvik_proc::signal::{deliver, post, Signal};
 use kvik_proc::{clock, Proc};
 use kvik_term::{am, Term};
 
-static FINALIZED: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static FINALIZED: AtomicBool = AtomicBool::new(false);
+}
 
 /// What `system_info(time_offset)` says.
 pub fn state() -> &'static str {
@@ -66,5 +68,8 @@ pub fn follow_system_time() -> io::Result<()> {
             change();
         }
     };
-    std::thread::Builder::new().name("time warp".into()).spawn(follow).map(|_| ())
+    std::thread::Builder::new()
+        .name("time warp".into())
+        .spawn(kvik_state::inherit(follow))
+        .map(|_| ())
 }

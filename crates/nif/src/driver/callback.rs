@@ -88,7 +88,10 @@ fn with_sibling<R>(
     }
 }
 
-static TIMERS: AtomicU64 = AtomicU64::new(1);
+kvik_state::vm_state! {
+    static TIMERS: AtomicU64 = AtomicU64::new(1);
+}
+
 pub fn new_timer() -> u64 {
     TIMERS.fetch_add(1, Ordering::Relaxed)
 }

@@ -33,7 +33,9 @@ struct Selected {
 }
 
 fn selected() -> MutexGuard<'static, HashMap<c_int, Selected>> {
-    static SELECTED: OnceLock<Mutex<HashMap<c_int, Selected>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static SELECTED: OnceLock<Mutex<HashMap<c_int, Selected>>> = OnceLock::new();
+    }
     SELECTED.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

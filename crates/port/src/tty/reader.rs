@@ -48,8 +48,11 @@ struct Reader {
     polled: bool,
 }
 
-static READER: Mutex<Reader> =
-    Mutex::new(Reader { input: None, notice: None, notices: VecDeque::new(), polled: false });
+kvik_state::vm_state! {
+    static READER: Mutex<Reader> =
+        Mutex::new(Reader { input: None, notice: None, notices: VecDeque::new(), polled: false });
+}
+
 /// Notices that nobody takes are dropped beyond this.
 const MOST_NOTICES: usize = 64;
 

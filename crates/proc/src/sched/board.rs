@@ -137,7 +137,9 @@ struct Board {
     /// Shows them to others; `None` where the system has no such files.
     _file: Option<OwnedFd>,
 }
-static BOARD: OnceLock<Board> = OnceLock::new();
+kvik_state::vm_state! {
+    static BOARD: OnceLock<Board> = OnceLock::new();
+}
 
 /// Puts it up. The first call counts.
 pub(super) fn put_up(schedulers: usize) {

@@ -15,8 +15,10 @@ pub const AHEAD: u32 = 256;
 /// The same where few are sent.
 pub const FEW: u32 = 4;
 
-/// Messages until then. Schedulers may miss each other's counting, which chance forgives.
-static LEFT: AtomicU32 = AtomicU32::new(0);
+kvik_state::vm_state! {
+    /// Messages until then. Schedulers may miss each other's counting, which chance forgives.
+    static LEFT: AtomicU32 = AtomicU32::new(0);
+}
 
 thread_local! {
     /// None where the thread is no scheduler.

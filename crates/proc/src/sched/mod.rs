@@ -105,9 +105,11 @@ pub struct Counters {
     pub started: AtomicU64,
 }
 
-static ALL: OnceLock<Vec<Scheduler>> = OnceLock::new();
-static IDLE: AtomicUsize = AtomicUsize::new(0);
-static STOP: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static ALL: OnceLock<Vec<Scheduler>> = OnceLock::new();
+    static IDLE: AtomicUsize = AtomicUsize::new(0);
+    static STOP: AtomicBool = AtomicBool::new(false);
+}
 
 pub fn all() -> &'static [Scheduler] {
     ALL.get().map_or(&[], |v| v)
@@ -137,7 +139,7 @@ pub fn start(c: &Config) -> std::io::Result<()> {
         std::thread::Builder::new()
             .name(format!("sched {}", i + 1))
             .stack_size(STACK)
-            .spawn(move || run::scheduler(i, spin, early))?;
+            .spawn(kvik_state::inherit(move || run::scheduler(i, spin, early)))?;
     }
     scavenger::start()
 }
@@ -147,8 +149,11 @@ pub fn stop() {
     (0..all().len()).for_each(wake_up);
 }
 
-/// Work that came before there were schedulers.
-static EARLY: std::sync::Mutex<Vec<Work>> = std::sync::Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    /// Work that came before there were schedulers.
+    static EARLY: std::sync::Mutex<Vec<Work>> = std::sync::Mutex::new(Vec::new());
+}
+
 fn early() -> Vec<Work> {
     std::mem::take(&mut *EARLY.lock().unwrap_or_else(|e| e.into_inner()))
 }

@@ -9,7 +9,9 @@ struct Spot {
 }
 
 fn spot(i: usize) -> &'static Spot {
-    static ALL: OnceLock<Vec<Spot>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static ALL: OnceLock<Vec<Spot>> = OnceLock::new();
+    }
     let make = || Spot { woken: Mutex::new(false), bell: Condvar::new() };
     &ALL.get_or_init(|| (0..1024).map(|_| make()).collect())[i % 1024]
 }
