@@ -7,7 +7,7 @@
 
 use std::sync::Mutex;
 
-use kvik_sys::place::Processors;
+use kvik_env::place::Processors;
 
 /// Which schedulers keep programs, and where.
 static PLACES: Mutex<Vec<(usize, Processors)>> = Mutex::new(Vec::new());
