@@ -7,8 +7,8 @@ use std::process::Command;
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
-    "state", "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "proc", "jit",
-    "ets", "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
+    "state", "release", "sys", "env", "term", "sync", "heap", "isa", "beam", "etf", "code", "proc",
+    "jit", "ets", "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
 ];
 /// The crates that may hold `unsafe` code.
 const UNSAFE: &[&str] = &["state", "term", "heap", "sync", "sys", "jit", "nif"];
@@ -33,6 +33,7 @@ pub fn faults(root: &Path) -> Vec<String> {
         unsafe_homes(&dir, &name, &mut out);
         lengths(root, &dir, &mut out);
         crate::cycles::check(&dir, &name, &mut out);
+        crate::seam::check(root, &dir, &name, &mut out);
         if name != "release" {
             releases(root, &dir.join("src"), &mut out);
         }

@@ -16,6 +16,8 @@ use std::time::Duration;
 
 use kvik_beam::Container;
 use kvik_code::Instance;
+use kvik_env::fs::File;
+use kvik_env::thread;
 
 /// When nobody has asked for anything for so long, what is left is dropped.
 pub const KEPT: Duration = Duration::from_secs(2);
@@ -83,12 +85,10 @@ pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
 pub fn work(modules: Vec<(String, PathBuf)>) {
     let waiting = |(name, path)| Wanted { name, state: State::Waiting(path) };
     wanted().extend(modules.into_iter().map(waiting));
-    std::thread::scope(|s| {
+    thread::scope(|s| {
         // Processes wait for what is under way, and schedulers have little to do then. Where no
         // thread can be had the one does all.
-        let _ = std::thread::Builder::new()
-            .name("ahead".into())
-            .spawn_scoped(s, kvik_state::inherit(make_all));
+        let _ = thread::spawn_scoped(s, "ahead", make_all);
         make_all();
     });
     drop(wait_until(|all| all.is_empty()));
@@ -108,11 +108,11 @@ fn make_all() {
 fn wait_until(asked: fn(&[Wanted]) -> bool) -> Option<MutexGuard<'static, Vec<Wanted>>> {
     let mut all = wanted();
     while !asked(&all) {
-        let woken = TAKEN.wait_timeout(all, KEPT).unwrap_or_else(|e| e.into_inner());
-        if woken.1.timed_out() {
+        let (woken, timed_out) = thread::wait_timeout(&TAKEN, all, KEPT);
+        if timed_out {
             return None;
         }
-        all = woken.0;
+        all = woken;
     }
     Some(all)
 }
@@ -136,7 +136,7 @@ fn make(name: &str, path: &Path, file: &mut Vec<u8>) -> Option<Made> {
 /// All of a file, into memory that may have been used before.
 pub fn read(path: &Path, to: &mut Vec<u8>) -> std::io::Result<()> {
     to.clear();
-    std::fs::File::open(path)?.read_to_end(to).map(drop)
+    File::open(path)?.read_to_end(to).map(drop)
 }
 
 /// The name of the one under way. Whatever becomes of it, nobody waits for it for ever.

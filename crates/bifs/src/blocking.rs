@@ -8,9 +8,10 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use kvik_env::clock::Instant;
+use kvik_env::thread::{self, Thread};
 use kvik_heap::Heap;
 use kvik_proc::clock;
 use kvik_proc::process::flag;
@@ -129,11 +130,7 @@ impl Call {
             Call::Nobody => {}
             Call::Wake(thread) => thread.unpark(),
             Call::Make => {
-                if thread::Builder::new()
-                    .name("blocking".into())
-                    .spawn(kvik_state::inherit(worker))
-                    .is_err()
-                {
+                if thread::spawn("blocking", None, worker).is_err() {
                     cannot_make();
                 }
             }

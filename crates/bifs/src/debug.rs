@@ -196,7 +196,7 @@ fn block<'h>(p: &'h Proc, ms: u64) -> BifResult<'h> {
     BLOCK_MS.store(ms, Ordering::Relaxed);
     // Where they are asked to for something else, that goes first.
     let asked = kvik_port::pause::ask(|_| {
-        std::thread::sleep(Duration::from_millis(BLOCK_MS.load(Ordering::Relaxed)));
+        kvik_env::thread::sleep(Duration::from_millis(BLOCK_MS.load(Ordering::Relaxed)));
     });
     p.give_up_turn();
     Err(p.again::<Blocked>(asked, None))
@@ -266,7 +266,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "block" => block(p, value.as_u64().ok_or_else(|| p.badarg())?),
         "sleep" => {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;
-            std::thread::sleep(std::time::Duration::from_millis(ms));
+            kvik_env::thread::sleep(std::time::Duration::from_millis(ms));
             Ok(Term::bool(true))
         }
         // What waits for thread progress elsewhere is done at once here, but others have their turns

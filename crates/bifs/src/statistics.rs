@@ -62,7 +62,7 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(match what.name() {
         "runtime" => {
             // As OTP's, without time in the kernel: `kvik:processor_time/0` has that too.
-            let ms = kvik_sys::clock::user_cpu_micros() as u64 / 1000;
+            let ms = kvik_env::clock::user_cpu_micros() as u64 / 1000;
             since(p, ms, &LAST_RUNTIME)
         }
         "wall_clock" => since(p, clock::now() / 1_000_000, &LAST_WALL),

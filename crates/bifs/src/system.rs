@@ -77,7 +77,7 @@ fn ets_limit() -> usize {
 
 impl Default for Config {
     fn default() -> Config {
-        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let cpus = kvik_env::thread::available_parallelism().map_or(1, |n| n.get());
         Config {
             schedulers: cpus,
             schedulers_online: cpus,

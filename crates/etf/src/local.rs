@@ -1,6 +1,5 @@
 //! Terms that only this start of this node may read again (`term_to_binary(T, [local])`).
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
 use kvik_term::Atom;
@@ -12,7 +11,7 @@ pub fn secret() -> u32 {
     kvik_state::vm_state! {
         static SECRET: OnceLock<u32> = OnceLock::new();
     }
-    *SECRET.get_or_init(|| RandomState::new().hash_one(std::process::id()) as u32)
+    *SECRET.get_or_init(|| kvik_env::random::number() as u32)
 }
 
 /// The name of this node, which terms for itself leave out, and which start of it.

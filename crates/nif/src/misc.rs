@@ -150,13 +150,7 @@ pub extern "C" fn enif_now_time(e: EnvPtr) -> Word {
 /// Processor time of the program, as `{MegaSecs, Secs, MicroSecs}`.
 #[no_mangle]
 pub extern "C" fn enif_cpu_time(e: EnvPtr) -> Word {
-    // SAFETY: a structure that the call fills in.
-    let t = unsafe {
-        let mut t: libc::timespec = std::mem::zeroed();
-        libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t);
-        t
-    };
-    triple(e, t.tv_sec * 1_000_000 + t.tv_nsec / 1000)
+    triple(e, kvik_env::clock::cpu_nanos() / 1000)
 }
 /// `properties`: 1 for positive, 2 for monotonic.
 #[no_mangle]

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use kvik_sys::signal::{self, Action, SIGINT, SIGQUIT, SIGTSTP};
-use kvik_sys::{tty as terminal, Result};
+use kvik_env::signal::{self, Action, SIGINT, SIGQUIT, SIGTSTP};
+use kvik_env::{tty as terminal, Result};
 
 use crate::pause::{self, Alone};
 use crate::tty;

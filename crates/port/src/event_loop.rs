@@ -4,8 +4,8 @@ use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use kvik_env::place;
 use kvik_proc::sched::meter::{during, State};
-use kvik_sys::place;
 
 use crate::affinity::{pinned_child, policy, scheduler_load};
 use crate::driver::Ready;

@@ -46,7 +46,7 @@ pub use trace::{sent as trace_sent, timed_out as trace_timed_out};
 
 /// All there is to do before the first port is opened: processes as ports' host, poll sets, drivers,
 /// signals. `kvik_proc::Hooks` gets [`check_io`], [`wake`] and [`processes::HOOKS`].
-pub fn install(schedulers: usize) -> kvik_sys::Result<()> {
+pub fn install(schedulers: usize) -> kvik_env::Result<()> {
     processes::install();
     poll::init(schedulers)?;
     inet::install();

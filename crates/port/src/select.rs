@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use kvik_env::poll::Interest;
 use kvik_heap::{OwnedTerm, Resource};
 use kvik_proc::signal::{self, Signal};
-use kvik_sys::poll::Interest;
 
 use crate::poll::{self, Source};
 

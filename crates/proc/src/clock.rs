@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use kvik_sys::clock::monotonic_nanos;
+use kvik_env::clock::{monotonic_nanos, wall_nanos};
 
 struct Start {
     /// On the system's monotonic clock.
@@ -25,10 +24,7 @@ fn start() -> &'static Start {
 
 /// System time as the operating system says it, in nanoseconds since 1970.
 pub fn os_system() -> i64 {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(d) => d.as_nanos() as i64,
-        Err(e) => -(e.duration().as_nanos() as i64),
-    }
+    wall_nanos()
 }
 /// Nanoseconds since the VM started.
 #[inline]

@@ -97,7 +97,7 @@ impl Proc {
         if long > 0 {
             let sleep = TEST_LONG_GC_MS.load(Relaxed);
             if sleep > 0 {
-                std::thread::sleep(std::time::Duration::from_millis(sleep));
+                kvik_env::thread::sleep(std::time::Duration::from_millis(sleep));
             }
             let ms = clock::now().saturating_sub(began) / 1_000_000;
             if ms > long {

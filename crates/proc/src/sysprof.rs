@@ -263,8 +263,7 @@ fn teller() -> Option<&'static Teller> {
                 }
             }
         };
-        let started =
-            std::thread::Builder::new().name("profile".into()).spawn(kvik_state::inherit(tell));
+        let started = kvik_env::thread::spawn("profile", None, tell);
         started.is_ok().then_some(to)
     };
     TELLER.get_or_init(start).as_ref()

@@ -211,7 +211,7 @@ pub fn set_cpu_time(on: bool) {
 pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     if flags & bit::TIMESTAMP != 0 {
         let t = match CPU_TIME.load(Relaxed) {
-            true => kvik_sys::usage::cpu_time_ns() as i64 / 1000,
+            true => kvik_env::clock::cpu_time_ns() as i64 / 1000,
             false => clock::unique_us(),
         };
         let part = |n: i64| h.integer(n);

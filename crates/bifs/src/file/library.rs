@@ -4,11 +4,11 @@
 //! A handle is `#file_descriptor{module = prim_file, data = #{handle, owner, r_ahead_size,
 //! r_buffer}}`. What was read ahead waits in the buffer.
 
+use kvik_env::file::Whence;
+use kvik_env::{Errno, Result};
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_sync::Held;
-use kvik_sys::file::Whence;
-use kvik_sys::{Errno, Result};
 use kvik_term::{am, Term};
 
 use super::read::{make_room, read_at, read_term};

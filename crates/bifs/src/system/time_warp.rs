@@ -5,6 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use kvik_env::thread;
 use kvik_proc::process::table;
 use kvik_proc::relation::Target;
 use kvik_proc::signal::{deliver, post, Signal};
@@ -63,13 +64,10 @@ pub fn follow_system_time() -> io::Result<()> {
         return Ok(());
     }
     let follow = || loop {
-        std::thread::sleep(BETWEEN_LOOKS);
+        thread::sleep(BETWEEN_LOOKS);
         if clock::drift().abs() > STEP {
             change();
         }
     };
-    std::thread::Builder::new()
-        .name("time warp".into())
-        .spawn(kvik_state::inherit(follow))
-        .map(|_| ())
+    thread::spawn("time warp", None, follow).map(drop)
 }

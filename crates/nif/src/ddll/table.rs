@@ -203,7 +203,7 @@ pub fn find(name: &str) -> (Option<Arc<Library>>, Table, Option<usize>) {
             return (Some(lib), all, Some(at));
         }
         drop(all);
-        std::thread::yield_now();
+        kvik_env::thread::yield_now();
     }
 }
 

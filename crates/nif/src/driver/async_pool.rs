@@ -29,10 +29,7 @@ pub fn pool_size() -> usize {
 fn thread(number: usize) -> Option<Mutex<Sender<Job>>> {
     let (to, jobs) = channel::<Job>();
     let run = move || jobs.into_iter().for_each(Job::run);
-    std::thread::Builder::new()
-        .name(format!("async_{number}"))
-        .spawn(kvik_state::inherit(run))
-        .ok()?;
+    kvik_env::thread::spawn(&format!("async_{number}"), None, run).ok()?;
     Some(Mutex::new(to))
 }
 

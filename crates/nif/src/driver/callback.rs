@@ -6,12 +6,12 @@ use std::ffi::CString;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use std::time::Instant;
 
+use kvik_env::clock::Instant;
+use kvik_env::Errno;
 use kvik_port::driver::{Exit, Flow};
 use kvik_port::port::events::calling_back;
 use kvik_port::port::Core;
-use kvik_sys::Errno;
 use kvik_term::am;
 
 use crate::driver::interface::{port_number, port_pointer, Data, Entry, OfData};
@@ -84,7 +84,7 @@ fn with_sibling<R>(
         if tried {
             return result;
         }
-        std::thread::yield_now();
+        kvik_env::thread::yield_now();
     }
 }
 

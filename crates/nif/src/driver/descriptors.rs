@@ -5,10 +5,10 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use kvik_env::poll::Interest;
 use kvik_port::driver::Ready;
 use kvik_port::poll::{self, Source};
 use kvik_port::table;
-use kvik_sys::poll::Interest;
 
 use crate::driver::callback::with;
 use crate::driver::interface::Data;

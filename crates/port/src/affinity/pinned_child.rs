@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use kvik_sys::place::Processors;
-use kvik_sys::poll::{Events, Poller};
-use kvik_sys::Result;
+use kvik_env::place::Processors;
+use kvik_env::poll::{Events, Poller};
+use kvik_env::Result;
 
 use crate::affinity::placement;
 use crate::poll;

@@ -7,7 +7,7 @@
 
 use std::sync::Mutex;
 
-use kvik_sys::place::Processors;
+use kvik_env::place::Processors;
 
 kvik_state::vm_state! {
     /// Which schedulers keep programs, and where.

@@ -15,7 +15,7 @@
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-use kvik_sys::place::{cpu_nanos_of, Processors};
+use kvik_env::place::{cpu_nanos_of, Processors};
 
 use crate::affinity::eligibility;
 use crate::affinity::pinned_child::{keeps, Kept};

@@ -54,7 +54,7 @@ impl Default for Config {
 
 /// Processors this program may use.
 pub fn online_cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+    kvik_env::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
 /// What a scheduler gets from other threads.
@@ -121,7 +121,7 @@ pub const STACK: usize = 8 << 20;
 
 /// To be called before there are processes: with one scheduler its thread alone changes inboxes.
 pub fn prepare(c: &Config) {
-    kvik_sys::ticks::begin();
+    kvik_env::clock::ticks::begin();
     if c.schedulers <= 1 {
         kvik_sync::solo::reserve();
     }
@@ -136,10 +136,8 @@ pub fn start(c: &Config) -> std::io::Result<()> {
     }
     for (i, early) in (0..n).zip(std::iter::once(early()).chain(std::iter::repeat_with(Vec::new))) {
         let spin = c.spin_us;
-        std::thread::Builder::new()
-            .name(format!("sched {}", i + 1))
-            .stack_size(STACK)
-            .spawn(kvik_state::inherit(move || run::scheduler(i, spin, early)))?;
+        let name = format!("sched {}", i + 1);
+        kvik_env::thread::spawn(&name, Some(STACK), move || run::scheduler(i, spin, early))?;
     }
     scavenger::start()
 }

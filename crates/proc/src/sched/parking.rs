@@ -29,7 +29,7 @@ fn wait(i: usize, timeout: Option<Duration>) {
     if !*woken {
         woken = match timeout {
             None => s.bell.wait(woken).unwrap_or_else(|e| e.into_inner()),
-            Some(t) => s.bell.wait_timeout(woken, t).map_or_else(|e| e.into_inner().0, |r| r.0),
+            Some(t) => kvik_env::thread::wait_timeout(&s.bell, woken, t).0,
         };
     }
     *woken = false;

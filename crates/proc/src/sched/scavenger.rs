@@ -9,8 +9,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
-use std::thread::{self, Thread};
 use std::time::Duration;
+
+use kvik_env::thread::{self, Thread};
 
 const PAUSE: Duration = Duration::from_secs(1);
 /// Until schedulers that have nothing to do have tidied up, and those that are busy.
@@ -23,7 +24,7 @@ kvik_state::vm_state! {
 }
 
 pub(super) fn start() -> std::io::Result<()> {
-    let t = thread::Builder::new().name("scavenger".into()).spawn(kvik_state::inherit(work))?;
+    let t = thread::spawn("scavenger", None, work)?;
     let _ = THREAD.set(t.thread().clone());
     kvik_sys::alloc::on_much_freed(call);
     kvik_heap::literal::on_freed(kvik_sys::alloc::count_freed);
