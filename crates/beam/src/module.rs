@@ -8,6 +8,7 @@ use crate::reader::Reader;
 use crate::room::Room;
 use crate::tables::{self, Export, Import, Lambda, Literals};
 use crate::types::Types;
+use crate::verify::MAX_LABELS;
 use kvik_isa::highest_opcode;
 
 /// The header of the `Code` chunk and the instructions behind it, not yet decoded.
@@ -128,6 +129,10 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     let most = bytes.len();
     if version != 0 || labels as usize > most || functions as usize > most {
         return Err(damaged());
+    }
+    // Before any table gets an entry for each.
+    if labels >= MAX_LABELS {
+        return Err(Error::Layout { op: 0, what: "too many labels" });
     }
     Ok(CodeChunk { labels, functions, bytes })
 }
