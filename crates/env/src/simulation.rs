@@ -7,19 +7,22 @@ mod virtual_clock;
 
 pub use injection::{Faults, When};
 pub use poller::Poller;
+use poller::Pollers;
 pub use virtual_clock::VirtualClock;
 
 /// What stands between the VM and the operating system.
 pub struct Env {
     pub faults: Faults,
     pub clock: VirtualClock,
+    pub(crate) pollers: Pollers,
 }
 
 /// The environment in force: one for the whole program so far. All of this crate asks here, so that
 /// this function alone changes when each VM gets its own.
 #[inline]
 pub fn current() -> &'static Env {
-    static ENV: Env = Env { faults: Faults::new(), clock: VirtualClock::new() };
+    static ENV: Env =
+        Env { faults: Faults::new(), clock: VirtualClock::new(), pollers: Pollers::new() };
     &ENV
 }
 
