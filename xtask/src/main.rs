@@ -8,6 +8,7 @@ mod compat;
 mod cycles;
 mod headline;
 mod page;
+mod seam;
 mod statics;
 mod tidy;
 mod view;

@@ -2,8 +2,8 @@
 //! happen.
 //!
 //! Each call of this crate that a fault may strike asks first: [`Fault::fail`] where it can only fail,
-//! [`Fault::room`] where it may also move fewer bytes than it was given. In production both answer at
-//! compile time that nothing happens.
+//! [`Fault::room`] or [`Fault::part`] where it may also move fewer bytes than it was given. In production
+//! they answer at compile time that nothing happens.
 
 use std::io::IoSlice;
 
@@ -105,7 +105,7 @@ impl Fault {
         Ok(())
     }
 
-    /// How many of `n` bytes the call is to move.
+    /// How many of `n` bytes a call on a file is to move.
     #[inline(always)]
     pub(crate) fn room(self, n: usize) -> Result<usize> {
         #[cfg(feature = "simulation")]
@@ -117,25 +117,45 @@ impl Fault {
         Ok(n)
     }
 
-    /// Makes a call that writes several slices: where it is to be short, with the first half of the
-    /// bytes in one.
+    /// Makes a call that moves up to `n` bytes through a pipe or socket, with as many as it is to move.
+    ///
+    /// The system moves fewer only if no more are there, or no more fit, and tells poll sets when that
+    /// has changed. So they are told after a short call.
+    #[inline(always)]
+    pub(crate) fn part<E: From<crate::Errno>>(
+        self,
+        n: usize,
+        call: impl FnOnce(usize) -> std::result::Result<usize, E>,
+    ) -> std::result::Result<usize, E> {
+        #[cfg(feature = "simulation")]
+        match self.strike() {
+            Some(Effect::Fail(e)) => return Err(e.into()),
+            Some(Effect::Short) => {
+                let done = call(n.div_ceil(2));
+                crate::current().pollers.tell_all();
+                return done;
+            }
+            _ => {}
+        }
+        call(n)
+    }
+
+    /// [`Fault::part`] for a call that writes several slices: a short one has the first half of the bytes
+    /// in one.
     #[inline(always)]
     pub(crate) fn writev(
         self,
         slices: &[IoSlice<'_>],
         write: impl FnOnce(&[IoSlice<'_>]) -> Result<usize>,
     ) -> Result<usize> {
-        #[cfg(feature = "simulation")]
-        match self.strike() {
-            Some(Effect::Fail(e)) => return Err(e),
-            Some(Effect::Short) => {
-                let mut bytes: Vec<u8> = slices.iter().flat_map(|s| s.iter().copied()).collect();
-                bytes.truncate(bytes.len().div_ceil(2));
-                return write(&[IoSlice::new(&bytes)]);
-            }
-            _ => {}
+        if cfg!(not(feature = "simulation")) {
+            return write(slices);
         }
-        write(slices)
+        let bytes: Vec<u8> = slices.iter().flat_map(|s| s.iter().copied()).collect();
+        self.part(bytes.len(), |n| match n == bytes.len() {
+            true => write(slices),
+            false => write(&[IoSlice::new(&bytes[..n])]),
+        })
     }
 
     /// What a simulation puts in the place of chance.

@@ -16,13 +16,12 @@ pub fn open() -> Result<(OwnedFd, OwnedFd)> {
 
 #[inline]
 pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
-    let room = Fault::PipeRead.room(buf.len())?;
-    sys::read_bytes(fd, &mut buf[..room])
+    Fault::PipeRead.part(buf.len(), |n| sys::read_bytes(fd, &mut buf[..n]))
 }
 
 #[inline]
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
-    sys::write(fd, &bytes[..Fault::PipeWrite.room(bytes.len())?])
+    Fault::PipeWrite.part(bytes.len(), |n| sys::write(fd, &bytes[..n]))
 }
 
 #[inline]

@@ -7,19 +7,22 @@ mod virtual_clock;
 
 pub use injection::{Faults, When};
 pub use poller::Poller;
+use poller::Pollers;
 pub use virtual_clock::VirtualClock;
 
 /// What stands between the VM and the operating system.
 pub struct Env {
     pub faults: Faults,
     pub clock: VirtualClock,
+    pub(crate) pollers: Pollers,
 }
 
 /// The environment in force: that of this thread's VM.
 #[inline]
 pub fn current() -> &'static Env {
     kvik_state::vm_state! {
-        static ENV: Env = Env { faults: Faults::new(), clock: VirtualClock::new() };
+        static ENV: Env =
+            Env { faults: Faults::new(), clock: VirtualClock::new(), pollers: Pollers::new() };
     }
     &ENV
 }

@@ -34,13 +34,12 @@ pub fn accept(fd: RawFd) -> Result<OwnedFd> {
 /// Reads from a stream.
 #[inline]
 pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
-    let room = Fault::SocketReceive.room(buf.len())?;
-    fd::read_bytes(fd, &mut buf[..room])
+    Fault::SocketReceive.part(buf.len(), |n| fd::read_bytes(fd, &mut buf[..n]))
 }
 /// Writes to a stream.
 #[inline]
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
-    fd::write(fd, &bytes[..Fault::SocketSend.room(bytes.len())?])
+    Fault::SocketSend.part(bytes.len(), |n| fd::write(fd, &bytes[..n]))
 }
 #[inline]
 pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
@@ -70,7 +69,7 @@ pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<Co
 }
 #[inline]
 pub fn send_file(to: RawFd, from: RawFd, offset: i64, n: usize) -> Result<usize> {
-    sys::send_file(to, from, offset, Fault::SocketSend.room(n)?)
+    Fault::SocketSend.part(n, |n| sys::send_file(to, from, offset, n))
 }
 
 pub mod raw {
@@ -82,7 +81,7 @@ pub mod raw {
 
     pub use kvik_sys::raw_socket::*;
 
-    use crate::{Fault, Result};
+    use crate::{Errno, Fault, Result};
 
     #[inline]
     pub fn open(domain: i32, kind: i32, protocol: i32) -> Result<OwnedFd> {
@@ -96,11 +95,11 @@ pub mod raw {
     }
     #[inline]
     pub fn send(fd: RawFd, bytes: &[u8], flags: i32, to: Option<&RawAddr>) -> Result<usize> {
-        let room = match to {
-            None => Fault::SocketSend.room(bytes.len())?,
-            Some(_) => Fault::DatagramSend.fail().map(|()| bytes.len())?,
-        };
-        sys::send(fd, &bytes[..room], flags, to)
+        if to.is_some() {
+            Fault::DatagramSend.fail()?;
+            return sys::send(fd, bytes, flags, to);
+        }
+        Fault::SocketSend.part(bytes.len(), |n| sys::send(fd, &bytes[..n], flags, to))
     }
     #[inline]
     pub fn send_message(
@@ -114,8 +113,12 @@ pub mod raw {
     }
     #[inline]
     pub fn receive(fd: RawFd, room: &mut [MaybeUninit<u8>], flags: i32) -> Result<&mut [u8]> {
-        let n = Fault::SocketReceive.room(room.len())?;
-        sys::receive(fd, &mut room[..n], flags)
+        let mut got: &mut [u8] = &mut [];
+        Fault::SocketReceive.part(room.len(), |n| {
+            got = sys::receive(fd, &mut room[..n], flags)?;
+            Ok::<_, Errno>(got.len())
+        })?;
+        Ok(got)
     }
     #[inline]
     pub fn receive_from<'a>(
@@ -186,13 +189,12 @@ impl AsRawFd for Stream {
 }
 impl Read for Stream {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        let room = Fault::SocketReceive.room(to.len())?;
-        self.0.read(&mut to[..room])
+        Fault::SocketReceive.part(to.len(), |n| self.0.read(&mut to[..n]))
     }
 }
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(&bytes[..Fault::SocketSend.room(bytes.len())?])
+        Fault::SocketSend.part(bytes.len(), |n| self.0.write(&bytes[..n]))
     }
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()

@@ -5,10 +5,11 @@ use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
 
 use kvik_env::faults::{Effect, Kind};
 use kvik_env::file::Mode;
-use kvik_env::poll::{Events, Poller};
+use kvik_env::poll::{Events, Interest, Poller};
 use kvik_env::process::Program;
 use kvik_env::socket::{raw, Addr, Family, Listener, Type};
 use kvik_env::{clock, current, file, fs, pipe, process, random, socket, thread};
@@ -126,7 +127,7 @@ const CALLS: &[(Fault, Call)] = &[
     }),
     (Fault::Poll, |_| {
         let p = Poller::new().unwrap();
-        done(p.wait(&mut Events::default(), Some(std::time::Duration::ZERO)))
+        done(p.wait(&mut Events::default(), Some(Duration::ZERO)))
     }),
     (Fault::Spawn, |_| {
         let none = [];
@@ -235,6 +236,27 @@ fn short_moves_lose_nothing() {
     assert_eq!(pipe::read_bytes(s.pipe.0.as_raw_fd(), &mut room), Ok(8));
     assert_eq!(pipe::read_bytes(s.pipe.0.as_raw_fd(), &mut room[8..]), Ok(2));
     assert_eq!(&room[..10], b"to readtex");
+}
+
+/// Who has moved less than asked for waits for an edge before the next try.
+#[test]
+fn an_edge_comes_after_a_short_move() {
+    let _turn = alone();
+    let s = Setup::new();
+    let fd = s.stream.0.as_raw_fd();
+    let (p, mut events) = (Poller::new().unwrap(), Events::default());
+    let mut edges = || p.wait(&mut events, Some(Duration::ZERO)).unwrap();
+    p.add(fd, 5, Interest { read: false, write: true, edge: true }).unwrap();
+    assert_eq!((edges(), edges()), (1, 0));
+    inject("socket_send:short:nth=1");
+    assert_eq!(socket::write(fd, b"text"), Ok(2));
+    assert_eq!((edges(), edges()), (1, 0));
+    assert_eq!(socket::write(fd, b"xt"), Ok(2));
+    assert_eq!(edges(), 0);
+    p.remove(fd).unwrap();
+    inject("socket_send:short:nth=1");
+    assert_eq!(socket::write(fd, b"text"), Ok(2));
+    assert_eq!(edges(), 0);
 }
 
 #[test]
