@@ -214,6 +214,7 @@ mod tests {
             poller.wake();
             assert_eq!(keeps.wait(&poller, &mut events, None), Ok(1));
             assert!(kept.stays(0));
+            let_go_all();
             assert!(!kept.stays(0) && Processors::of(pid) == Ok(all));
             drop(cat.stdin.take());
             cat.wait().unwrap();

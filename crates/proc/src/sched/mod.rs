@@ -147,13 +147,26 @@ pub fn stop() {
     (0..all().len()).for_each(wake_up);
 }
 
+/// Work that came before there were schedulers.
+struct Early(Vec<Work>);
+
+impl Drop for Early {
+    /// The VM goes without having run: so do its processes.
+    fn drop(&mut self) {
+        for work in self.0.drain(..) {
+            if let Work::Run(t) = work {
+                t.finish();
+            }
+        }
+    }
+}
+
 kvik_state::vm_state! {
-    /// Work that came before there were schedulers.
-    static EARLY: std::sync::Mutex<Vec<Work>> = std::sync::Mutex::new(Vec::new());
+    static EARLY: std::sync::Mutex<Early> = std::sync::Mutex::new(Early(Vec::new()));
 }
 
 fn early() -> Vec<Work> {
-    std::mem::take(&mut *EARLY.lock().unwrap_or_else(|e| e.into_inner()))
+    std::mem::take(&mut EARLY.lock().unwrap_or_else(|e| e.into_inner()).0)
 }
 
 /// A process may run: to the back of a queue.
@@ -229,7 +242,7 @@ pub fn raise(pid: u32, to: Priority) {
 /// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.
 fn hand(w: Work) {
     let Some(all) = ALL.get() else {
-        EARLY.lock().unwrap_or_else(|e| e.into_inner()).push(w);
+        EARLY.lock().unwrap_or_else(|e| e.into_inner()).0.push(w);
         return;
     };
     let mut able = all.iter().take(online::active());
