@@ -18,6 +18,8 @@ use kvik_beam::Container;
 use kvik_code::Instance;
 use kvik_env::fs::File;
 use kvik_env::thread;
+use kvik_term::atom::{self, without_ranks, Unranked};
+use kvik_term::Atom;
 
 /// When nobody has asked for anything for so long, what is left is dropped.
 pub const KEPT: Duration = Duration::from_secs(2);
@@ -40,6 +42,8 @@ struct Made {
     /// All of its file that it depends on.
     essence: Vec<u8>,
     instance: Box<Instance>,
+    /// Those that loading it is the first to name.
+    atoms: Vec<Atom>,
 }
 
 kvik_state::vm_state! {
@@ -75,7 +79,10 @@ pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
     TAKEN.notify_one();
     let State::Made(made) = found.state else { return Taken::Nothing };
     match Container::parse(file) {
-        Ok(c) if c.has_essence(&made.essence) => Taken::Made(made.instance),
+        Ok(c) if c.has_essence(&made.essence) => {
+            atom::named(&made.atoms);
+            Taken::Made(made.instance)
+        }
         _ => Taken::Nothing,
     }
 }
@@ -129,8 +136,14 @@ fn has_room(all: &[Wanted]) -> bool {
 fn make(name: &str, path: &Path, file: &mut Vec<u8>) -> Option<Made> {
     read(path, file).ok()?;
     let essence = Container::parse(file).ok()?.essence();
-    let instance = kvik_jit::prepare(file).ok()?;
-    (instance.name.name() == name).then(|| Made { essence, instance: Box::new(instance) })
+    // Its atoms are named when the program loads it. Where its maps depend on that, so does all of it.
+    let Unranked { made, atoms, complete } = without_ranks(|| kvik_jit::prepare(file));
+    let instance = made.ok()?;
+    (complete && instance.name.name() == name).then(|| Made {
+        essence,
+        instance: Box::new(instance),
+        atoms,
+    })
 }
 
 /// All of a file, into memory that may have been used before.

@@ -101,7 +101,6 @@ fn info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [r] = *a else { return Err(p.badarg()) };
     let c = counters(p, r)?;
     let memory = p.heap.integer((HEAD_BYTES + 8 * c.cells.cells.len()) as i64);
-    let keys = [am::memory, am::size].map(Term::atom);
-    let values = [memory, p.heap.integer(c.size as i64)];
-    Ok(p.heap.flat_map_sorted(p.heap.tuple(&keys), &values))
+    let size = p.heap.integer(c.size as i64);
+    Ok(p.heap.map_of_atoms(&[(am::memory, memory), (am::size, size)]))
 }

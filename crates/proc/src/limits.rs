@@ -56,9 +56,11 @@ impl MaxHeap {
         p.rare(|x| x.max_heap_size).flatten().unwrap_or(MaxHeap::NONE)
     }
     pub fn map<'h>(self, h: &'h Heap) -> Term<'h> {
-        let keys = [am::error_logger, am::kill, am::size].map(Term::atom);
-        let values = [self.log.into(), self.kill.into(), h.unsigned(self.size as u64)];
-        h.flat_map_sorted(h.tuple(&keys), &values)
+        h.map_of_atoms(&[
+            (am::error_logger, self.log.into()),
+            (am::kill, self.kill.into()),
+            (am::size, h.unsigned(self.size as u64)),
+        ])
     }
 }
 

@@ -10,6 +10,7 @@ use kvik_bifs::{ahead, filename};
 use kvik_etf::DecodeOpts;
 use kvik_heap::Heap;
 use kvik_proc::sched::online_cpus;
+use kvik_term::atom::without_ranks;
 use kvik_term::Term;
 
 use crate::Options;
@@ -49,7 +50,7 @@ const STARTING: &[(When, &[&str])] = &[
 pub fn work(options: &Options) {
     match online_cpus() {
         0 | 1 => kvik_env::thread::sleep(ahead::KEPT),
-        _ => ahead::work(modules(options).unwrap_or_default()),
+        _ => ahead::work(without_ranks(|| modules(options)).made.unwrap_or_default()),
     }
     kvik_jit::forget_rooms();
 }

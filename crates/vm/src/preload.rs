@@ -21,10 +21,24 @@ pub fn all(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Names their atoms in the order in which OTP loads them, the last of the list first, whichever is
+/// prepared first.
+fn name_atoms(paths: &[PathBuf]) {
+    if !kvik_term::atom::keys_are_by_rank() {
+        return;
+    }
+    let mut file = Vec::new();
+    for path in paths.iter().rev() {
+        // A fault is told when the module is prepared.
+        let _ = ahead::read(path, &mut file).map(|()| kvik_jit::name_atoms(&file));
+    }
+}
+
 type Made = Result<Instance, String>;
 
 /// Prepares them all, by two threads where there are two processors.
 fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
+    name_atoms(paths);
     let made: Vec<OnceLock<Made>> = paths.iter().map(|_| OnceLock::new()).collect();
     // The largest first: so both threads end at about the same time.
     let size = |path: &PathBuf| fs::metadata(path).map_or(0, |m| m.len());
