@@ -37,6 +37,8 @@ mod mailbox;
 mod matching;
 mod recv_marker;
 mod signals;
+#[cfg(test)]
+mod tests;
 
 use std::cell::{OnceCell, RefCell, RefMut};
 
