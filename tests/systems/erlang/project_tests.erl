@@ -143,7 +143,7 @@ init(_, _) -> {ok, []}.
 post_end_per_testcase(Suite, Case, Config, Return, State) ->
     Inner = [P || {tc_group_properties, P} <- Config],
     Groups = lists:reverse(Inner ++ proplists:get_value(tc_group_path, Config, [])),
-    note_ct(Suite, Case, [proplists:get_value(name, P) || P <- Groups], case Return of ok -> passed; _ -> returned end),
+    note_ct(Suite, Case, [Name || P <- Groups, {name, Name} <- P], case Return of ok -> passed; _ -> returned end),
     {Return, State}.
 on_tc_fail(Suite, Case, _, State) -> note_ct(Suite, Case, failed), State.
 on_tc_skip(Suite, Case, _, State) -> note_ct(Suite, Case, skipped), State.
