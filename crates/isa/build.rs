@@ -116,7 +116,7 @@ fn generate(table: &[Generic]) -> String {
     let _ = writeln!(out, "}}\n\npub(crate) static INFO: [OpInfo; {}] = [", table.len());
     for op in table {
         let kinds: Vec<String> =
-            op.operands.iter().map(|k| format!("Kind::{}", kind_name(k))).collect();
+            op.operands.iter().map(|k| format!("OperandKind::{}", kind_name(k))).collect();
         let _ = writeln!(
             out,
             "    OpInfo {{ opcode: Opcode::{}, name: {:?}, arity: {}, since: {}, obsolete: {}, kinds: &[{}], meaning: {:?} }},",

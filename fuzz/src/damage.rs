@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use kvik_isa::{Kind, Opcode};
+use kvik_isa::{Opcode, OperandKind};
 
 /// Bytes that one change of the fuzzer's own may add.
 pub const GROWTH: usize = 64;
@@ -295,7 +295,7 @@ fn pick(ranges: &[Range<usize>], r: &mut Random) -> Option<Range<usize>> {
 
 /// Another instruction whose operands are of the same kinds, or at least as many.
 fn alike(opcode: u8, r: &mut Random) -> Option<u8> {
-    let kinds = |n: u8| Opcode::from_number(n).map_or(&[] as &[Kind], |o| o.info().kinds);
+    let kinds = |n: u8| Opcode::from_number(n).map_or(&[] as &[OperandKind], |o| o.info().kinds);
     let own = kinds(opcode);
     let strict = r.below(4) > 0;
     let fits = |n: &u8| match strict {

@@ -1,7 +1,7 @@
 //! The external term format. A term that comes out is written again in every form there is, read
 //! back, copied, collected, hashed, compared and printed.
 
-use kvik_etf::{decode, encode, DecodeOpts, Decoding, EncodeOpts, Encoding, Error};
+use kvik_etf::{decode, encode, DecodeOpts, Decoding, EncodeOpts, Encoding, EtfError};
 use kvik_heap::roots::Root;
 use kvik_heap::{Heap, LiteralArea, OwnedTerm};
 use kvik_term::{am, cmp, hash, phash, print, Atom, Term};
@@ -35,7 +35,7 @@ fn in_steps<'h>(
     heap: &'h Heap,
     opts: DecodeOpts<'_>,
     steps: usize,
-) -> Result<(Term<'h>, usize), Error> {
+) -> Result<(Term<'h>, usize), EtfError> {
     let mut d = Decoding::new(bytes, opts)?;
     loop {
         if let Some(done) = d.run(bytes, heap, &mut { steps })? {

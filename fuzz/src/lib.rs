@@ -10,7 +10,7 @@ pub mod re;
 
 use std::sync::Once;
 
-use kvik_proc::{Bif, Class, Proc};
+use kvik_proc::{Bif, ErrorClass, Proc};
 use kvik_term::Term;
 
 /// The tables that the crates look into, and the stubs that native code is made around.
@@ -39,7 +39,7 @@ fn call<'h>(p: &'h Proc, f: Bif, args: &[Term<'h>]) -> Option<Term<'h>> {
         if let Ok(t) = f(p, args) {
             return Some(t);
         }
-        if p.heap.exc_class() != Class::Again as u8 {
+        if p.heap.exc_class() != ErrorClass::Again as u8 {
             return None;
         }
     }

@@ -1,8 +1,8 @@
 //! `.beam` files: all there is between a file's bytes and native code that could be called.
 
-use kvik_beam::{verify, Code, Container, Error, Module};
+use kvik_beam::{verify, BeamError, Code, Container, Module};
 
-fn verified(file: &[u8]) -> Result<(), Error> {
+fn verified(file: &[u8]) -> Result<(), BeamError> {
     let container = Container::parse(file)?;
     let module = Module::parse(&container)?;
     let code = Code::decode(&module)?;

@@ -5,28 +5,28 @@
 
 use std::sync::OnceLock;
 
-use kvik_port::input::{Input, Piece};
-use kvik_port::packet::{self, Kind, Length, Limits};
+use kvik_port::input::{Input, InputPiece};
+use kvik_port::packet::{self, Length, PacketKind, PacketLimits};
 use kvik_proc::{Bif, Proc};
 use kvik_term::{am, Atom, Term};
 
 use crate::{bif, call};
 
 const HEAD: usize = 4;
-const KINDS: [Kind; 13] = [
-    Kind::Raw,
-    Kind::Length(1),
-    Kind::Length(2),
-    Kind::Length(4),
-    Kind::Asn1,
-    Kind::SunRm,
-    Kind::Cdr,
-    Kind::Fcgi,
-    Kind::Line,
-    Kind::Tpkt,
-    Kind::Http,
-    Kind::HttpHeader,
-    Kind::SslTls,
+const KINDS: [PacketKind; 13] = [
+    PacketKind::Raw,
+    PacketKind::Length(1),
+    PacketKind::Length(2),
+    PacketKind::Length(4),
+    PacketKind::Asn1,
+    PacketKind::SunRm,
+    PacketKind::Cdr,
+    PacketKind::Fcgi,
+    PacketKind::Line,
+    PacketKind::Tpkt,
+    PacketKind::Http,
+    PacketKind::HttpHeader,
+    PacketKind::SslTls,
 ];
 const NAMES: [Atom; 15] = [
     am::raw,
@@ -86,11 +86,11 @@ fn decoded(head: [usize; HEAD], bytes: &[u8]) {
 /// What is known of a packet does not change when more bytes come.
 fn lengths(head: [usize; HEAD], bytes: &[u8]) {
     let kind = KINDS[head[1] % KINDS.len()];
-    let limits = Limits { packet_size: head[2], line_length: head[3], delimiter: b'\n' };
+    let limits = PacketLimits { packet_size: head[2], line_length: head[3], delimiter: b'\n' };
     let in_headers = head[0] & 4 != 0;
     let all = packet::length(kind, bytes, limits, in_headers);
     let some = packet::length(kind, &bytes[..bytes.len() / 2], limits, in_headers);
-    let settled = !matches!(kind, Kind::Raw | Kind::Http | Kind::HttpHeader);
+    let settled = !matches!(kind, PacketKind::Raw | PacketKind::Http | PacketKind::HttpHeader);
     // A line that was cut may turn out to be one that is too long.
     if settled && limits.packet_size == 0 && some != Length::More {
         assert_eq!(all, some, "{kind:?}");
@@ -125,11 +125,11 @@ fn pieces<'b>(
     parts: impl IntoIterator<Item = &'b [u8]>,
 ) -> Vec<Vec<u8>> {
     let mut got = Vec::new();
-    let mut take = |piece: Piece<'_>| {
+    let mut take = |piece: InputPiece<'_>| {
         let (kind, bytes) = match piece {
-            Piece::Data(b) => (None, b),
-            Piece::Eol(b) => (Some(b'E'), b),
-            Piece::NoEol(b) => (Some(b'N'), b),
+            InputPiece::Data(b) => (None, b),
+            InputPiece::Eol(b) => (Some(b'E'), b),
+            InputPiece::NoEol(b) => (Some(b'N'), b),
         };
         assert!(line.is_none_or(|most| bytes.len() <= most.max(1)));
         got.push(kind.into_iter().chain(bytes.iter().copied()).collect());

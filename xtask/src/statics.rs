@@ -54,7 +54,7 @@ fn sources(dir: &Path, short: &str, found: &mut BTreeSet<Static>) {
 }
 
 /// Files that are built for tests only.
-const TESTS: &[&str] = &["tests.rs", "models.rs"];
+const TESTS: &[&str] = &["tests.rs", "loom_models.rs"];
 
 /// The statics of a file that are neither a VM's nor a table of constants nor a test's.
 fn statics(text: &str) -> Vec<String> {

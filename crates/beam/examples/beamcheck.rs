@@ -3,7 +3,7 @@
 //!
 //!     cargo run --release -p kvik-beam --example beamcheck -- FILE...
 
-use kvik_beam::{verify, Code, Container, Error, Module, Opcode};
+use kvik_beam::{verify, BeamError, Code, Container, Module, Opcode};
 use std::collections::BTreeMap;
 
 /// How often an instruction occurs, and how often it needs a test.
@@ -33,7 +33,7 @@ fn main() {
     }
 }
 
-fn check(bytes: &[u8], counts: &mut Counts) -> Result<(), Error> {
+fn check(bytes: &[u8], counts: &mut Counts) -> Result<(), BeamError> {
     let file = Container::parse(bytes)?;
     let module = Module::parse(&file)?;
     let code = Code::decode(&module)?;

@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p kvik-beam --example beamtime -- FILE...
 
-use kvik_beam::{verify, Code, Container, Error, Module};
+use kvik_beam::{verify, BeamError, Code, Container, Module};
 use std::time::{Duration, Instant};
 
 fn main() {
@@ -30,7 +30,7 @@ fn main() {
     }
 }
 
-fn measure(file: &[u8], spent: &mut [Duration; 3]) -> Result<usize, Error> {
+fn measure(file: &[u8], spent: &mut [Duration; 3]) -> Result<usize, BeamError> {
     let start = Instant::now();
     let file = Container::parse(file)?;
     let module = Module::parse(&file)?;

@@ -97,7 +97,7 @@ pub struct Function {
     pub info_label: u32,
     /// Its entry label.
     pub entry_label: u32,
-    /// Location of the `func_info`, an index in the `Line` chunk; 0 if there is none.
+    /// Location of the `func_info`, an index in the `LineEntry` chunk; 0 if there is none.
     pub line: u32,
     /// All its instructions, from the first label on.
     pub ops: Range<usize>,
@@ -114,13 +114,13 @@ pub struct Code {
     pub bigs: Vec<BigInt>,
     /// The functions, in order.
     pub functions: Vec<Function>,
-    /// Where each label stands, as an index of `ops`; [`Code::NOWHERE`] if it doesn't.
+    /// Where each label stands, as an index of `ops`; [`Code::UNPLACED_LABEL`] if it doesn't.
     pub labels: Vec<u32>,
 }
 
 impl Code {
     /// In [`Code::labels`]: the label isn't placed.
-    pub const NOWHERE: u32 = u32::MAX;
+    pub const UNPLACED_LABEL: u32 = u32::MAX;
 
     /// All operands of all instructions, in order.
     pub fn operands(&self) -> &[Arg] {
@@ -148,7 +148,10 @@ impl Code {
     /// Where a label stands, as an index of `ops`.
     #[inline]
     pub fn label(&self, label: u32) -> Option<usize> {
-        self.labels.get(label as usize).filter(|at| **at != Code::NOWHERE).map(|at| *at as usize)
+        self.labels
+            .get(label as usize)
+            .filter(|at| **at != Code::UNPLACED_LABEL)
+            .map(|at| *at as usize)
     }
 }
 

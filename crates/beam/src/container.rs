@@ -1,6 +1,6 @@
 //! The file as a whole: IFF form `BEAM`, a sequence of chunks, perhaps inside gzip.
 
-use crate::error::Error;
+use crate::error::BeamError;
 use crate::reader::Reader;
 use flate2::read::GzDecoder;
 use std::borrow::Cow;
@@ -20,13 +20,13 @@ pub struct Container<'a> {
 
 impl<'a> Container<'a> {
     /// Finds the chunks of a file.
-    pub fn parse(file: &'a [u8]) -> Result<Container<'a>, Error> {
+    pub fn parse(file: &'a [u8]) -> Result<Container<'a>, BeamError> {
         let data = if file.starts_with(&[0x1f, 0x8b]) {
             Cow::Owned(gunzip(file)?)
         } else {
             Cow::Borrowed(file)
         };
-        let chunks = find_chunks(&data).ok_or(Error::Header)?;
+        let chunks = find_chunks(&data).ok_or(BeamError::Header)?;
         Ok(Container { data, chunks })
     }
 
@@ -70,12 +70,12 @@ impl<'a> Container<'a> {
     }
 }
 
-fn gunzip(file: &[u8]) -> Result<Vec<u8>, Error> {
+fn gunzip(file: &[u8]) -> Result<Vec<u8>, BeamError> {
     let mut out = Vec::new();
     let mut limited = GzDecoder::new(file).take(MAX_FILE + 1);
-    limited.read_to_end(&mut out).map_err(|_| Error::Gzip)?;
+    limited.read_to_end(&mut out).map_err(|_| BeamError::Gzip)?;
     if out.len() as u64 > MAX_FILE {
-        return Err(Error::Gzip);
+        return Err(BeamError::Gzip);
     }
     Ok(out)
 }

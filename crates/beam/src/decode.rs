@@ -6,10 +6,10 @@ use kvik_isa::{highest_opcode, Opcode};
 
 use crate::code::{AllocList, Arg, BigInt, Code, Op};
 use crate::compact::{self, Number, TAG_A, TAG_F, TAG_I, TAG_U, TAG_X, TAG_Y, TAG_Z};
-use crate::error::Error;
+use crate::error::BeamError;
 use crate::module::Module;
+use crate::read_buffers::ReadBuffers;
 use crate::reader::Reader;
-use crate::room::Room;
 use crate::{functions, old_bits};
 
 /// Registers of each kind are numbered below this; but x1023 is the machine's own.
@@ -22,13 +22,13 @@ const MAX_ALLOC: u32 = 1 << 24;
 
 impl Code {
     /// Decodes the code of a module and finds its functions.
-    pub fn decode(module: &Module) -> Result<Code, Error> {
-        Code::decode_in(module, &mut Room::default())
+    pub fn decode(module: &Module) -> Result<Code, BeamError> {
+        Code::decode_in(module, &mut ReadBuffers::default())
     }
 
-    /// The same, in memory that is taken out of `room`; [`Room::take_back`] takes it back.
-    pub fn decode_in(module: &Module, room: &mut Room) -> Result<Code, Error> {
-        let mut decoder = Decoder::new(module, room);
+    /// The same, in memory that is taken out of `buffers`; [`ReadBuffers::reclaim`] takes it back.
+    pub fn decode_in(module: &Module, buffers: &mut ReadBuffers) -> Result<Code, BeamError> {
+        let mut decoder = Decoder::new(module, buffers);
         decoder.run()?;
         let Decoder { ops, args, bigs, .. } = decoder;
         let mut code = Code { ops, args, bigs, functions: vec![], labels: vec![] };
@@ -37,7 +37,7 @@ impl Code {
     }
 }
 
-/// A vector, empty, with room for so many. One that is too small isn't copied.
+/// A vector, empty, with buffers for so many. One that is too small isn't copied.
 fn with_room<T>(mut from: Vec<T>, many: usize) -> Vec<T> {
     if from.capacity() < many {
         return Vec::with_capacity(many);
@@ -58,34 +58,34 @@ struct Decoder<'m> {
 }
 
 impl<'m> Decoder<'m> {
-    fn new(module: &'m Module<'m>, room: &mut Room) -> Self {
+    fn new(module: &'m Module<'m>, buffers: &mut ReadBuffers) -> Self {
         let bytes = module.code.bytes;
         Decoder {
             module,
             r: Reader::new(bytes),
             // No more than there are bytes. What is not used is never touched.
-            ops: with_room(take(&mut room.ops), bytes.len() / 2),
-            args: with_room(take(&mut room.args), bytes.len()),
+            ops: with_room(take(&mut buffers.ops), bytes.len() / 2),
+            args: with_room(take(&mut buffers.args), bytes.len()),
             bigs: Vec::new(),
             unfinished: None,
         }
     }
 
-    fn run(&mut self) -> Result<(), Error> {
+    fn run(&mut self) -> Result<(), BeamError> {
         // Indexes of operands are kept in 32 bits.
         if self.r.len() > (u32::MAX / 2) as usize {
-            return Err(Error::Chunk("Code"));
+            return Err(BeamError::Chunk("Code"));
         }
         let highest = highest_opcode(kvik_release::current().number);
         loop {
             let start = self.module.code.bytes.len() - self.r.len();
-            let error = |what| Error::Code { offset: start, what };
+            let error = |what| BeamError::Code { offset: start, what };
             let number = self.r.u8().ok_or_else(|| error("the code has no end"))?;
             let opcode = Opcode::from_number(number).filter(|_| number <= highest);
             let opcode = opcode.ok_or_else(|| error("unknown opcode"))?;
             let info = opcode.info();
             if info.obsolete {
-                return Err(Error::TooOld(info.name));
+                return Err(BeamError::TooOld(info.name));
             }
             let first = self.args.len();
             for position in 1..=info.arity {
@@ -215,7 +215,7 @@ impl<'m> Decoder<'m> {
         Ok(Arg::List(count))
     }
 
-    /// A register and the index of its type. Without a `Type` chunk the index means nothing.
+    /// A register and the index of its type. Without a `BeamType` chunk the index means nothing.
     fn typed_register(&mut self) -> Result<Arg, &'static str> {
         const CUT: &str = "a typed register is cut off";
         let (tag, number) = compact::read(&mut self.r).ok_or(CUT)?;

@@ -6,7 +6,7 @@ use std::fmt;
 /// Everything that can be wrong with a file, with the words for the log. To Erlang it is
 /// `badfile` in every case, as in OTP.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Error {
+pub enum BeamError {
     /// Not an IFF file of form `BEAM`, or its sizes don't add up.
     Header,
     /// The gzip stream around the file is damaged or far too large.
@@ -52,22 +52,22 @@ pub struct Reason {
     pub what: &'static str,
 }
 
-impl Error {
+impl BeamError {
     /// The atom that Erlang code sees.
     pub fn atom(&self) -> &'static str {
         "badfile"
     }
 }
 
-impl fmt::Display for Error {
+impl fmt::Display for BeamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Header => write!(f, "not a BEAM file"),
-            Error::Gzip => write!(f, "damaged compressed file"),
-            Error::Missing(chunk) => write!(f, "chunk {chunk} is missing"),
-            Error::Chunk(chunk) => write!(f, "chunk {chunk} is damaged"),
-            Error::OldAtoms => write!(f, "compiled by OTP 20 or earlier; please compile again"),
-            Error::TooNew(opcode) => {
+            BeamError::Header => write!(f, "not a BEAM file"),
+            BeamError::Gzip => write!(f, "damaged compressed file"),
+            BeamError::Missing(chunk) => write!(f, "chunk {chunk} is missing"),
+            BeamError::Chunk(chunk) => write!(f, "chunk {chunk} is damaged"),
+            BeamError::OldAtoms => write!(f, "compiled by OTP 20 or earlier; please compile again"),
+            BeamError::TooNew(opcode) => {
                 let release = kvik_release::current();
                 write!(
                     f,
@@ -77,19 +77,19 @@ impl fmt::Display for Error {
                     highest_opcode(release.number)
                 )
             }
-            Error::TooOld(name) => {
+            BeamError::TooOld(name) => {
                 write!(
                     f,
                     "compiled by too old a compiler: instruction {name}; please compile again"
                 )
             }
-            Error::Code { offset, what } => write!(f, "code byte {offset}: {what}"),
-            Error::Layout { op, what } => write!(f, "instruction {op}: {what}"),
-            Error::Unsafe(r) => {
+            BeamError::Code { offset, what } => write!(f, "code byte {offset}: {what}"),
+            BeamError::Layout { op, what } => write!(f, "instruction {op}: {what}"),
+            BeamError::Unsafe(r) => {
                 write!(f, "{}, instruction {} ({}): {}", r.function, r.op, r.name, r.what)
             }
         }
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for BeamError {}

@@ -4,14 +4,14 @@
 //! that don't match end up, the second one is the entry. It lasts until the next one begins.
 
 use crate::code::{Arg, Code, Function};
-use crate::error::Error;
+use crate::error::BeamError;
 use crate::module::Module;
 use kvik_isa::Opcode;
 
 /// Fills in `functions` and `labels`.
-pub(crate) fn find(code: &mut Code, module: &Module) -> Result<(), Error> {
-    let error = |op, what| Error::Layout { op, what };
-    code.labels = vec![Code::NOWHERE; module.code.labels as usize];
+pub(crate) fn find(code: &mut Code, module: &Module) -> Result<(), BeamError> {
+    let error = |op, what| BeamError::Layout { op, what };
+    code.labels = vec![Code::UNPLACED_LABEL; module.code.labels as usize];
     for (at, op) in code.ops.iter().enumerate() {
         if op.opcode != Opcode::Label {
             continue;
@@ -21,7 +21,7 @@ pub(crate) fn find(code: &mut Code, module: &Module) -> Result<(), Error> {
             _ => None,
         };
         match label.and_then(|l| code.labels.get_mut(l)) {
-            Some(slot) if *slot == Code::NOWHERE => *slot = at as u32,
+            Some(slot) if *slot == Code::UNPLACED_LABEL => *slot = at as u32,
             Some(_) => return Err(error(at, "a label is placed twice")),
             None => return Err(error(at, "no such label")),
         }

@@ -1,11 +1,11 @@
-//! The `Line` chunk: source locations, which `line` instructions name by index.
+//! The `LineEntry` chunk: source locations, which `line` instructions name by index.
 
 use crate::compact::{self, Number, TAG_A, TAG_I};
 use crate::reader::Reader;
 
 /// One location.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Line {
+pub struct LineEntry {
     /// Index in [`Lines::files`]; 0 is the module's own file.
     pub file: u32,
     /// Line number; 0 if not known.
@@ -16,7 +16,7 @@ pub struct Line {
 #[derive(Default)]
 pub struct Lines<'f> {
     /// Locations; number 0 is "not known".
-    pub items: Vec<Line>,
+    pub items: Vec<LineEntry>,
     /// File names; the first, for the module's name and `.erl`, is empty.
     pub files: Vec<&'f str>,
     /// How many `line` instructions the code has, says the chunk.
@@ -25,7 +25,7 @@ pub struct Lines<'f> {
 
 impl<'f> Lines<'f> {
     /// The location at an index.
-    pub fn get(&self, index: u32) -> Option<Line> {
+    pub fn get(&self, index: u32) -> Option<LineEntry> {
         self.items.get(usize::try_from(index).ok()?).copied()
     }
 
@@ -53,16 +53,16 @@ impl<'f> Lines<'f> {
 }
 
 /// Items are line numbers; an atom tag between them changes the file for those after it.
-fn parse_items(r: &mut Reader, count: usize, names: u32) -> Option<Vec<Line>> {
+fn parse_items(r: &mut Reader, count: usize, names: u32) -> Option<Vec<LineEntry>> {
     let mut items = Vec::with_capacity(count + 1);
-    items.push(Line { file: 0, line: 0 });
+    items.push(LineEntry { file: 0, line: 0 });
     let mut file = 0;
     while items.len() <= count {
         match compact::read(r)? {
             (TAG_A, Number::Word(n)) => file = u32::try_from(n).ok().filter(|n| *n <= names)?,
             (TAG_I, Number::Word(n)) => {
                 let line = u32::try_from(n).ok().filter(|n| *n <= i32::MAX as u32)?;
-                items.push(Line { file, line });
+                items.push(LineEntry { file, line });
             }
             _ => return None,
         }

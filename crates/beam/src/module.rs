@@ -1,12 +1,12 @@
 //! A module's tables, read from its chunks.
 
 use crate::container::Container;
-use crate::error::Error;
+use crate::error::BeamError;
 use crate::lines::Lines;
 use crate::md5;
+use crate::read_buffers::ReadBuffers;
 use crate::reader::Reader;
-use crate::room::Room;
-use crate::tables::{self, Export, Import, Lambda, Literals};
+use crate::tables::{self, FunctionEntry, Import, Lambda, Literals};
 use crate::types::Types;
 use crate::verify::MAX_LABELS;
 use kvik_isa::highest_opcode;
@@ -29,9 +29,9 @@ pub struct Module<'f> {
     /// Functions of other modules.
     pub imports: Vec<Import>,
     /// Exported functions.
-    pub exports: Vec<Export>,
+    pub exports: Vec<FunctionEntry>,
     /// Local functions (for those who print code; may be missing).
-    pub locals: Vec<Export>,
+    pub locals: Vec<FunctionEntry>,
     /// Funs.
     pub lambdas: Vec<Lambda>,
     /// Bytes for `bs_put_string`, `bs_match_string`, `bs_create_bin`.
@@ -59,48 +59,53 @@ fn chunk<'f>(file: &'f Container, id: &[u8; 4]) -> Option<&'f [u8]> {
 
 impl<'f> Module<'f> {
     /// Reads the names of atoms alone; an empty one is before the first.
-    pub fn atoms(file: &'f Container) -> Result<Vec<&'f str>, Error> {
+    pub fn atoms(file: &'f Container) -> Result<Vec<&'f str>, BeamError> {
         match (chunk(file, b"AtU8"), chunk(file, b"Atom")) {
-            (Some(chunk), _) => tables::atoms(chunk).ok_or(Error::Chunk("AtU8")),
-            (None, Some(_)) => Err(Error::OldAtoms),
-            (None, None) => Err(Error::Missing("AtU8")),
+            (Some(chunk), _) => tables::atoms(chunk).ok_or(BeamError::Chunk("AtU8")),
+            (None, Some(_)) => Err(BeamError::OldAtoms),
+            (None, None) => Err(BeamError::Missing("AtU8")),
         }
     }
 
     /// Reads all tables of a file.
-    pub fn parse(file: &'f Container) -> Result<Module<'f>, Error> {
-        Module::parse_in(file, &mut Room::default())
+    pub fn parse(file: &'f Container) -> Result<Module<'f>, BeamError> {
+        Module::parse_in(file, &mut ReadBuffers::default())
     }
 
-    /// The same, with what `room` has for it.
-    pub fn parse_in(file: &'f Container, room: &mut Room) -> Result<Module<'f>, Error> {
+    /// The same, with what `buffers` has for it.
+    pub fn parse_in(
+        file: &'f Container,
+        buffers: &mut ReadBuffers,
+    ) -> Result<Module<'f>, BeamError> {
         let get = |id: &[u8; 4]| chunk(file, id);
-        let code = parse_code(get(b"Code").ok_or(Error::Missing("Code"))?)?;
+        let code = parse_code(get(b"Code").ok_or(BeamError::Missing("Code"))?)?;
         let atoms = Module::atoms(file)?;
         let (count, labels) = (atoms.len(), code.labels);
-        let imports = get(b"ImpT").ok_or(Error::Missing("ImpT"))?;
-        let exports = get(b"ExpT").ok_or(Error::Missing("ExpT"))?;
+        let imports = get(b"ImpT").ok_or(BeamError::Missing("ImpT"))?;
+        let exports = get(b"ExpT").ok_or(BeamError::Missing("ExpT"))?;
         // A chunk that need not be there: nothing, or a damaged one refused.
         fn optional<'c, T: Default>(
             chunk: Option<&'c [u8]>,
             name: &'static str,
             parse: impl FnOnce(&'c [u8]) -> Option<T>,
-        ) -> Result<T, Error> {
-            chunk.map_or(Ok(T::default()), |c| parse(c).ok_or(Error::Chunk(name)))
+        ) -> Result<T, BeamError> {
+            chunk.map_or(Ok(T::default()), |c| parse(c).ok_or(BeamError::Chunk(name)))
         }
         Ok(Module {
-            imports: tables::imports(imports, count).ok_or(Error::Chunk("ImpT"))?,
-            exports: tables::exports(exports, count, labels).ok_or(Error::Chunk("ExpT"))?,
+            imports: tables::imports(imports, count).ok_or(BeamError::Chunk("ImpT"))?,
+            exports: tables::exports(exports, count, labels).ok_or(BeamError::Chunk("ExpT"))?,
             // OTP doesn't look at LocT unless asked to print code: a damaged one does no harm.
             locals: get(b"LocT")
                 .and_then(|c| tables::exports(c, count, labels))
                 .unwrap_or_default(),
             lambdas: optional(get(b"FunT"), "FunT", |c| tables::lambdas(c, count, labels))?,
             strings: get(b"StrT").unwrap_or_default(),
-            literals: optional(get(b"LitT"), "LitT", |c| tables::literals(c, &mut room.inflate))?,
+            literals: optional(get(b"LitT"), "LitT", |c| {
+                tables::literals(c, &mut buffers.inflate)
+            })?,
             lines: optional(get(b"Line"), "Line", Lines::parse)?,
             types: match get(b"Type") {
-                Some(chunk) => Types::parse(chunk).ok_or(Error::Chunk("Type"))?,
+                Some(chunk) => Types::parse(chunk).ok_or(BeamError::Chunk("Type"))?,
                 None => Types::none(),
             },
             attributes: get(b"Attr").unwrap_or_default(),
@@ -124,8 +129,8 @@ impl<'f> Module<'f> {
 }
 
 /// The chunk starts with the size of its header, so that headers can grow.
-fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
-    let damaged = || Error::Chunk("Code");
+fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, BeamError> {
+    let damaged = || BeamError::Chunk("Code");
     let mut r = Reader::new(chunk);
     let size = r.u32().and_then(|n| usize::try_from(n).ok()).ok_or_else(damaged)?;
     let mut header = Reader::new(r.bytes(size).ok_or_else(damaged)?);
@@ -133,7 +138,7 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     let (version, opcodes, labels, functions) = (field()?, field()?, field()?, field()?);
     let bytes = r.rest();
     if opcodes > u32::from(highest_opcode(kvik_release::current().number)) {
-        return Err(Error::TooNew(opcodes));
+        return Err(BeamError::TooNew(opcodes));
     }
     // A label takes two bytes of code at least (but not every number need be used).
     let most = bytes.len();
@@ -142,7 +147,7 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     }
     // Before any table gets an entry for each.
     if labels >= MAX_LABELS {
-        return Err(Error::Layout { op: 0, what: "too many labels" });
+        return Err(BeamError::Layout { op: 0, what: "too many labels" });
     }
     Ok(CodeChunk { labels, functions, bytes })
 }

@@ -25,7 +25,7 @@ pub struct Import {
 
 /// A function that has an entry label: exported (`ExpT`) or local (`LocT`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Export {
+pub struct FunctionEntry {
     /// Atom index of the function.
     pub function: u32,
     /// Number of arguments.
@@ -124,12 +124,12 @@ pub(crate) fn imports(chunk: &[u8], atoms: usize) -> Option<Vec<Import>> {
         .collect()
 }
 
-pub(crate) fn exports(chunk: &[u8], atoms: usize, labels: u32) -> Option<Vec<Export>> {
+pub(crate) fn exports(chunk: &[u8], atoms: usize, labels: u32) -> Option<Vec<FunctionEntry>> {
     let mut r = Reader::new(chunk);
     let count = r.count(12)?;
     (0..count)
         .map(|_| {
-            Some(Export {
+            Some(FunctionEntry {
                 function: atom_index(&mut r, atoms)?,
                 arity: arity(&mut r)?,
                 label: r.u32().filter(|l| *l < labels)?,

@@ -1,4 +1,4 @@
-//! The `Type` chunk: what the compiler knows of operands. A hint, never trusted for safety.
+//! The `BeamType` chunk: what the compiler knows of operands. A hint, never trusted for safety.
 
 use crate::reader::Reader;
 
@@ -31,21 +31,21 @@ const VERSION_1: [u16; 13] = {
     types
 };
 const VERSION_3: [u16; 12] = [
-    Type::ATOM,
-    Type::BITSTRING | Type::MATCH_CONTEXT,
-    Type::CONS,
-    Type::FLOAT,
-    Type::FUN,
-    Type::INTEGER,
-    Type::MAP,
-    Type::NIL,
-    Type::PID,
-    Type::PORT,
-    Type::REFERENCE,
-    Type::TUPLE,
+    BeamType::ATOM,
+    BeamType::BITSTRING | BeamType::MATCH_CONTEXT,
+    BeamType::CONS,
+    BeamType::FLOAT,
+    BeamType::FUN,
+    BeamType::INTEGER,
+    BeamType::MAP,
+    BeamType::NIL,
+    BeamType::PID,
+    BeamType::PORT,
+    BeamType::REFERENCE,
+    BeamType::TUPLE,
 ];
 const VERSION_4: [u16; 13] = {
-    let mut types = [Type::RECORD; 13];
+    let mut types = [BeamType::RECORD; 13];
     let mut bit = 0;
     while bit < 12 {
         types[bit] = VERSION_3[bit];
@@ -55,16 +55,16 @@ const VERSION_4: [u16; 13] = {
 };
 
 impl Format {
-    fn entry(&self, r: &mut Reader) -> Option<Type> {
+    fn entry(&self, r: &mut Reader) -> Option<BeamType> {
         let word = r.u16().filter(|word| *word != 0)?;
         let has = |bit: usize| word >> bit & 1 != 0;
         let types = self.types.iter().zip(0..).filter(|(_, bit)| has(*bit));
         let union = types.fold(0, |union, (ty, _)| union | ty);
         // Before OTP 29 all types together do not include native records.
-        let all = union | Type::RECORD == Type::ANY.union;
-        let union = if all { Type::ANY.union } else { union };
+        let all = union | BeamType::RECORD == BeamType::ANY.union;
+        let union = if all { BeamType::ANY.union } else { union };
         if !self.flags {
-            return Some(Type { union, min: r.i64()?, max: r.i64()? });
+            return Some(BeamType { union, min: r.i64()?, max: r.i64()? });
         }
         let first = self.types.len();
         let [has_min, has_max, has_unit] = [first, first + 1, first + 2].map(has);
@@ -73,14 +73,14 @@ impl Format {
         if has_unit {
             r.u8()?;
         }
-        let (min, max) = min.zip(max).unwrap_or((Type::ANY.min, Type::ANY.max));
-        Some(Type { union, min, max })
+        let (min, max) = min.zip(max).unwrap_or((BeamType::ANY.min, BeamType::ANY.max));
+        Some(BeamType { union, min, max })
     }
 }
 
 /// A set of types, and bounds if it is an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Type {
+pub struct BeamType {
     /// Which types it may be: a union of the constants below.
     pub union: u16,
     /// Bounds of an integer; there are none if `min > max`.
@@ -89,7 +89,7 @@ pub struct Type {
     pub max: i64,
 }
 
-impl Type {
+impl BeamType {
     /// Atom.
     pub const ATOM: u16 = 1 << 0;
     /// Bit string.
@@ -121,17 +121,17 @@ impl Type {
     pub const RECORD: u16 = 1 << 13;
 
     /// Nothing is known.
-    pub const ANY: Type = Type { union: (1 << 14) - 1, min: 0, max: -1 };
+    pub const ANY: BeamType = BeamType { union: (1 << 14) - 1, min: 0, max: -1 };
 
     /// The bounds, if it is an integer and has any.
     pub fn bounds(&self) -> Option<(i64, i64)> {
-        (self.union == Type::INTEGER && self.min <= self.max).then_some((self.min, self.max))
+        (self.union == BeamType::INTEGER && self.min <= self.max).then_some((self.min, self.max))
     }
 }
 
-/// The table; entry 0 is always [`Type::ANY`].
+/// The table; entry 0 is always [`BeamType::ANY`].
 pub struct Types {
-    entries: Vec<Type>,
+    entries: Vec<BeamType>,
     /// The chunk is missing or of another version: indexes in the code mean nothing.
     pub(crate) fallback: bool,
 }
@@ -139,12 +139,16 @@ pub struct Types {
 impl Types {
     /// The table of a file without (known) types.
     pub(crate) fn none() -> Types {
-        Types { entries: vec![Type::ANY], fallback: true }
+        Types { entries: vec![BeamType::ANY], fallback: true }
     }
 
-    /// The type at an index, [`Type::ANY`] if there is none.
-    pub fn get(&self, index: u32) -> Type {
-        usize::try_from(index).ok().and_then(|i| self.entries.get(i)).copied().unwrap_or(Type::ANY)
+    /// The type at an index, [`BeamType::ANY`] if there is none.
+    pub fn get(&self, index: u32) -> BeamType {
+        usize::try_from(index)
+            .ok()
+            .and_then(|i| self.entries.get(i))
+            .copied()
+            .unwrap_or(BeamType::ANY)
     }
 
     /// How many entries there are.
@@ -164,10 +168,10 @@ impl Types {
             return Some(Types::none());
         };
         let count = r.count(SHORTEST_ENTRY)?;
-        let entries: Option<Vec<Type>> = (0..count).map(|_| format.entry(&mut r)).collect();
+        let entries: Option<Vec<BeamType>> = (0..count).map(|_| format.entry(&mut r)).collect();
         let entries = entries?;
         let first = entries.first()?;
-        let any = first.union == Type::ANY.union && first.min > first.max;
+        let any = first.union == BeamType::ANY.union && first.min > first.max;
         any.then_some(Types { entries, fallback: false })
     }
 }

@@ -6,7 +6,7 @@
 
 mod common;
 
-use kvik_beam::{verify, Code, Container, Error, Module};
+use kvik_beam::{verify, BeamError, Code, Container, Module};
 
 const VARIANTS_EACH: usize = 400;
 const MODULES: [&str; 8] = [
@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-fn load(bytes: &[u8]) -> Result<usize, Error> {
+fn load(bytes: &[u8]) -> Result<usize, BeamError> {
     let file = Container::parse(bytes)?;
     let module = Module::parse(&file)?;
     let code = Code::decode(&module)?;
@@ -114,7 +114,7 @@ fn damaged_files_are_answered_without_panic() {
         for _ in 0..VARIANTS_EACH {
             match load(&mutate(&original, &mut random)) {
                 Ok(_) => accepted += 1,
-                Err(Error::Unsafe(_)) => by_verifier += 1,
+                Err(BeamError::Unsafe(_)) => by_verifier += 1,
                 Err(_) => refused += 1,
             }
         }

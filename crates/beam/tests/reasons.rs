@@ -8,7 +8,7 @@ mod files;
 #[path = "common/hostile.rs"]
 mod hostile;
 
-use kvik_beam::{verify, Code, Container, Error, Module};
+use kvik_beam::{verify, BeamError, Code, Container, Module};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -31,15 +31,15 @@ const SHADOWED: &[(&str, &str)] = &[
 const OTHER: &[&str] = &["the module"];
 
 fn what(bytes: &[u8]) -> Option<&'static str> {
-    let check = || -> Result<(), Error> {
+    let check = || -> Result<(), BeamError> {
         let file = Container::parse(bytes)?;
         let module = Module::parse(&file)?;
         let code = Code::decode(&module)?;
         verify(&module, &code).map(|_| ())
     };
     match check() {
-        Err(Error::Unsafe(reason)) => Some(reason.what),
-        Err(Error::Code { what, .. } | Error::Layout { what, .. }) => Some(what),
+        Err(BeamError::Unsafe(reason)) => Some(reason.what),
+        Err(BeamError::Code { what, .. } | BeamError::Layout { what, .. }) => Some(what),
         _ => None,
     }
 }

@@ -6,13 +6,13 @@ mod asm;
 mod hostile;
 
 use hostile::{LAYOUT, MALFORMED, REFUSED};
-use kvik_beam::{verify, Code, Container, Error, Module, Opcode, Proof};
+use kvik_beam::{verify, BeamError, Code, Container, Module, Opcode, Proof};
 
-fn check(body: &str) -> Result<(Code, Proof), Error> {
+fn check(body: &str) -> Result<(Code, Proof), BeamError> {
     check_file(&asm::module(body))
 }
 
-fn check_file(bytes: &[u8]) -> Result<(Code, Proof), Error> {
+fn check_file(bytes: &[u8]) -> Result<(Code, Proof), BeamError> {
     let file = Container::parse(bytes)?;
     let module = Module::parse(&file)?;
     let code = Code::decode(&module)?;
@@ -25,7 +25,7 @@ fn refuses() {
     let mut wrong = Vec::new();
     for (body, reason) in REFUSED {
         match check(body) {
-            Err(Error::Unsafe(found)) if found.what.contains(reason) => {}
+            Err(BeamError::Unsafe(found)) if found.what.contains(reason) => {}
             Err(other) => wrong.push(format!("{body}: refused, but: {other}")),
             Ok(_) => wrong.push(format!("{body}: accepted")),
         }
@@ -38,8 +38,8 @@ fn refuses_malformed() {
     let mut wrong = Vec::new();
     for (body, reason) in MALFORMED.iter().chain(LAYOUT) {
         match check(body) {
-            Err(Error::Code { what, .. } | Error::Layout { what, .. }) if what.contains(reason) => {
-            }
+            Err(BeamError::Code { what, .. } | BeamError::Layout { what, .. })
+                if what.contains(reason) => {}
             Err(other) => wrong.push(format!("{body}: refused, but: {other}")),
             Ok(_) => wrong.push(format!("{body}: accepted")),
         }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use kvik_heap::arith::{float_value, BitOp, Fault, Number, Op};
+use kvik_heap::arith::{float_value, ArithError, ArithOp, BitOp, Number};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{cmp, Term, View};
 
@@ -46,8 +46,8 @@ pub const BIFS: &[BifEntry] = &[
 
 fn done<'h>(p: &'h Proc, n: Number<'h>) -> BifResult<'h> {
     n.map_err(|f| match f {
-        Fault::BadArith => p.badarith(),
-        Fault::SystemLimit => p.system_limit(),
+        ArithError::BadArith => p.badarith(),
+        ArithError::SystemLimit => p.system_limit(),
     })
 }
 
@@ -61,13 +61,13 @@ fn minus_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     done(p, p.heap.negate(a[0]))
 }
 fn plus<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    done(p, p.heap.arith(Op::Add, a[0], a[1]))
+    done(p, p.heap.arith(ArithOp::Add, a[0], a[1]))
 }
 fn minus<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    done(p, p.heap.arith(Op::Sub, a[0], a[1]))
+    done(p, p.heap.arith(ArithOp::Sub, a[0], a[1]))
 }
 fn times<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    done(p, p.heap.arith(Op::Mul, a[0], a[1]))
+    done(p, p.heap.arith(ArithOp::Mul, a[0], a[1]))
 }
 fn divide<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     done(p, p.heap.divide(a[0], a[1]))

@@ -1,6 +1,6 @@
 //! Module `binary`, but for what looks for others in one (`search.rs`).
 
-use kvik_heap::{Pins, Writer};
+use kvik_heap::{SuspendedState, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
 
@@ -46,7 +46,7 @@ struct Comparison<'h> {
     /// How many of them are known to be in the binary under way.
     agreed: usize,
 }
-impl Pins for Comparison<'static> {
+impl SuspendedState for Comparison<'static> {
     type In<'h> = Comparison<'h>;
 }
 /// What a binary costs besides its bytes, in bytes compared.
@@ -203,7 +203,7 @@ struct Copying {
     len: usize,
     several: Vec<u8>,
 }
-impl Pins for Copying {
+impl SuspendedState for Copying {
     type In<'h> = Copying;
 }
 
@@ -217,7 +217,7 @@ impl Copying {
         };
         Copying { out: Writer::with_room(len), len, several }
     }
-    /// Goes on for a turn.
+    /// Goes on for a time slice.
     fn run<'h>(mut self, p: &'h Proc, b: Bits<'_>) -> BifResult<'h> {
         let mut left = p.steps(COPIED);
         while left > 0 && self.out.len() < self.len {

@@ -5,9 +5,9 @@ use std::io::Write;
 use std::sync::mpsc;
 
 use kvik_port::console::{key, say};
-use kvik_port::pause::Alone;
-use kvik_port::{breaks, starter, tty};
-use kvik_proc::process::Ticket;
+use kvik_port::stop_the_world::StoppedWorld;
+use kvik_port::{ctrl_c, spawn_thread, tty};
+use kvik_proc::process::RunToken;
 use kvik_proc::sched;
 
 use crate::dump::{self, Processes};
@@ -17,10 +17,10 @@ const HELP: &str = "BREAK: (a)bort (A)bort with dump (c)ontinue (p)roc info (i)n
 const SLOGAN: &str = "Crash dump requested by user";
 
 pub fn install() {
-    breaks::set_menu(|alone| tty::as_before(|| menu(alone)));
+    ctrl_c::set_menu(|alone| tty::as_before(|| menu(alone)));
 }
 
-fn menu(alone: &Alone) {
+fn menu(alone: &StoppedWorld) {
     say(format!("\n{HELP}").as_bytes());
     loop {
         let Some(key) = key() else { leave() };
@@ -45,7 +45,7 @@ fn menu(alone: &Alone) {
 }
 
 /// What a letter that only tells something tells; `None`: there is no such letter.
-fn told(alone: &Alone, key: u8) -> Option<Vec<u8>> {
+fn told(alone: &StoppedWorld, key: u8) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let written = match key {
         b'p' => {
@@ -67,22 +67,22 @@ fn told(alone: &Alone, key: u8) -> Option<Vec<u8>> {
 
 /// Ends the program at once.
 fn leave() -> ! {
-    starter::settle();
+    spawn_thread::settle();
     tty::restore();
     std::process::exit(0)
 }
 
-fn abort(alone: &Alone) -> ! {
+fn abort(alone: &StoppedWorld) -> ! {
     dump::only_one(true);
-    starter::settle();
+    spawn_thread::settle();
     dump::say(SLOGAN.as_bytes());
     dump::write(None, queued(alone), SLOGAN);
     tty::restore();
     std::process::abort()
 }
 
-/// What waits for its turn, on whatever scheduler.
-fn queued(alone: &Alone) -> Vec<Ticket> {
+/// What waits for its time slice, on whatever scheduler.
+fn queued(alone: &StoppedWorld) -> Vec<RunToken> {
     let (give, given) = mpsc::channel();
     let mut all = sched::take_own();
     alone.on_others(move || {
@@ -95,7 +95,7 @@ fn queued(alone: &Alone) -> Vec<Ticket> {
 }
 
 /// Shows process after process, the last first, and ends those that are to end.
-fn killer(alone: &Alone) {
+fn killer(alone: &StoppedWorld) {
     say(b"\n\nProcess Information\n\n--------------------------------------------------\n");
     let all = Processes::look(queued(alone));
     for pid in all.pids().rev() {

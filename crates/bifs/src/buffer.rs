@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sync::{Held, Latch};
+use kvik_sync::{SpinLock, SpinLockGuard};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -157,21 +157,21 @@ impl Queue {
 
 #[derive(Default)]
 pub(crate) struct Buffer {
-    queue: Latch<Queue>,
+    queue: SpinLock<Queue>,
     /// There may be something in the queue.
     used: AtomicBool,
     locked: AtomicBool,
 }
 
 impl Buffer {
-    pub(crate) fn lock(&self) -> Held<'_, Queue> {
+    pub(crate) fn lock(&self) -> SpinLockGuard<'_, Queue> {
         self.used.store(true, Ordering::Relaxed);
         self.queue.lock()
     }
     /// The same where something is in the queue: most files have nothing there ever, and are spared
     /// the lock.
     #[inline]
-    pub(crate) fn lock_filled(&self) -> Option<Held<'_, Queue>> {
+    pub(crate) fn lock_filled(&self) -> Option<SpinLockGuard<'_, Queue>> {
         if !self.used.load(Ordering::Relaxed) {
             return None;
         }

@@ -3,11 +3,11 @@
 use std::marker::PhantomData;
 
 use crc32fast::Hasher;
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{Bits, Term};
 
-use crate::iolist::{BadList, Piece, Pieces};
+use crate::iolist::{BadList, IoListPiece, Pieces};
 use crate::md5::Md5;
 
 pub const BIFS: &[BifEntry] = &[
@@ -32,7 +32,7 @@ struct Summing<'h, S> {
     sum: S,
 }
 struct SummingOf<S>(PhantomData<S>);
-impl<S: Send + 'static> Pins for SummingOf<S> {
+impl<S: Send + 'static> SuspendedState for SummingOf<S> {
     type In<'h> = Summing<'h, S>;
 }
 
@@ -40,7 +40,7 @@ impl<S: Send + 'static> Pins for SummingOf<S> {
 const BYTES: usize = 128;
 const PIECE: usize = 4;
 
-/// Has all bytes of an I/O list added, in as many turns as that takes.
+/// Has all bytes of an I/O list added, in as many time slices as that takes.
 fn sum<'h, S: Send + 'static>(
     p: &'h Proc,
     t: Term<'h>,
@@ -79,16 +79,16 @@ impl<S> Summing<'_, S> {
             }
             *left = left.saturating_sub(PIECE);
             match self.pieces.next().transpose()? {
-                Some(Piece::Byte(b)) if self.bytes.len() < CHUNK => {
+                Some(IoListPiece::Byte(b)) if self.bytes.len() < CHUNK => {
                     self.bytes.push(b);
                     continue;
                 }
-                Some(Piece::Byte(b)) => {
+                Some(IoListPiece::Byte(b)) => {
                     add(&mut self.sum, &std::mem::replace(&mut self.bytes, vec![b]));
                     continue;
                 }
-                Some(Piece::Bits(b, _)) if !b.is_binary() => return Err(BadList),
-                Some(Piece::Bits(b, _)) => self.binary = Some((b, 0)),
+                Some(IoListPiece::Bits(b, _)) if !b.is_binary() => return Err(BadList),
+                Some(IoListPiece::Bits(b, _)) => self.binary = Some((b, 0)),
                 None => {}
             }
             add(&mut self.sum, &std::mem::take(&mut self.bytes));

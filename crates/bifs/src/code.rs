@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use kvik_code::{module, purging, CommitError, Instance};
+use kvik_code::{module, purging, CommitError, LoadedModule};
 use kvik_etf::DecodeOpts;
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_jit::LoadError;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
 
-use crate::ahead::{self, Taken};
 use crate::funs::NIF_MODULES;
+use crate::speculative_load::{self, Taken};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "prepare_loading", 2, prepare_loading),
@@ -36,7 +36,7 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// Code that is made and not yet committed, behind a magic reference.
-type Prepared = Mutex<Option<Instance>>;
+type Prepared = Mutex<Option<LoadedModule>>;
 
 kvik_state::vm_state! {
     /// The modules that are part of the VM, in the order in which they were loaded.
@@ -44,7 +44,7 @@ kvik_state::vm_state! {
 }
 
 /// Puts one of the preloaded modules in place.
-pub fn preload(mut i: Instance) -> Result<Atom, String> {
+pub fn preload(mut i: LoadedModule) -> Result<Atom, String> {
     let name = i.name;
     // OTP's own preloaded modules know no lines, and traces show it.
     i.lines = Default::default();
@@ -66,7 +66,7 @@ fn whole_bytes(t: Term<'_>) -> Option<Cow<'_, [u8]>> {
 
 /// A process that waits for a module which another thread prepares.
 enum Ahead {}
-impl Pins for Ahead {
+impl SuspendedState for Ahead {
     type In<'h> = ();
 }
 
@@ -75,7 +75,7 @@ fn prepare_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(name), Some(bytes)) = (a[0].as_atom(), whole_bytes(a[1])) else {
         return Err(p.badarg());
     };
-    let made = match ahead::take(name.name(), &bytes, p.pid()) {
+    let made = match speculative_load::take(name.name(), &bytes, p.pid()) {
         Taken::Made(i) => Ok(*i),
         Taken::Nothing => kvik_jit::prepare(&bytes),
         Taken::UnderWay => {
@@ -103,7 +103,7 @@ fn refused<'h>(p: &'h Proc, name: Atom, kind: Atom, why: &str) -> BifResult<'h> 
 fn with_prepared<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
-    f: impl FnOnce(&mut Option<Instance>) -> R,
+    f: impl FnOnce(&mut Option<LoadedModule>) -> R,
 ) -> Option<R> {
     let r = p.heap.resource_of(t)?;
     let prepared = r.downcast_ref::<Prepared>()?;
@@ -149,7 +149,7 @@ fn finish_loading<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !in_the_way.is_empty() {
         return Ok(pair(p, am::not_purged, p.heap.list(&in_the_way)));
     }
-    let taken: Vec<Instance> =
+    let taken: Vec<LoadedModule> =
         list.iter().filter_map(|t| with_prepared(p, *t, Option::take).flatten()).collect();
     let waiting: Vec<Term> =
         taken.iter().filter(|i| i.on_load.is_some()).map(|i| i.name.into()).collect();
@@ -234,7 +234,7 @@ kvik_state::vm_state! {
 }
 
 enum OtherWrites {}
-impl Pins for OtherWrites {
+impl SuspendedState for OtherWrites {
     type In<'h> = ();
 }
 /// Takes that right, or gives it back. False: another process has it.
@@ -302,7 +302,7 @@ fn delete_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 enum Paused {}
-impl Pins for Paused {
+impl SuspendedState for Paused {
     type In<'h> = ();
 }
 /// Stops until all turns that are under way are over: processes that were just made to run in the
@@ -310,9 +310,9 @@ impl Pins for Paused {
 fn pause(p: &Proc) -> Raised {
     let pid = p.pid();
     p.suspend_for(pid);
-    crate::blocking::run(Box::new(move || {
+    crate::blocking_pool::run(Box::new(move || {
         kvik_sync::table::wait_for_all();
-        kvik_proc::handle::resume(pid, pid);
+        kvik_proc::signal_handlers::resume(pid, pid);
     }));
     p.again::<Paused>((), None)
 }
@@ -351,7 +351,7 @@ fn purge_module<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// Lets those go on who called funs of the old code meanwhile.
 fn end_purge(m: Atom, stays: bool) {
     let Some((by, waiting)) = purging::end(m, stays) else { return };
-    waiting.into_iter().for_each(|pid| kvik_proc::handle::resume(pid, by));
+    waiting.into_iter().for_each(|pid| kvik_proc::signal_handlers::resume(pid, by));
 }
 
 fn function_exported<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -380,7 +380,7 @@ fn get_module_info_item<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// Local functions that a native replaced stay local. The last that was made comes first, as in OTP:
 /// in a module that nobody has called before it was loaded, that is the order of its source. EUnit
 /// runs tests in this order.
-fn exported(i: &Instance) -> Vec<&'static Export> {
+fn exported(i: &LoadedModule) -> Vec<&'static Export> {
     let mut local: HashSet<_> = i.functions.iter().map(|f| (f.function, f.arity)).collect();
     for e in i.exports.iter().map(|(e, _)| e).chain(&i.natives) {
         local.remove(&(e.function, e.arity));
@@ -399,7 +399,7 @@ fn exported(i: &Instance) -> Vec<&'static Export> {
 }
 
 /// Functions of the modules that OTP has as NIFs and we have as BIFs.
-fn built_in_nifs(i: &Instance) -> impl Iterator<Item = (Atom, u32)> + '_ {
+fn built_in_nifs(i: &LoadedModule) -> impl Iterator<Item = (Atom, u32)> + '_ {
     let name = i.name.name();
     let ours = crate::bound().filter(move |b| b.module == name && NIF_MODULES.contains(&name));
     let names: HashSet<(&str, u32)> = ours.map(|b| (b.name, b.arity as u32)).collect();
@@ -407,7 +407,7 @@ fn built_in_nifs(i: &Instance) -> impl Iterator<Item = (Atom, u32)> + '_ {
     all.filter(move |(f, n)| names.contains(&(f.name(), *n)))
 }
 
-fn info<'h>(p: &'h Proc, i: &Instance, key: Atom) -> Option<Term<'h>> {
+fn info<'h>(p: &'h Proc, i: &LoadedModule, key: Atom) -> Option<Term<'h>> {
     let h = &p.heap;
     let fa = |f: Atom, n: u32| h.tuple(&[f.into(), Term::int(n as i32)]);
     let external = |bytes: &[u8]| {

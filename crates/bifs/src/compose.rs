@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_put_to_their_letters() {
+    fn combines_marks_with_base_characters() {
         let composed = |s: &str| composed(s).into_iter().collect::<String>();
         for (from, to) in [
             ("abc\u{e4}", "abc\u{e4}"),

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use kvik_heap::copy::{flat_size, size_where};
 use kvik_heap::literal::is_literal;
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::process::{flag, table};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::census::{self, Wanted};
+use crate::reference_scan::{self, Wanted};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "flat_size", 1, flat_size_1),
@@ -97,7 +97,7 @@ fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         Some("stack_check") => Ok(p.heap.integer(kvik_proc::sched::STACK as i64)),
         Some("node_and_dist_references") => {
-            Err(census::ask_all(p, Wanted::Nodes, crate::debug_nodes::references))
+            Err(reference_scan::ask_all(p, Wanted::Nodes, crate::debug_nodes::references))
         }
         // Descriptors that are watched in error, all that are, those of drivers, those of libraries.
         Some("check_io_debug") => {
@@ -181,7 +181,7 @@ fn rings(pid: u32, ns: u64, more: u32) {
 }
 /// What a process that blocks all schedulers keeps: whether they have stood still.
 struct Blocked;
-impl Pins for Blocked {
+impl SuspendedState for Blocked {
     type In<'h> = bool;
 }
 kvik_state::vm_state! {
@@ -195,7 +195,7 @@ fn block<'h>(p: &'h Proc, ms: u64) -> BifResult<'h> {
     }
     BLOCK_MS.store(ms, Ordering::Relaxed);
     // Where they are asked to for something else, that goes first.
-    let asked = kvik_port::pause::ask(|_| {
+    let asked = kvik_port::stop_the_world::run_alone(|_| {
         kvik_env::thread::sleep(Duration::from_millis(BLOCK_MS.load(Ordering::Relaxed)));
     });
     p.give_up_turn();
@@ -269,8 +269,8 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             kvik_env::thread::sleep(std::time::Duration::from_millis(ms));
             Ok(Term::bool(true))
         }
-        // What waits for thread progress elsewhere is done at once here, but others have their turns
-        // meanwhile.
+        // What waits for thread progress elsewhere is done at once here, but others have their time
+        // slices meanwhile.
         "wait"
             if ["deallocations", "timer_cancellations", "aux_work", "thread_progress"]
                 .into_iter()

@@ -1,7 +1,7 @@
 //! `erts_debug:map_info/1`: what the tree of a large map looks like.
 
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::map::{child, Child, Node};
+use kvik_term::map::{child, MapChild, MapNode};
 use kvik_term::{am, Term, View};
 
 pub const BIFS: &[BifEntry] = &[bif!("erts_debug", "map_info", 1, map_info_1)];
@@ -19,12 +19,12 @@ struct Info {
 }
 
 impl Info {
-    fn count(&mut self, node: Node<'_>, depth: usize) {
+    fn count(&mut self, node: MapNode<'_>, depth: usize) {
         self.depth = self.depth.max(depth);
         for c in node.children {
             match child(*c) {
-                Child::Leaf(..) => self.leafs[depth.min(WIDTH - 1)] += 1,
-                Child::Node(n) => {
+                MapChild::Leaf(..) => self.leafs[depth.min(WIDTH - 1)] += 1,
+                MapChild::Node(n) => {
                     self.nodes[n.children.len().clamp(1, WIDTH) - 1] += 1;
                     self.count(n, depth + 1);
                 }

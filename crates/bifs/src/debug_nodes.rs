@@ -6,14 +6,14 @@ use kvik_ets::{registry, Access, Table};
 use kvik_heap::Heap;
 use kvik_term::{am, Atom, Term};
 
-use crate::census::{Found, HeldIn, Holder};
+use crate::reference_scan::{HeldIn, ReferenceHolder, References};
 
 /// References of each kind.
 type Counts = Vec<(Atom, usize)>;
 
 /// `{{node_references, [{Node, N, Holders}]}, {dist_references, ...}}`: who holds pids, ports and
 /// references of which node. Our own node is always held, by the system.
-pub fn references<'h>(h: &'h Heap, found: &Found) -> Term<'h> {
+pub fn references<'h>(h: &'h Heap, found: &References) -> Term<'h> {
     let pair = |a: Term<'h>, b: Term<'h>| h.tuple(&[a, b]);
     let counts = |all: &[(Atom, usize)]| {
         let all: Vec<_> =
@@ -29,7 +29,7 @@ pub fn references<'h>(h: &'h Heap, found: &Found) -> Term<'h> {
         || pair(pair(am::system.into(), am::undefined.into()), counts(&[(am::system, 1)]));
 
     // Of what one holder has in several places the entry is one.
-    let mut holders: BTreeMap<(u32, u32), BTreeMap<Holder, Counts>> = BTreeMap::new();
+    let mut holders: BTreeMap<(u32, u32), BTreeMap<ReferenceHolder, Counts>> = BTreeMap::new();
     holders.insert(own, BTreeMap::new());
     for (&(key, who, held_in), &n) in found {
         let Some(key) = key else { continue };
@@ -62,26 +62,26 @@ fn name(i: u32) -> Term<'static> {
     Atom::from_index(i).unwrap_or(am::undefined).into()
 }
 /// What kind of reference it is.
-fn kind(who: Holder, held_in: HeldIn) -> Atom {
+fn kind(who: ReferenceHolder, held_in: HeldIn) -> Atom {
     match (who, held_in) {
         (_, HeldIn::Timer) => am::timer,
-        (Holder::Process(_) | Holder::Name(_), HeldIn::Memory) => am::heap,
-        (Holder::Table(_), HeldIn::Memory) => am::ets,
-        (Holder::MatchSpec(_), HeldIn::Memory) => am::binary,
-        (Holder::PersistentTerms, HeldIn::Memory) => am::system,
+        (ReferenceHolder::Process(_) | ReferenceHolder::Name(_), HeldIn::Memory) => am::heap,
+        (ReferenceHolder::Table(_), HeldIn::Memory) => am::ets,
+        (ReferenceHolder::MatchSpec(_), HeldIn::Memory) => am::binary,
+        (ReferenceHolder::PersistentTerms, HeldIn::Memory) => am::system,
     }
 }
 /// `{process, Pid}` and the like.
-fn holder<'h>(h: &'h Heap, who: Holder) -> Term<'h> {
+fn holder<'h>(h: &'h Heap, who: ReferenceHolder) -> Term<'h> {
     let (kind, id) = match who {
-        Holder::Process(pid) => (am::process, Term::local_pid(pid)),
-        Holder::Name(i) => (am::process, name(i)),
-        Holder::Table(id) => {
+        ReferenceHolder::Process(pid) => (am::process, Term::local_pid(pid)),
+        ReferenceHolder::Name(i) => (am::process, name(i)),
+        ReferenceHolder::Table(id) => {
             let table = registry::by_id(id);
             (am::ets, table.map_or(am::undefined.into(), |t| table_handle(h, &t)))
         }
-        Holder::MatchSpec(address) => (am::match_spec, h.unsigned(address as u64)),
-        Holder::PersistentTerms => (am::system, am::persistent_term.into()),
+        ReferenceHolder::MatchSpec(address) => (am::match_spec, h.unsigned(address as u64)),
+        ReferenceHolder::PersistentTerms => (am::system, am::persistent_term.into()),
     };
     h.tuple(&[kind.into(), id])
 }

@@ -3,7 +3,7 @@
 
 use kvik_heap::Heap;
 use kvik_proc::hooks::hooks;
-use kvik_proc::relation::{LinkState, MonitoredBy, Monitoring, Target};
+use kvik_proc::links_monitors::{LinkState, MonitoredBy, Monitoring, Target};
 use kvik_proc::signal::RefId;
 use kvik_proc::{BifResult, Proc, ABROAD};
 use kvik_term::{am, Term};
@@ -28,7 +28,7 @@ fn list_of<'h>(
 pub fn links<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     list_of(p, pid, |p, h| {
         let all =
-            p.extra(|x| x.links.values().rev().copied().collect::<Vec<_>>()).unwrap_or_default();
+            p.cold(|x| x.links.values().rev().copied().collect::<Vec<_>>()).unwrap_or_default();
         let rows = all.into_iter().map(|l| {
             let kind = if l.peer.as_local_port().is_some() { am::port } else { am::process };
             let (state, id) = match l.state {
@@ -43,7 +43,7 @@ pub fn links<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
 
 pub fn monitors<'h>(p: &'h Proc, pid: Term<'h>) -> BifResult<'h> {
     list_of(p, pid, |p, h| {
-        let rows = p.extra(|x| {
+        let rows = p.cold(|x| {
             let own = x.monitoring.iter().rev().map(|(id, m)| watching(h, id, m));
             own.chain(x.monitored_by.iter().map(|(id, m)| watched(h, id, m))).collect::<Vec<_>>()
         });

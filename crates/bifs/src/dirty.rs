@@ -11,7 +11,7 @@ use kvik_proc::signal::{deliver, post, Signal};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::blocking::{hand_off, hand_on, run, Done};
+use crate::blocking_pool::{hand_off, hand_on, run, Completion};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_debug", "dirty_cpu", 2, dirty_cpu_2),
@@ -106,7 +106,7 @@ fn tell(to: u32, what: &str, from: u32) {
     post(to, |h| h.tuple(&[what.into(), Term::local_pid(from)]));
 }
 /// Counts down in twos, each step by a thread of its kind anew; each second one is of the next kind.
-fn reschedule(me: u32, kind: Atom, n: u64, done: Done) {
+fn reschedule(me: u32, kind: Atom, n: u64, done: Completion) {
     let Some(left) = n.checked_sub(2) else { return done(Box::new(|_| am::ok.into())) };
     let next = match kind {
         _ if !n.is_multiple_of(4) => kind,

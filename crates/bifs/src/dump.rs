@@ -16,15 +16,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kvik_env::fs::{File, OpenOptions, OpenOptionsExt};
-use kvik_env::signal::{self, Action, NAMES};
+use kvik_env::signal::{self, SignalAction, NAMES};
 use kvik_env::thread;
 use kvik_port::{env, signals, table};
-use kvik_proc::process::Ticket;
+use kvik_proc::process::RunToken;
 use kvik_proc::Proc;
 use kvik_sys::alloc::{self, NoMemory};
 use kvik_term::{print, Atom, Term};
 
-use out::Out;
+use out::DumpWriter;
 pub use processes::Processes;
 pub use system::{objects, ports};
 use terms::Terms;
@@ -63,7 +63,7 @@ fn end_after(seconds: u64) {
         thread::sleep(Duration::from_secs(seconds));
         if let Some((name, n)) = NAMES.iter().find(|(name, _)| *name == "sigalrm") {
             if let Ok(name) = Atom::intern(name) {
-                signals::set(name, Action::Default);
+                signals::set(name, SignalAction::Default);
             }
             let _ = signal::send(process::id() as i32, *n);
         }
@@ -139,8 +139,8 @@ pub fn say(text: &[u8]) {
 }
 
 /// Writes the dump where the environment does not forbid it. `p`, which runs here, ends the
-/// program, or the user does; `queued` is what waits for its turn.
-pub fn write(p: Option<&Proc>, queued: Vec<Ticket>, slogan: &str) {
+/// program, or the user does; `queued` is what waits for its time slice.
+pub fn write(p: Option<&Proc>, queued: Vec<RunToken>, slogan: &str) {
     let seconds = variable("ERL_CRASH_DUMP_SECONDS").map(|s| number(&s));
     if seconds == Some(0) {
         return;
@@ -169,12 +169,12 @@ pub fn write(p: Option<&Proc>, queued: Vec<Ticket>, slogan: &str) {
 
 fn dump(
     p: Option<&Proc>,
-    queued: Vec<Ticket>,
+    queued: Vec<RunToken>,
     slogan: &str,
     file: File,
     limit: Option<u64>,
 ) -> Result<()> {
-    let mut out = Out::new(file, limit);
+    let mut out = DumpWriter::new(file, limit);
     system::header(&mut out, slogan)?;
     system::schedulers(&mut out, p)?;
     system::memory(&mut out)?;

@@ -4,7 +4,7 @@
 //! `error_info` belongs to the function that calls them, which `Root::Spare` tells the trace.
 
 use kvik_heap::roots::Root;
-use kvik_proc::{bif, BifEntry, BifResult, Class, Proc, Raised};
+use kvik_proc::{bif, BifEntry, BifResult, ErrorClass, Proc, Raised};
 use kvik_term::{am, Term};
 
 pub const BIFS: &[BifEntry] = &[
@@ -69,9 +69,9 @@ fn error_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn raise_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [class, reason, trace] = *a else { return Err(p.badarg()) };
     let class = match class.as_atom() {
-        Some(am::error) => Class::Error,
-        Some(am::exit) => Class::Exit,
-        Some(am::throw) => Class::Throw,
+        Some(am::error) => ErrorClass::Error,
+        Some(am::exit) => ErrorClass::Exit,
+        Some(am::throw) => ErrorClass::Throw,
         _ => return Ok(am::badarg.into()),
     };
     let Some(items) = trace.list_to_vec() else {

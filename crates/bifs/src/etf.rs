@@ -1,7 +1,7 @@
 //! `erlang`: terms to and from the external format.
 
-use kvik_etf::{DecodeOpts, Decoding, Deflation, EncodeOpts, Encoding, Error};
-use kvik_heap::Pins;
+use kvik_etf::{DecodeOpts, Decoding, Deflation, EncodeOpts, Encoding, EtfError};
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Export, Term};
 
@@ -53,14 +53,14 @@ fn options(t: Term<'_>) -> Option<(EncodeOpts, u32)> {
 }
 
 /// Terms, or 256 bytes, for one reduction.
-const STEPS: usize = 32;
+const TERMS_PER_REDUCTION: usize = 32;
 
 /// A term being written, and how it is to be compressed.
 struct Writing<'h> {
     encoding: Encoding<'h>,
     level: u32,
 }
-impl Pins for Writing<'static> {
+impl SuspendedState for Writing<'static> {
     type In<'h> = Writing<'h>;
 }
 
@@ -78,9 +78,9 @@ fn write<'h>(
         Some(w) => w,
         None => begin().ok_or_else(|| p.badarg())?,
     };
-    let mut left = p.steps(STEPS);
+    let mut left = p.steps(TERMS_PER_REDUCTION);
     let done = w.encoding.run(&mut left);
-    p.steps_left(left, STEPS);
+    p.steps_left(left, TERMS_PER_REDUCTION);
     if !done && !kvik_heap::limit::fits(w.encoding.held()) {
         return Err(p.system_limit());
     }
@@ -94,7 +94,7 @@ fn write<'h>(
 const DEFLATED: usize = 16;
 
 struct Deflating;
-impl Pins for Deflating {
+impl SuspendedState for Deflating {
     type In<'h> = Deflation;
 }
 
@@ -159,7 +159,7 @@ fn size<'h>(p: &'h Proc, begin: impl FnOnce() -> Option<Encoding<'h>>) -> BifRes
 }
 
 struct Reading;
-impl Pins for Reading {
+impl SuspendedState for Reading {
     type In<'h> = Decoding<'static, 'h>;
 }
 
@@ -167,7 +167,7 @@ fn decode<'h>(p: &'h Proc, bin: Term<'h>, safe: bool) -> Result<(Term<'h>, usize
     let b = bin.as_bits().filter(|b| b.is_binary()).ok_or_else(|| p.badarg())?;
     let bytes = b.to_bytes();
     let failed = |e| match e {
-        Error::SystemLimit => p.system_limit(),
+        EtfError::SystemLimit => p.system_limit(),
         _ => p.badarg(),
     };
     let mut d = match p.resumed::<Reading>() {
@@ -176,9 +176,9 @@ fn decode<'h>(p: &'h Proc, bin: Term<'h>, safe: bool) -> Result<(Term<'h>, usize
             Decoding::new(&bytes, DecodeOpts { safe, ..DecodeOpts::default() }).map_err(failed)?
         }
     };
-    let mut left = p.steps(STEPS);
+    let mut left = p.steps(TERMS_PER_REDUCTION);
     let done = d.run(&bytes, &p.heap, &mut left);
-    p.steps_left(left, STEPS);
+    p.steps_left(left, TERMS_PER_REDUCTION);
     match done.map_err(failed)? {
         Some(done) => Ok(done),
         None => Err(p.again::<Reading>(d, shown(am::binary_to_term_trap))),

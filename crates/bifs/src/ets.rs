@@ -14,8 +14,10 @@ mod tests_oracle;
 
 use std::sync::{Arc, RwLockReadGuard, RwLockWriteGuard};
 
-use kvik_ets::{find, pending, registry, Access, Found, Protection, Remains, State, Table};
-use kvik_heap::{OwnedTerm, Pins};
+use kvik_ets::{
+    cooperative, find, registry, Access, DeferredFree, Protection, Table, TableRef, TableState,
+};
+use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::process::flag;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -40,29 +42,33 @@ fn me(p: &Proc) -> u32 {
 }
 /// The table, when nothing is pending there any more. A BIF that stops calls this before it asks
 /// what it stopped with.
-fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<Found<'h>, Raised> {
+fn table<'h>(p: &'h Proc, t: Term<'h>) -> Result<TableRef<'h>, Raised> {
     let t = find(t).map_err(|r| p.badarg_because(r.atom()))?;
     if t.is_busy() {
         help(p, &t)?;
     }
     Ok(t)
 }
-/// Spends this turn, and others if need be, on what is pending.
+/// Spends this time slice, and others if need be, on what is pending.
 #[cold]
 fn help(p: &Proc, t: &Table) -> Result<(), Raised> {
-    let mut steps = p.steps(pending::STEPS);
+    let mut steps = p.steps(cooperative::STEPS_PER_REDUCTION);
     let done = t.help(&mut steps);
-    p.steps_left(steps, pending::STEPS);
+    p.steps_left(steps, cooperative::STEPS_PER_REDUCTION);
     match done {
         true => Ok(()),
         false => Err(p.again_as_before()),
     }
 }
-fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockReadGuard<'t, State>, Raised> {
+fn read<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockReadGuard<'t, TableState>, Raised> {
     let a = if p.flag(flag::ETS_SUPER_USER) { Access::Info } else { a };
     t.read(me(p), a).map_err(|r| p.badarg_because(r.atom()))
 }
-fn write<'t>(p: &Proc, t: &'t Table, a: Access) -> Result<RwLockWriteGuard<'t, State>, Raised> {
+fn write<'t>(
+    p: &Proc,
+    t: &'t Table,
+    a: Access,
+) -> Result<RwLockWriteGuard<'t, TableState>, Raised> {
     t.write(me(p), a).map_err(|r| p.badarg_because(r.atom()))
 }
 
@@ -104,18 +110,18 @@ fn delete_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// What is left of a table that was deleted or emptied, and how many objects there were.
 pub(super) struct Freeing;
-impl Pins for Freeing {
-    type In<'h> = (Option<Remains>, usize);
+impl SuspendedState for Freeing {
+    type In<'h> = (Option<DeferredFree>, usize);
 }
-/// Frees it, in further turns where one is not enough.
-pub(super) fn free(p: &Proc, remains: Option<Remains>, count: usize) -> Result<(), Raised> {
+/// Frees it, in further time slices where one is not enough.
+pub(super) fn free(p: &Proc, remains: Option<DeferredFree>, count: usize) -> Result<(), Raised> {
     let Some(mut remains) = remains else { return Ok(()) };
-    let mut steps = p.steps(pending::STEPS);
+    let mut steps = p.steps(cooperative::STEPS_PER_REDUCTION);
     if !remains.free(&mut steps) {
-        p.steps_left(0, pending::STEPS);
+        p.steps_left(0, cooperative::STEPS_PER_REDUCTION);
         return Err(p.again::<Freeing>((Some(remains), count), None));
     }
-    p.steps_left(steps, pending::STEPS);
+    p.steps_left(steps, cooperative::STEPS_PER_REDUCTION);
     Ok(())
 }
 
@@ -214,7 +220,7 @@ struct Naming<'h> {
     tables: std::vec::IntoIter<Arc<Table>>,
     handles: Vec<Term<'h>>,
 }
-impl Pins for Naming<'static> {
+impl SuspendedState for Naming<'static> {
     type In<'h> = Naming<'h>;
 }
 

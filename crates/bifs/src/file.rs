@@ -1,18 +1,19 @@
 //! `prim_file`: open files. What works on names is in `path`.
 //!
-//! A handle is a magic reference to a [`File`]. Its descriptor closes when the handle is closed, when
-//! nobody holds the reference any more, or when the process that opened it ends (`owners`).
+//! A handle is a magic reference to a [`FileHandle`]. Its descriptor closes when the handle is
+//! closed, when nobody holds the reference any more, or when the process that opened it ends
+//! (`owners`).
 //!
 //! Calls on ordinary files run at once on the scheduler: what is in the page cache costs less than
-//! a switch to another thread. What may wait (FIFOs and devices, the disk: see `pace`) and what is
-//! very large goes to the threads of `blocking`.
+//! a switch to another thread. What may wait (FIFOs and devices, the disk: see `blocking_detector`)
+//! and what is very large goes to the threads of `blocking_pool`.
 
-mod library;
+mod blocking_detector;
+mod fast_path;
+mod mmap_read;
+mod offset;
 mod owners;
-mod pace;
-mod place;
 mod read;
-mod view;
 mod write;
 
 use std::borrow::Cow;
@@ -21,23 +22,23 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use kvik_env::file::{self as sys, Advice, Kind, Mode, Whence};
+use kvik_env::file::{self as sys, Advice, FileKind, OpenMode, Whence};
 use kvik_env::{fd, Errno};
 use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
-use crate::blocking::{answer, hand_off};
+use crate::blocking_pool::{answer, hand_off};
+use blocking_detector::BlockingDetector;
+use mmap_read::MappedReader;
+use offset::{FileOffset, OffsetMode};
 pub use owners::install;
-use pace::Pace;
-use place::{Kept, Place};
-use view::View;
 
 pub const BIFS: &[BifEntry] = &[
-    bif!("prim_file", "read", 2, library::read_2, sheds until 28),
-    bif!("prim_file", "read_line", 1, library::read_line_1, until 28),
-    bif!("prim_file", "write", 2, library::write_2, until 28),
-    bif!("prim_file", "position", 2, library::position_2, until 28),
+    bif!("prim_file", "read", 2, fast_path::read_2, sheds until 28),
+    bif!("prim_file", "read_line", 1, fast_path::read_line_1, until 28),
+    bif!("prim_file", "write", 2, fast_path::write_2, until 28),
+    bif!("prim_file", "position", 2, fast_path::position_2, until 28),
     bif!("prim_file", "open_nif", 2, open_2),
     bif!("prim_file", "file_desc_to_ref_nif", 1, file_desc_to_ref_1),
     bif!("prim_file", "close_nif", 1, close_1),
@@ -57,7 +58,7 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// A handle: an open file until it is closed, which is when its owner ends at the latest.
-pub struct File {
+pub struct FileHandle {
     open: Mutex<Option<Arc<Open>>>,
     owner: u32,
 }
@@ -71,9 +72,9 @@ struct Open {
     waits: bool,
     /// Each write waits for the disk.
     sync: bool,
-    pace: Pace,
-    place: Place,
-    view: View,
+    pace: BlockingDetector,
+    place: FileOffset,
+    view: MappedReader,
     /// Reads of up to so many bytes get memory for all of them; larger ones for no more than the file
     /// has.
     trusted: AtomicUsize,
@@ -84,22 +85,23 @@ struct Open {
 struct Use {
     /// Each write waits for the disk.
     sync: bool,
-    /// See `place`.
-    place: Kept,
-    /// See `view`.
+    /// See `offset`.
+    place: OffsetMode,
+    /// See `mmap_read`.
     views: bool,
 }
 
-impl File {
-    fn new(fd: OwnedFd, kind: Kind, used: Use, owner: u32) -> Arc<File> {
-        let regular = kind == Kind::Regular;
-        let waits = !regular && kind != Kind::Directory;
+impl FileHandle {
+    fn new(fd: OwnedFd, kind: FileKind, used: Use, owner: u32) -> Arc<FileHandle> {
+        let regular = kind == FileKind::Regular;
+        let waits = !regular && kind != FileKind::Directory;
         let Use { sync, place, views } = used;
-        let views = views && place == Kept::Always;
-        let (pace, place, view) = (Pace::new(regular), Place::new(place), View::new(views));
+        let views = views && place == OffsetMode::Always;
+        let (pace, place, view) =
+            (BlockingDetector::new(regular), FileOffset::new(place), MappedReader::new(views));
         let trusted = AtomicUsize::new(read::TRUSTED_SIZE);
         let open = Open { fd, regular, waits, sync, pace, place, view, trusted };
-        let file = Arc::new(File { open: Mutex::new(Some(Arc::new(open))), owner });
+        let file = Arc::new(FileHandle { open: Mutex::new(Some(Arc::new(open))), owner });
         owners::opened(&file);
         file
     }
@@ -133,7 +135,7 @@ pub fn posix_error(p: &Proc, e: Errno) -> Term<'_> {
     error_on(&p.heap, e)
 }
 
-/// `{ok, Value}` or `{error, Posix}`.
+/// `{ok, DeferredTerm}` or `{error, Posix}`.
 pub fn ok_value<'h>(p: &'h Proc, r: kvik_env::Result<Term<'h>>) -> BifResult<'h> {
     Ok(ok_on(&p.heap, r))
 }
@@ -186,8 +188,8 @@ fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_env::Result<i64>, Raised> {
 }
 
 #[inline]
-fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h File, Raised> {
-    let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<File>());
+fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h FileHandle, Raised> {
+    let r = Heap::resource_ref(t).and_then(|r| r.downcast_ref::<FileHandle>());
     r.ok_or_else(|| p.badarg())
 }
 
@@ -209,7 +211,7 @@ pub(crate) fn with_fd<'h, R>(
     f: impl FnOnce(RawFd) -> kvik_env::Result<R>,
 ) -> Result<kvik_env::Result<R>, Raised> {
     with_file(p, t, |open| {
-        open.tell_place()?;
+        open.sync_to_kernel()?;
         f(open.fd.as_raw_fd())
     })
 }
@@ -223,7 +225,7 @@ fn elsewhere<T: Send + 'static>(
 ) -> Raised {
     match resource(p, t) {
         Ok(file) => {
-            let open = file.open().and_then(|open| open.tell_place().map(|()| open));
+            let open = file.open().and_then(|open| open.sync_to_kernel().map(|()| open));
             hand_off(p, move || f(&*open?), answer)
         }
         Err(r) => r,
@@ -232,12 +234,12 @@ fn elsewhere<T: Send + 'static>(
 
 /// A descriptor of an open file for somebody else, who closes it. `None`: the term is no handle.
 pub fn duplicate(t: Term<'_>) -> Option<kvik_env::Result<OwnedFd>> {
-    let file = Heap::resource_ref(t)?.downcast_ref::<File>()?;
+    let file = Heap::resource_ref(t)?.downcast_ref::<FileHandle>()?;
     Some(file.open().and_then(|open| fd::duplicate(open.fd.as_raw_fd())))
 }
 
-fn modes(list: Term<'_>) -> (Mode, bool) {
-    let mut m = Mode::default();
+fn modes(list: Term<'_>) -> (OpenMode, bool) {
+    let mut m = OpenMode::default();
     let mut skip_type_check = false;
     for t in list.list() {
         match t.as_atom() {
@@ -259,19 +261,25 @@ fn modes(list: Term<'_>) -> (Mode, bool) {
     (m, skip_type_check)
 }
 
-fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_env::Result<Arc<File>> {
+fn open(
+    path: &CStr,
+    mode: OpenMode,
+    skip_type_check: bool,
+    owner: u32,
+) -> kvik_env::Result<Arc<FileHandle>> {
     let fd = sys::open(path, mode)?;
-    let (kind, size) = sys::fstat(fd.as_raw_fd()).map_or((Kind::Other, 0), |i| (i.kind, i.size));
-    if kind == Kind::Directory && !mode.directory && !skip_type_check {
+    let (kind, size) =
+        sys::fstat(fd.as_raw_fd()).map_or((FileKind::Other, 0), |i| (i.kind, i.size));
+    if kind == FileKind::Directory && !mode.directory && !skip_type_check {
         return Err(Errno::ISDIR);
     }
     let place = match size {
-        _ if kind != Kind::Regular || mode.append => Kept::Never,
-        0 => Kept::Later,
-        _ => Kept::Always,
+        _ if kind != FileKind::Regular || mode.append => OffsetMode::Never,
+        0 => OffsetMode::Later,
+        _ => OffsetMode::Always,
     };
     let used = Use { sync: mode.sync, place, views: !mode.write };
-    Ok(File::new(fd, kind, used, owner))
+    Ok(FileHandle::new(fd, kind, used, owner))
 }
 
 /// May opening this wait, as for a FIFO's other end? Asking by a call of its own costs half of what
@@ -279,7 +287,7 @@ fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_env:
 /// at its other end.
 fn open_waits(path: &CStr) -> bool {
     let kind = sys::stat(path, true).map(|i| i.kind);
-    !matches!(kind, Err(_) | Ok(Kind::Regular | Kind::Directory))
+    !matches!(kind, Err(_) | Ok(FileKind::Regular | FileKind::Directory))
 }
 
 fn open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -292,7 +300,7 @@ fn open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Ok(path) => path,
         Err(e) => return Ok(posix_error(p, e)),
     };
-    fn opened(h: &Heap, r: kvik_env::Result<Arc<File>>) -> Term<'_> {
+    fn opened(h: &Heap, r: kvik_env::Result<Arc<FileHandle>>) -> Term<'_> {
         ok_on(h, r.map(|f| h.magic_ref(f)))
     }
     owners::may_own(p);
@@ -305,9 +313,9 @@ fn file_desc_to_ref_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = a[0].as_i64().and_then(|n| i32::try_from(n).ok());
     let n = n.ok_or_else(|| p.badarg())?;
     let r = fd::adopt(n).map(|fd| {
-        let kind = sys::fstat(n).map_or(Kind::Other, |i| i.kind);
+        let kind = sys::fstat(n).map_or(FileKind::Other, |i| i.kind);
         owners::may_own(p);
-        p.heap.magic_ref(File::new(fd, kind, Use::default(), p.pid()))
+        p.heap.magic_ref(FileHandle::new(fd, kind, Use::default(), p.pid()))
     });
     ok_value(p, r)
 }
@@ -373,7 +381,7 @@ fn advise_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn get_handle_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let fd = with_file(p, a[0], |open| open.give_up_place().map(|()| open.fd.as_raw_fd()))?;
+    let fd = with_file(p, a[0], |open| open.hand_over_to_kernel().map(|()| open.fd.as_raw_fd()))?;
     Ok(match fd {
         Ok(fd) => p.heap.binary(&fd.to_ne_bytes()),
         Err(e) => posix_error(p, e),

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use kvik_code::Instance;
+use kvik_code::LoadedModule;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Fun, FunEntry, Term};
 
-use crate::census::{self, Wanted};
+use crate::reference_scan::{self, Wanted};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "fun_info", 2, fun_info_2),
@@ -69,9 +69,9 @@ fn name_of(e: &FunEntry) -> Term<'static> {
 fn count(p: &Proc, f: Fun<'_>) -> Raised {
     let Some(e) = f.entry() else { return p.badarg() };
     let versions = [kvik_code::current(e.module), kvik_code::old(e.module)];
-    let has = |i: &Arc<Instance>| i.funs.iter().any(|(own, _)| std::ptr::eq(*own, e));
+    let has = |i: &Arc<LoadedModule>| i.funs.iter().any(|(own, _)| std::ptr::eq(*own, e));
     let in_code = versions.iter().flatten().filter(|i| has(i)).count();
-    census::ask_all(p, Wanted::Fun(e), move |h, found| {
+    reference_scan::ask_all(p, Wanted::Fun(e), move |h, found| {
         let n = in_code + found.values().sum::<usize>();
         h.tuple(&[am::refc.into(), h.integer(n as i64)])
     })

@@ -2,7 +2,7 @@
 
 use kvik_heap::arith::integer_value;
 use kvik_heap::bits::context_bits;
-use kvik_heap::pin::Pins;
+use kvik_heap::suspended_bif::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, map, Term, View};
 
@@ -145,7 +145,7 @@ fn tl<'h>(p: &'h Proc, a: &[Term<'h>]) -> R<'h> {
 }
 /// What is left of a list, and how long it was up to there.
 struct Length<'h>(Term<'h>, usize);
-impl Pins for Length<'static> {
+impl SuspendedState for Length<'static> {
     type In<'h> = Length<'h>;
 }
 

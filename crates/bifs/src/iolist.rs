@@ -1,7 +1,7 @@
 //! `erlang`: binaries, bit strings and I/O lists made into each other.
 
 use kvik_heap::binary::Gather;
-use kvik_heap::{Heap, Pins, Writer};
+use kvik_heap::{Heap, SuspendedState, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Export, Term, View};
 
@@ -29,7 +29,7 @@ const VECTOR_LIMIT: usize = 256;
 pub struct BadList;
 
 /// What an I/O list is made of.
-pub enum Piece<'h> {
+pub enum IoListPiece<'h> {
     Byte(u8),
     Bits(Bits<'h>, Term<'h>),
 }
@@ -47,7 +47,7 @@ impl<'h> Pieces<'h> {
 }
 
 impl<'h> Iterator for Pieces<'h> {
-    type Item = Result<Piece<'h>, BadList>;
+    type Item = Result<IoListPiece<'h>, BadList>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -57,9 +57,11 @@ impl<'h> Iterator for Pieces<'h> {
                     self.at = tail;
                     match head.view() {
                         View::Small(i) => {
-                            return Some(u8::try_from(i).map(Piece::Byte).map_err(|_| BadList))
+                            return Some(
+                                u8::try_from(i).map(IoListPiece::Byte).map_err(|_| BadList),
+                            )
                         }
-                        View::Bits(b) => return Some(Ok(Piece::Bits(b, head))),
+                        View::Bits(b) => return Some(Ok(IoListPiece::Bits(b, head))),
                         View::Nil => {}
                         View::Cons(_) => {
                             if !tail.is_nil() {
@@ -72,7 +74,7 @@ impl<'h> Iterator for Pieces<'h> {
                 }
                 View::Bits(b) => {
                     let t = std::mem::replace(&mut self.at, Term::NIL);
-                    return Some(Ok(Piece::Bits(b, t)));
+                    return Some(Ok(IoListPiece::Bits(b, t)));
                 }
                 View::Nil => self.at = self.later.pop()?,
                 _ => return Some(Err(BadList)),
@@ -85,7 +87,7 @@ impl<'h> Iterator for Pieces<'h> {
 #[inline]
 fn each_piece<'h>(
     t: Term<'h>,
-    mut visit: impl FnMut(Piece<'h>) -> Result<(), BadList>,
+    mut visit: impl FnMut(IoListPiece<'h>) -> Result<(), BadList>,
 ) -> Result<(), BadList> {
     let (mut at, mut later) = (t, Vec::new());
     loop {
@@ -93,9 +95,9 @@ fn each_piece<'h>(
             let head = c.head();
             at = c.tail();
             if let Some(i) = head.as_small() {
-                visit(Piece::Byte(u8::try_from(i).map_err(|_| BadList)?))?;
+                visit(IoListPiece::Byte(u8::try_from(i).map_err(|_| BadList)?))?;
             } else if let Some(b) = head.as_bits() {
-                visit(Piece::Bits(b, head))?;
+                visit(IoListPiece::Bits(b, head))?;
             } else if let View::Cons(_) = head.view() {
                 if !at.is_nil() {
                     later.push(at);
@@ -106,7 +108,7 @@ fn each_piece<'h>(
             }
         }
         if !at.is_nil() {
-            visit(Piece::Bits(at.as_bits().ok_or(BadList)?, at))?;
+            visit(IoListPiece::Bits(at.as_bits().ok_or(BadList)?, at))?;
         }
         match later.pop() {
             Some(t) => at = t,
@@ -127,16 +129,16 @@ struct Reading<'h> {
     len: usize,
     terms: Vec<Term<'h>>,
 }
-impl Pins for Reading<'static> {
+impl SuspendedState for Reading<'static> {
     type In<'h> = Reading<'h>;
 }
 
-/// Has each piece visited; stops the BIF where that takes more than a turn.
+/// Has each piece visited; stops the BIF where that takes more than a time slice.
 fn read<'h>(
     p: &'h Proc,
     t: Term<'h>,
     resumed: Option<Reading<'h>>,
-    visit: impl FnMut(&mut Reading<'h>, Piece<'h>) -> Result<(), BadList>,
+    visit: impl FnMut(&mut Reading<'h>, IoListPiece<'h>) -> Result<(), BadList>,
 ) -> Result<Reading<'h>, Raised> {
     try_read(p, t, resumed, visit)?.map_err(|BadList| p.badarg())
 }
@@ -146,7 +148,7 @@ fn try_read<'h>(
     p: &'h Proc,
     t: Term<'h>,
     resumed: Option<Reading<'h>>,
-    mut visit: impl FnMut(&mut Reading<'h>, Piece<'h>) -> Result<(), BadList>,
+    mut visit: impl FnMut(&mut Reading<'h>, IoListPiece<'h>) -> Result<(), BadList>,
 ) -> Result<Result<Reading<'h>, BadList>, Raised> {
     let mut r = resumed.unwrap_or_else(|| Reading {
         pieces: Pieces::of(t),
@@ -182,11 +184,11 @@ pub fn bytes_of(t: Term<'_>) -> Result<Vec<u8>, BadList> {
     Ok(out)
 }
 
-fn push(out: &mut Vec<u8>, piece: Piece<'_>) -> Result<(), BadList> {
+fn push(out: &mut Vec<u8>, piece: IoListPiece<'_>) -> Result<(), BadList> {
     match piece {
-        Piece::Byte(b) => out.push(b),
-        Piece::Bits(b, _) if b.is_binary() => out.extend_from_slice(&b.to_bytes()),
-        Piece::Bits(..) => return Err(BadList),
+        IoListPiece::Byte(b) => out.push(b),
+        IoListPiece::Bits(b, _) if b.is_binary() => out.extend_from_slice(&b.to_bytes()),
+        IoListPiece::Bits(..) => return Err(BadList),
     }
     Ok(())
 }
@@ -195,8 +197,8 @@ fn push(out: &mut Vec<u8>, piece: Piece<'_>) -> Result<(), BadList> {
 fn gather(t: Term<'_>, g: &mut Gather) {
     let _ = each_piece(t, |piece| {
         match piece {
-            Piece::Byte(b) => g.push_byte(b),
-            Piece::Bits(b, _) => g.push(&b.to_bytes()),
+            IoListPiece::Byte(b) => g.push_byte(b),
+            IoListPiece::Bits(b, _) => g.push(&b.to_bytes()),
         }
         Ok(())
     });
@@ -206,17 +208,17 @@ fn gather(t: Term<'_>, g: &mut Gather) {
 /// what it would keep alive.
 const SHARED: usize = 512;
 
-/// The bytes of an I/O list, in as many turns as that takes.
+/// The bytes of an I/O list, in as many time slices as that takes.
 pub(crate) fn bytes_in_turns<'h>(p: &'h Proc, t: Term<'h>) -> Result<Vec<u8>, Raised> {
     Ok(read(p, t, resumed(p), |r, piece| push(&mut r.bytes, piece))?.bytes)
 }
 
 /// The bytes of a piece that has to be made of whole ones.
-fn byte_len(piece: &Piece<'_>) -> Result<usize, BadList> {
+fn byte_len(piece: &IoListPiece<'_>) -> Result<usize, BadList> {
     match piece {
-        Piece::Byte(_) => Ok(1),
-        Piece::Bits(b, _) if b.is_binary() => Ok(b.byte_size()),
-        Piece::Bits(..) => Err(BadList),
+        IoListPiece::Byte(_) => Ok(1),
+        IoListPiece::Bits(b, _) if b.is_binary() => Ok(b.byte_size()),
+        IoListPiece::Bits(..) => Err(BadList),
     }
 }
 
@@ -228,7 +230,7 @@ struct Joining<'h> {
     part: Option<(Term<'h>, usize)>,
     out: Writer,
 }
-impl Pins for Joining<'static> {
+impl SuspendedState for Joining<'static> {
     type In<'h> = Joining<'h>;
 }
 
@@ -308,7 +310,7 @@ fn shown() -> &'static Export {
 }
 
 /// So many pieces may be looked at twice: for their size, then for their bytes.
-const FEW: usize = 1024;
+const TWO_PASS_PIECES: usize = 1024;
 
 /// More may where their bytes are so many each that this costs little beside the copying.
 const LARGE: usize = 256;
@@ -319,7 +321,7 @@ const SOON: usize = 1 << 18;
 /// An I/O list was looked through for its size.
 enum Looked<'h> {
     Whole(Term<'h>),
-    /// It takes more than this turn. The size where that is known.
+    /// It takes more than this time slice. The size where that is known.
     Long(Option<usize>),
 }
 
@@ -327,17 +329,17 @@ enum Looked<'h> {
 fn at_once<'h>(p: &'h Proc, t: Term<'h>) -> Result<Looked<'h>, Raised> {
     let (mut size, mut lone, mut n) = (0usize, None, 0usize);
     let most = p.steps(PIECES / 2);
-    let mut left = most.min(FEW);
+    let mut left = most.min(TWO_PASS_PIECES);
     let mut further = most - left;
     let looked = each_piece(t, |piece| {
         let bytes = byte_len(&piece)?;
         if bytes > 0 {
             n += 1;
             size += bytes;
-            lone = if let Piece::Bits(_, t) = piece { Some(t) } else { None };
+            lone = if let IoListPiece::Bits(_, t) = piece { Some(t) } else { None };
         }
         left -= 1;
-        if left == 0 && size > FEW * LARGE {
+        if left == 0 && size > TWO_PASS_PIECES * LARGE {
             left = std::mem::take(&mut further);
         }
         if left == 0 {
@@ -405,7 +407,7 @@ pub(crate) fn vector<'h>(p: &'h Proc, t: Term<'h>) -> Result<Result<Term<'h>, Ba
         }
     };
     let read = try_read(p, t, resumed(p), |r, piece| match piece {
-        Piece::Bits(b, t) if b.is_binary() && b.byte_size() >= VECTOR_LIMIT => {
+        IoListPiece::Bits(b, t) if b.is_binary() && b.byte_size() >= VECTOR_LIMIT => {
             close(r);
             r.terms.push(t);
             Ok(())
@@ -442,8 +444,8 @@ fn list_to_bitstring_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
     let r = read(p, a[0], resumed(p), |r, piece| {
         match piece {
-            Piece::Byte(b) => push_bits(&mut r.bytes, &mut r.len, Bits::of_bytes(&[b])),
-            Piece::Bits(b, _) => push_bits(&mut r.bytes, &mut r.len, b),
+            IoListPiece::Byte(b) => push_bits(&mut r.bytes, &mut r.len, Bits::of_bytes(&[b])),
+            IoListPiece::Bits(b, _) => push_bits(&mut r.bytes, &mut r.len, b),
         }
         Ok(())
     })?;
@@ -458,11 +460,11 @@ struct Listing<'h> {
     left: usize,
     tail: Term<'h>,
 }
-impl Pins for Listing<'static> {
+impl SuspendedState for Listing<'static> {
     type In<'h> = Listing<'h>;
 }
 
-/// The first `n` bytes in front of the tail, in as many turns as that takes.
+/// The first `n` bytes in front of the tail, in as many time slices as that takes.
 fn byte_list<'h>(p: &'h Proc, b: Bits<'h>, n: usize, tail: Term<'h>) -> BifResult<'h> {
     let mut l = p.resumed::<Listing<'static>>().unwrap_or(Listing { left: n, tail });
     let steps = p.steps(LISTED);

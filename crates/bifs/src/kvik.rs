@@ -2,8 +2,8 @@
 
 use kvik_ets::order::make_map;
 use kvik_heap::Heap;
-use kvik_proc::sched::board::{self, Kind, View};
 use kvik_proc::sched::histogram::Histogram;
+use kvik_proc::sched::metrics_page::{self, HistogramKind, SchedulerMetrics};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{Atom, Term};
 
@@ -20,7 +20,7 @@ fn processor_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 
 /// Of all schedulers together, and how many there are.
 fn scheduling_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let picture = board::picture();
+    let picture = metrics_page::read();
     let n = p.heap.integer(picture.schedulers.len() as i64);
     view(p, &picture.all(), Some(("schedulers", n)))
 }
@@ -28,7 +28,7 @@ fn scheduling_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 fn scheduling_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = a.first().and_then(|t| t.as_small()).and_then(|n| usize::try_from(n).ok());
     let at = n.and_then(|n| n.checked_sub(1)).ok_or_else(|| p.badarg())?;
-    let picture = board::picture();
+    let picture = metrics_page::read();
     let v = picture.schedulers.get(at).ok_or_else(|| p.badarg())?;
     view(p, v, None)
 }
@@ -40,7 +40,7 @@ fn map<'h>(p: &'h Proc, pairs: Vec<Pair<'h>>) -> BifResult<'h> {
     let pairs = pairs.into_iter().map(key).collect::<Result<Vec<_>, _>>()?;
     Ok(make_map(&p.heap, &pairs))
 }
-fn view<'h>(p: &'h Proc, v: &View, first: Option<Pair<'h>>) -> BifResult<'h> {
+fn view<'h>(p: &'h Proc, v: &SchedulerMetrics, first: Option<Pair<'h>>) -> BifResult<'h> {
     let mut pairs = Vec::from_iter(first);
     pairs.extend(v.counts().map(|(k, n)| (k, p.heap.unsigned(n))));
     let numbers = |p: &'h Proc, all: Vec<(&'static str, u64)>| {
@@ -53,10 +53,10 @@ fn view<'h>(p: &'h Proc, v: &View, first: Option<Pair<'h>>) -> BifResult<'h> {
     let histograms = [
         ("schedule", v.schedule(false)),
         ("schedule_and_sleep", v.schedule(true)),
-        ("wait", v.histogram(Kind::Wait)),
-        ("run", v.histogram(Kind::Run)),
-        ("gc", v.histogram(Kind::Gc)),
-        ("message_wait", v.histogram(Kind::Mail)),
+        ("wait", v.histogram(HistogramKind::Wait)),
+        ("run", v.histogram(HistogramKind::Run)),
+        ("gc", v.histogram(HistogramKind::Gc)),
+        ("message_wait", v.histogram(HistogramKind::Mail)),
     ];
     for (k, h) in histograms {
         pairs.push((k, histogram(p, &h)?));

@@ -2,14 +2,12 @@
 //! line in a table for each function.
 #![forbid(unsafe_code)]
 
-pub mod ahead;
 pub mod arith;
 pub mod atomics;
 pub mod binary;
-pub mod blocking;
+pub mod blocking_pool;
 pub mod break_menu;
 pub mod buffer;
-pub mod census;
 pub mod checksum;
 pub mod code;
 mod compose;
@@ -50,9 +48,11 @@ mod prim_tty;
 pub mod process;
 pub mod re;
 mod re_source;
+pub mod reference_scan;
 pub mod search;
 #[cfg(feature = "simulation")]
 pub mod simulation;
+pub mod speculative_load;
 pub mod statistics;
 pub mod system;
 pub mod time;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, cmp, hash, Term};
 
@@ -31,7 +31,7 @@ struct Append<'h> {
     items: Vec<Term<'h>>,
     tail: Term<'h>,
 }
-impl Pins for Append<'static> {
+impl SuspendedState for Append<'static> {
     type In<'h> = Append<'h>;
 }
 
@@ -63,7 +63,7 @@ fn append<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(s.tail)
 }
 
-/// Where the turn is long enough, and the heap has the room.
+/// Where the time slice is long enough, and the heap has the room.
 fn append_at_once<'h>(p: &'h Proc, list: Term<'h>, tail: Term<'h>) -> Option<Term<'h>> {
     let steps = p.steps(COPIED);
     let (made, n) = p.heap.list_again(list, steps, tail)?;
@@ -100,7 +100,7 @@ struct Subtract<'h> {
     from: Term<'h>,
     kept: Vec<Term<'h>>,
 }
-impl Pins for Subtract<'static> {
+impl SuspendedState for Subtract<'static> {
     type In<'h> = Subtract<'h>;
 }
 
@@ -158,7 +158,7 @@ struct Walk<'h> {
     rest: Term<'h>,
     made: Term<'h>,
 }
-impl Pins for Walk<'static> {
+impl SuspendedState for Walk<'static> {
     type In<'h> = Walk<'h>;
 }
 

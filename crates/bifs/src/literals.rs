@@ -3,7 +3,7 @@
 //!
 //! Some areas at a time. From [`set_leaving`] on no copy shares anything with them; when the copies
 //! under way at that moment have arrived, each process is asked to look through its heap and
-//! mailbox; those are the only places that share literals. When all have answered, and every turn
+//! mailbox; those are the only places that share literals. When all have answered, and every time slice
 //! that was under way is over, the areas go.
 
 use std::any::Any;
@@ -11,7 +11,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use kvik_code::Instance;
+use kvik_code::LoadedModule;
 use kvik_heap::literal::{set_leaving, Leaving};
 use kvik_heap::{LiteralArea, OwnedTerm};
 use kvik_proc::signal::{deliver, message, Signal};
@@ -19,7 +19,7 @@ use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_sync::table::wait_for_all;
 use kvik_term::{am, Term};
 
-use crate::blocking::hand_off;
+use crate::blocking_pool::hand_off;
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_literal_area_collector", "release_area_switch", 0, release_area_switch_0),
@@ -84,7 +84,7 @@ pub fn retire_area(area: LiteralArea) {
     retire(Area { range: area.range(), code: None, owner: Box::new(area) });
 }
 /// A version of a module that was taken out of all tables.
-pub fn retire_module(i: Arc<Instance>) {
+pub fn retire_module(i: Arc<LoadedModule>) {
     let code = Some((i.start, i.size));
     retire(Area { range: i.literals.range(), code, owner: Box::new(i) });
 }
@@ -94,7 +94,7 @@ pub fn retire_module(i: Arc<Instance>) {
 fn switch() -> bool {
     let done = state().asked.take();
     if let Some((_, areas)) = done {
-        // A process that is ending may be in its last turn.
+        // A process that is ending may be in its last time slice.
         wait_for_all();
         set_leaving(None);
         let in_use = std::mem::take(&mut state().in_use);

@@ -2,9 +2,9 @@
 
 use kvik_heap::map_build::MapBuilder;
 use kvik_heap::map_merge::MapMerge;
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_term::map::{child, Child, Node, LEVELS};
+use kvik_term::map::{child, MapChild, MapNode, LEVELS};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{am, map, Map, Term, View};
 
@@ -54,7 +54,7 @@ struct Making<'h> {
     rest: Term<'h>,
     map: MapBuilder<'h>,
 }
-impl Pins for Making<'static> {
+impl SuspendedState for Making<'static> {
     type In<'h> = Making<'h>;
 }
 
@@ -92,7 +92,7 @@ struct Listing<'h> {
     pairs: map::Iter<'h>,
     list: Term<'h>,
 }
-impl Pins for Listing<'static> {
+impl SuspendedState for Listing<'static> {
     type In<'h> = Listing<'h>;
 }
 
@@ -136,7 +136,7 @@ enum Merging<'h> {
         missing: bool,
     },
 }
-impl Pins for Merging<'static> {
+impl SuspendedState for Merging<'static> {
     type In<'h> = Merging<'h>;
 }
 /// Steps for an association that goes into a large map by itself.
@@ -214,7 +214,7 @@ fn take<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// A walk through a large map: nodes from the root down, each with the child to visit next.
 struct Walk<'h> {
-    stack: Vec<(Node<'h>, usize)>,
+    stack: Vec<(MapNode<'h>, usize)>,
 }
 
 impl<'h> Walk<'h> {
@@ -228,11 +228,11 @@ impl<'h> Walk<'h> {
                 false => (digit >> (4 * (level % 16)) & 15) as usize,
             };
             match child(*node.children.get(at)?) {
-                Child::Leaf(..) => {
+                MapChild::Leaf(..) => {
                     stack.push((node, at));
                     break;
                 }
-                Child::Node(n) => {
+                MapChild::Node(n) => {
                     stack.push((node, at + 1));
                     node = n;
                 }
@@ -249,8 +249,8 @@ impl<'h> Walk<'h> {
             };
             *at += 1;
             match child(*c) {
-                Child::Leaf(k, v) => return Some((k, v)),
-                Child::Node(n) => self.stack.push((n, 0)),
+                MapChild::Leaf(k, v) => return Some((k, v)),
+                MapChild::Node(n) => self.stack.push((n, 0)),
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use kvik_ets::ms::{compile, lint, Dialect, Error, Program};
+use kvik_ets::ms::{compile, lint, Dialect, MatchProgram, MatchSpecError};
 use kvik_ets::order;
-use kvik_heap::{Heap, Pins};
+use kvik_heap::{Heap, SuspendedState};
 use kvik_proc::sched::REDUCTIONS;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
@@ -17,7 +17,7 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// The program a magic reference stands for.
-pub(crate) fn program_of(t: Term<'_>) -> Option<Arc<Program>> {
+pub(crate) fn program_of(t: Term<'_>) -> Option<Arc<MatchProgram>> {
     Heap::resource_ref(t)?.clone().downcast().ok()
 }
 
@@ -30,14 +30,14 @@ fn match_spec_compile_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [spec] = *a else { return Err(p.badarg()) };
     match compile(spec, Dialect::Table) {
         Ok(prog) => Ok(p.heap.magic_ref(Arc::new(prog))),
-        Err(Error::TooDeep) => Err(p.system_limit()),
-        Err(Error::Bad(_)) => Err(p.badarg()),
+        Err(MatchSpecError::TooDeep) => Err(p.system_limit()),
+        Err(MatchSpecError::Bad(_)) => Err(p.badarg()),
     }
 }
 
 /// A list under way: what is left of it, and what matched before that, last first.
 struct Matching<'h>(Term<'h>, Term<'h>);
-impl Pins for Matching<'static> {
+impl SuspendedState for Matching<'static> {
     type In<'h> = Matching<'h>;
 }
 
@@ -51,7 +51,7 @@ fn match_spec_run_r_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Matching(rest, mut done) = resumed.unwrap_or(Matching(list, done));
     let mut it = rest.list();
     let mut n = 0;
-    // As in OTP, as many as a whole turn has, whatever is left of this one.
+    // As in OTP, as many as a whole time slice has, whatever is left of this one.
     for t in it.by_ref().take(REDUCTIONS as usize) {
         n += 1;
         if let Some(v) = prog.run(p, t) {

@@ -1,7 +1,7 @@
 //! `os`: the environment, clocks of the operating system, signals.
 
 use kvik_env::clock::{monotonic_nanos, wall_nanos};
-use kvik_env::signal::Action;
+use kvik_env::signal::SignalAction;
 use kvik_port::{env, signals};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -92,9 +92,9 @@ fn perf_counter_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 
 fn set_signal_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let action = match a[1].as_atom() {
-        Some(am::default) => Action::Default,
-        Some(am::ignore) => Action::Ignore,
-        Some(am::handle) => Action::Handle,
+        Some(am::default) => SignalAction::Default,
+        Some(am::ignore) => SignalAction::Ignore,
+        Some(am::handle) => SignalAction::Handle,
         _ => return Err(p.badarg_because(am::badopt)),
     };
     a[0].as_atom().and_then(|name| signals::set(name, action)).ok_or_else(|| p.badarg())?;

@@ -1,6 +1,6 @@
 //! `erlang:decode_packet/3`.
 
-use kvik_port::packet::{self, Kind, Length, Limits};
+use kvik_port::packet::{self, Length, PacketKind, PacketLimits};
 use kvik_port::packet_term::http_term;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
@@ -8,22 +8,22 @@ use kvik_term::{am, Term};
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "decode_packet", 3, decode_packet_3)];
 
 /// The protocol, and whether HTTP's strings are binaries.
-fn kind(t: Term<'_>) -> Option<(Kind, bool)> {
+fn kind(t: Term<'_>) -> Option<(PacketKind, bool)> {
     let k = match (t.as_small(), t.as_atom()) {
-        (Some(0), _) | (_, Some(am::raw)) => Kind::Raw,
-        (Some(n @ (1 | 2 | 4)), _) => Kind::Length(n as u8),
+        (Some(0), _) | (_, Some(am::raw)) => PacketKind::Raw,
+        (Some(n @ (1 | 2 | 4)), _) => PacketKind::Length(n as u8),
         (_, Some(a)) => match a {
-            am::asn1 => Kind::Asn1,
-            am::sunrm => Kind::SunRm,
-            am::cdr => Kind::Cdr,
-            am::fcgi => Kind::Fcgi,
-            am::line => Kind::Line,
-            am::tpkt => Kind::Tpkt,
-            am::http => Kind::Http,
-            am::httph => Kind::HttpHeader,
-            am::http_bin => return Some((Kind::Http, true)),
-            am::httph_bin => return Some((Kind::HttpHeader, true)),
-            am::ssl_tls => Kind::SslTls,
+            am::asn1 => PacketKind::Asn1,
+            am::sunrm => PacketKind::SunRm,
+            am::cdr => PacketKind::Cdr,
+            am::fcgi => PacketKind::Fcgi,
+            am::line => PacketKind::Line,
+            am::tpkt => PacketKind::Tpkt,
+            am::http => PacketKind::Http,
+            am::httph => PacketKind::HttpHeader,
+            am::http_bin => return Some((PacketKind::Http, true)),
+            am::httph_bin => return Some((PacketKind::HttpHeader, true)),
+            am::ssl_tls => PacketKind::SslTls,
             _ => return None,
         },
         _ => return None,
@@ -31,15 +31,15 @@ fn kind(t: Term<'_>) -> Option<(Kind, bool)> {
     Some((k, false))
 }
 
-fn limits(t: Term<'_>, kind: Kind) -> Option<Limits> {
-    let mut l = Limits { packet_size: 0, line_length: 0, delimiter: b'\n' };
+fn limits(t: Term<'_>, kind: PacketKind) -> Option<PacketLimits> {
+    let mut l = PacketLimits { packet_size: 0, line_length: 0, delimiter: b'\n' };
     for o in t.list_to_vec()? {
         let [k, v] = o.as_tuple_n()?;
         let v = u32::try_from(v.as_u64()?).ok()?;
         match k.as_atom()? {
             am::packet_size => l.packet_size = v as usize,
             am::line_length => l.line_length = v as usize,
-            am::line_delimiter if kind == Kind::Line => l.delimiter = u8::try_from(v).ok()?,
+            am::line_delimiter if kind == PacketKind::Line => l.delimiter = u8::try_from(v).ok()?,
             _ => return None,
         }
     }
@@ -64,11 +64,11 @@ fn decode_packet_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return more(h.unsigned(n as u64));
     };
     let value = match kind {
-        Kind::Http | Kind::HttpHeader => {
-            let (line, _) = packet::http(whole, kind == Kind::HttpHeader);
+        PacketKind::Http | PacketKind::HttpHeader => {
+            let (line, _) = packet::http(whole, kind == PacketKind::HttpHeader);
             http_term(h, &line, binaries)
         }
-        Kind::SslTls => match packet::ssl_tls(whole) {
+        PacketKind::SslTls => match packet::ssl_tls(whole) {
             None => return invalid(),
             Some((kind, (major, minor), data)) => {
                 let version = h.tuple(&[Term::int(major as i32), Term::int(minor as i32)]);
@@ -78,7 +78,7 @@ fn decode_packet_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         },
         _ => {
             let body = packet::body(kind, whole);
-            let head = if let Kind::Length(n) = kind { n as usize } else { 0 };
+            let head = if let PacketKind::Length(n) = kind { n as usize } else { 0 };
             h.sub_binary(a[1], head * 8, body.len() * 8).unwrap_or(Term::NIL)
         }
     };

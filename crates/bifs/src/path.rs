@@ -1,6 +1,6 @@
 //! `prim_file`: what works on names, and what files are.
 
-use kvik_env::file::{self as sys, Info, Kind};
+use kvik_env::file::{self as sys, FileInfo, FileKind};
 use kvik_env::{path, Errno};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
@@ -28,16 +28,16 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// The record `#file_info{}`. `access` is bits: 1 read, 2 write.
-pub fn file_info<'h>(p: &'h Proc, i: &Info, access: u32) -> Term<'h> {
+pub fn file_info<'h>(p: &'h Proc, i: &FileInfo, access: u32) -> Term<'h> {
     // Times before the year 0 have no date.
     const FIRST_TIME: i64 = -62_167_219_200;
     let h = &p.heap;
     let kind = match i.kind {
-        Kind::Device => am::device,
-        Kind::Directory => am::directory,
-        Kind::Regular => am::regular,
-        Kind::Symlink => am::symlink,
-        Kind::Fifo | Kind::Socket | Kind::Other => am::other,
+        FileKind::Device => am::device,
+        FileKind::Directory => am::directory,
+        FileKind::Regular => am::regular,
+        FileKind::Symlink => am::symlink,
+        FileKind::Fifo | FileKind::Socket | FileKind::Other => am::other,
     };
     let access = match access {
         1 => am::read,
@@ -67,7 +67,7 @@ pub fn file_info<'h>(p: &'h Proc, i: &Info, access: u32) -> Term<'h> {
 }
 
 /// What the permission bits allow us.
-fn access_by_mode(i: &Info) -> u32 {
+fn access_by_mode(i: &FileInfo) -> u32 {
     let (uid, gid) = sys::effective_ids();
     let shift = if i.uid == uid {
         6
@@ -166,7 +166,7 @@ fn get_cwd_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 }
 fn set_cwd_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // Programs that were asked for before begin where that was.
-    kvik_port::starter::settle();
+    kvik_port::spawn_thread::settle();
     ok_or_error(p, path_of(a[0]).and_then(|n| path::set_current_dir(&n)))
 }
 /// Drives and short names exist on another system.

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{OnceLock, RwLock};
 
 use kvik_ets::{hash, order};
-use kvik_heap::{LiteralArea, Pins};
+use kvik_heap::{LiteralArea, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
@@ -24,12 +24,12 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "erase_persistent_terms", 0, erase_all_0),
 ];
 
-/// `{Key, Value}` in an area of its own.
+/// `{Key, DeferredTerm}` in an area of its own.
 type Pair = LiteralArea;
 
 /// What OTP's table counts for, as `info/0` tells of that: places, at least so many, and bytes for
 /// the table and for each pair besides its words.
-const PLACES: usize = 8;
+const MIN_TABLE_SLOTS: usize = 8;
 const TABLE_BYTES: usize = 112;
 const PAIR_BYTES: usize = 16;
 
@@ -43,7 +43,7 @@ struct Pairs {
 
 impl Default for Pairs {
     fn default() -> Pairs {
-        Pairs { by_hash: HashMap::new(), count: 0, words: 0, places: PLACES }
+        Pairs { by_hash: HashMap::new(), count: 0, words: 0, places: MIN_TABLE_SLOTS }
     }
 }
 
@@ -91,7 +91,7 @@ impl Pairs {
     fn erase(&mut self, key: Term<'_>) -> Option<Pair> {
         let before = self.count;
         let old = self.take(key)?;
-        if before * 4 <= self.places && self.places > PLACES {
+        if before * 4 <= self.places && self.places > MIN_TABLE_SLOTS {
             self.places /= 2;
         }
         Some(old)
@@ -113,13 +113,13 @@ pub(crate) fn buckets() -> usize {
     pairs().read().unwrap_or_else(|e| e.into_inner()).places
 }
 
-/// The table has changed: the rest comes in the process's next turn, as in OTP.
+/// The table has changed: the rest comes in the process's next time slice, as in OTP.
 fn changed(p: &Proc) -> Raised {
     p.give_up_turn();
     p.again::<Changed>((), None)
 }
 struct Changed;
-impl Pins for Changed {
+impl SuspendedState for Changed {
     type In<'h> = ();
 }
 fn put_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,6 +1,6 @@
 //! `erlang:phash/2` and `erlang:phash2/1,2`.
 
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::phash::{self, Phash2};
 use kvik_term::Term;
@@ -22,17 +22,17 @@ fn phash_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 struct Hashing;
-impl Pins for Hashing {
+impl SuspendedState for Hashing {
     type In<'h> = Phash2<'h>;
 }
 /// Terms hashed for one reduction.
-const STEPS: usize = 32;
+const TERMS_PER_REDUCTION: usize = 32;
 
 fn phash2<'h>(p: &'h Proc, t: Term<'h>) -> Result<u64, Raised> {
     let mut h = p.resumed::<Hashing>().unwrap_or_else(|| Phash2::new(t));
-    let mut left = p.steps(STEPS);
+    let mut left = p.steps(TERMS_PER_REDUCTION);
     let hash = h.run(&mut left);
-    p.steps_left(left, STEPS);
+    p.steps_left(left, TERMS_PER_REDUCTION);
     match hash {
         Some(hash) => Ok(hash as u64),
         None => Err(p.again::<Hashing>(h, None)),

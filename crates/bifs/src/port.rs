@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use kvik_heap::Pins;
-use kvik_port::options::Limits;
-use kvik_port::port::Info;
+use kvik_heap::SuspendedState;
+use kvik_port::options::BusyLimits;
+use kvik_port::port::PortInfo;
 use kvik_port::table::find;
-use kvik_port::{host, iodata, table, Command, OpenError, Options, Port, What};
+use kvik_port::{host, iodata, table, Command, OpenError, Port, PortOptions, PortTarget};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -45,25 +45,25 @@ fn command(t: Term<'_>) -> Option<Vec<u8>> {
 }
 
 /// What the first argument of `open_port/2` asks for. `None`: `badarg`.
-fn what(t: Term<'_>) -> Option<What> {
+fn what(t: Term<'_>) -> Option<PortTarget> {
     let Some(t) = t.as_tuple() else {
         // Not documented any more: a name or a string alone is a file.
-        return (t.as_atom().is_some() || t.is_list()).then(|| command(t).map(What::File))?;
+        return (t.as_atom().is_some() || t.is_list()).then(|| command(t).map(PortTarget::File))?;
     };
     match (t.elements(), t.get(0)?.as_atom()?) {
-        ([_, c], am::spawn) => Some(What::Spawn(command(*c)?)),
-        ([_, c], am::spawn_driver) => Some(What::Driver(command(*c)?)),
-        ([_, c], am::spawn_executable) => Some(What::Executable(command(*c)?)),
+        ([_, c], am::spawn) => Some(PortTarget::Spawn(command(*c)?)),
+        ([_, c], am::spawn_driver) => Some(PortTarget::Driver(command(*c)?)),
+        ([_, c], am::spawn_executable) => Some(PortTarget::Executable(command(*c)?)),
         ([_, i, o], am::fd) => {
             let fd = |t: &Term<'_>| i32::try_from(t.as_small()?).ok();
-            Some(What::Fd(fd(i)?, fd(o)?))
+            Some(PortTarget::Fd(fd(i)?, fd(o)?))
         }
         _ => None,
     }
 }
 
 /// Busy limits: `Some(None)` for `disabled`.
-fn limits(t: Term<'_>) -> Option<Option<Limits>> {
+fn limits(t: Term<'_>) -> Option<Option<BusyLimits>> {
     if t == am::disabled {
         return Some(None);
     }
@@ -73,7 +73,7 @@ fn limits(t: Term<'_>) -> Option<Option<Limits>> {
     if low == 0 || high == 0 {
         return None;
     }
-    Some(Some(Limits { low: low.min(high), high }))
+    Some(Some(BusyLimits { low: low.min(high), high }))
 }
 
 /// Names and values of environment variables; without a value: to be taken out.
@@ -92,7 +92,12 @@ fn changes(t: Term<'_>) -> Option<Changes> {
         .collect()
 }
 
-fn pair_option(o: &mut Options, name: Atom, v: Term<'_>, dir: &mut Option<Vec<u8>>) -> Option<()> {
+fn pair_option(
+    o: &mut PortOptions,
+    name: Atom,
+    v: Term<'_>,
+    dir: &mut Option<Vec<u8>>,
+) -> Option<()> {
     match name {
         am::packet => {
             o.packet = match v.as_small()? {
@@ -118,7 +123,7 @@ fn pair_option(o: &mut Options, name: Atom, v: Term<'_>, dir: &mut Option<Vec<u8
     Some(())
 }
 
-fn flag_option(o: &mut Options, name: Atom) -> Option<()> {
+fn flag_option(o: &mut PortOptions, name: Atom) -> Option<()> {
     match name {
         am::stream => o.packet = 0,
         am::use_stdio => o.use_stdio = true,
@@ -137,8 +142,8 @@ fn flag_option(o: &mut Options, name: Atom) -> Option<()> {
 }
 
 /// `None`: `badopt`.
-fn options(list: Term<'_>) -> Option<Options> {
-    let mut o = Options::default();
+fn options(list: Term<'_>) -> Option<PortOptions> {
+    let mut o = PortOptions::default();
     let mut dir = None;
     for t in list.list_to_vec()? {
         match t.as_atom() {
@@ -160,9 +165,9 @@ fn options(list: Term<'_>) -> Option<Options> {
 }
 
 /// What only fits programs, and arguments only one that is named by its file.
-fn fits(what: &What, o: &Options) -> bool {
-    let program = !matches!(what, What::Fd(..) | What::File(_));
-    let executable = matches!(what, What::Executable(_));
+fn fits(what: &PortTarget, o: &PortOptions) -> bool {
+    let program = !matches!(what, PortTarget::Fd(..) | PortTarget::File(_));
+    let executable = matches!(what, PortTarget::Executable(_));
     let args = o.args.is_some() || o.arg0.is_some();
     let dir = o.dir.as_ref().is_none_or(|d| !d.contains(&0));
     (executable || !args) && (program || !o.exit_status) && dir
@@ -196,7 +201,7 @@ fn open_port_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// A call that waits for a busy port.
 enum Busy {}
-impl Pins for Busy {
+impl SuspendedState for Busy {
     type In<'h> = ();
 }
 
@@ -247,8 +252,8 @@ fn port_control_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     p.heap.bump_reductions(20);
     Ok(match p.calls_port(am::port_control, 3, reply) {
-        Some(kvik_port::driver::Reply::List(b)) => p.heap.byte_list(&b),
-        Some(kvik_port::driver::Reply::Binary(b)) => p.heap.binary(&b),
+        Some(kvik_port::driver::ControlReply::List(b)) => p.heap.byte_list(&b),
+        Some(kvik_port::driver::ControlReply::Binary(b)) => p.heap.binary(&b),
         None => am::badarg.into(),
     })
 }
@@ -291,7 +296,7 @@ fn pids<'h>(p: &'h Proc, all: &[u32]) -> Term<'h> {
 }
 
 /// The value of one item; `None` where there is no such item.
-fn item<'h>(p: &'h Proc, id: u32, i: &Info, name: Atom) -> Option<Term<'h>> {
+fn item<'h>(p: &'h Proc, id: u32, i: &PortInfo, name: Atom) -> Option<Term<'h>> {
     let h = &p.heap;
     Some(match name {
         am::name => from_native(p, &i.name).unwrap_or_else(|| h.byte_list(&i.name)),

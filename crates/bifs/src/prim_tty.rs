@@ -7,17 +7,17 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use kvik_env::tty::{self, Changes, Settings};
+use kvik_env::tty::{self, Changes, TtySettings};
 use kvik_env::{fd, pipe, Errno};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_port::tty::reader::{self, Notice};
-use kvik_port::tty::terminfo::{self, Description, Kind};
+use kvik_port::tty::terminfo::{self, CapabilityKind, Description};
 use kvik_port::tty::tparm::{tparm, PARAMETERS};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sys::locale;
 use kvik_term::{am, map, Atom, Term};
 
-use crate::blocking::hand_off;
+use crate::blocking_pool::hand_off;
 use crate::iolist::bytes_of;
 
 pub const BIFS: &[BifEntry] = &[
@@ -62,11 +62,11 @@ const WCHAR_BYTES: usize = 4;
 /// A terminal that is being used: its settings before that, and those it is to have.
 struct Terminal {
     output: RawFd,
-    settings: Mutex<Option<(Settings, Settings)>>,
+    settings: Mutex<Option<(TtySettings, TtySettings)>>,
 }
 
 impl Terminal {
-    fn settings(&self) -> MutexGuard<'_, Option<(Settings, Settings)>> {
+    fn settings(&self) -> MutexGuard<'_, Option<(TtySettings, TtySettings)>> {
         self.settings.lock().unwrap_or_else(|e| e.into_inner())
     }
 }
@@ -112,7 +112,7 @@ fn tty_create_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     create(p, STDOUT, None)
 }
 
-fn create<'h>(p: &'h Proc, output: RawFd, before: Option<Settings>) -> BifResult<'h> {
+fn create<'h>(p: &'h Proc, output: RawFd, before: Option<TtySettings>) -> BifResult<'h> {
     let settings = Mutex::new(before.map(|before| (before, before)));
     let t = p.heap.magic_ref(Arc::new(Terminal { output, settings }));
     Ok(p.heap.tuple(&[am::ok.into(), t]))
@@ -397,18 +397,18 @@ fn set_description<'h>(p: &'h Proc, name: &[u8], call: &str) -> BifResult<'h> {
 }
 
 fn tgetnum_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let place = terminfo::place(&name(p, a[0])?, Kind::Number);
+    let place = terminfo::place(&name(p, a[0])?, CapabilityKind::Number);
     let number = place.and_then(|i| description().as_ref()?.number(i));
     Ok(Term::int(number.unwrap_or(-1)))
 }
 
 fn tgetflag_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let place = terminfo::place(&name(p, a[0])?, Kind::Flag);
+    let place = terminfo::place(&name(p, a[0])?, CapabilityKind::Flag);
     Ok(Term::bool(place.is_some_and(|i| description().as_ref().is_some_and(|d| d.flag(i)))))
 }
 
 fn tgetstr_nif_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let place = terminfo::place(&name(p, a[0])?, Kind::String);
+    let place = terminfo::place(&name(p, a[0])?, CapabilityKind::String);
     let all = description();
     match place.and_then(|i| all.as_ref()?.string(i)) {
         Some(text) => Ok(p.heap.tuple(&[am::ok.into(), p.heap.binary(text)])),

@@ -19,7 +19,7 @@ pub(crate) use all::info as processes_info;
 pub(crate) use info_items::items;
 pub use info_items::{item, status_of as status};
 
-use kvik_heap::{Heap, OwnedTerm, Pins};
+use kvik_heap::{Heap, OwnedTerm, SuspendedState};
 use kvik_proc::signal::{deliver, deliver_from, message, Signal};
 use kvik_proc::{sched, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
@@ -42,8 +42,9 @@ fn reply(to: u32, from: u32, r: &OwnedTerm, answer: &OwnedTerm) {
     deliver_from(to, Term::local_pid(from), m);
 }
 
-/// What a process has found out by looking at another, without a signal to it. Signals that it was sent
-/// before, maybe by the other, count first: where there are some, the answer comes in its next turn.
+/// What a process has found out by looking at another, without a signal to it. Signals that it was
+/// sent before, maybe by the other, count first: where there are some, the answer comes in its next
+/// time slice.
 fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     if !p.has_other_signals() {
         return Ok(answer);
@@ -51,9 +52,9 @@ fn found<'h>(p: &'h Proc, answer: Term<'h>) -> BifResult<'h> {
     p.give_up_turn();
     Err(p.again::<Found>(answer, None))
 }
-/// The answer of a BIF that goes on in its next turn.
+/// The answer of a BIF that goes on in its next time slice.
 struct Found;
-impl Pins for Found {
+impl SuspendedState for Found {
     type In<'h> = Term<'h>;
 }
 
@@ -79,7 +80,7 @@ fn ask_for_large(
     let (own, id) = (p.pid(), OwnedTerm::new(r));
     let run = move |of: Option<&Proc>| {
         // As in OTP the answer counts as work of the process that gives it. Only its total, as it may give
-        // the answer in a turn in which none of its code runs.
+        // the answer in a time slice in which none of its code runs.
         of.into_iter().for_each(|of| of.count_reductions(1));
         let words = ANSWER_WORDS + of.map_or(0, words);
         let m = OwnedTerm::build(words, |h| h.tuple(&[h.copy(id.term()), f(of, h)]));

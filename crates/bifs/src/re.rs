@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_sys::pcre::{opt, CompileError, Pattern};
-use kvik_sys::pcre_match::{Group, MatchError, MatchOpts, Matching, Subject};
+use kvik_sys::pcre_match::{Group, MatchError, MatchOpts, MatchSubject, Matching};
 use kvik_term::{am, Atom, Term, View};
 
 use crate::iolist::{bytes_in_turns, bytes_of, charge};
@@ -340,16 +340,16 @@ fn exec<'h>(p: &'h Proc, subject: Term<'h>, c: &Arc<Pattern>, o: &Options<'h>) -
         None => Wanted { which: Which::From(0), kind: Kind::Index },
     };
     let of = match (p.heap.known_text(subject), subject.as_bits().filter(|b| b.is_binary())) {
-        (Some(text), _) => Subject::Text(text),
-        (None, Some(b)) => Subject::Bytes(b.to_bytes()),
-        (None, None) => Subject::Bytes(bytes_in_turns(p, subject)?.into()),
+        (Some(text), _) => MatchSubject::Text(text),
+        (None, Some(b)) => MatchSubject::Bytes(b.to_bytes()),
+        (None, None) => MatchSubject::Bytes(bytes_in_turns(p, subject)?.into()),
     };
     let matching = Matching::new(c.clone(), of, o.offset, o.exec);
     Running { matching, wanted, report_errors: o.report_errors }.go_on(p, subject)
 }
 
 /// Steps of a match for one reduction.
-const STEPS: usize = 8;
+const STEPS_PER_REDUCTION: usize = 8;
 
 /// A match under way.
 struct Running<'h> {
@@ -357,15 +357,15 @@ struct Running<'h> {
     wanted: Wanted,
     report_errors: bool,
 }
-impl Pins for Running<'static> {
+impl SuspendedState for Running<'static> {
     type In<'h> = Running<'h>;
 }
 
 impl<'h> Running<'h> {
     fn go_on(mut self, p: &'h Proc, subject: Term<'h>) -> BifResult<'h> {
-        let mut left = p.steps(STEPS);
+        let mut left = p.steps(STEPS_PER_REDUCTION);
         let found = self.matching.run(&mut left);
-        p.steps_left(left, STEPS);
+        p.steps_left(left, STEPS_PER_REDUCTION);
         let reported = |what: Atom| match self.report_errors {
             true => Ok(p.heap.tuple(&[am::error.into(), what.into()])),
             false => Ok(am::nomatch.into()),
@@ -375,7 +375,7 @@ impl<'h> Running<'h> {
         }
         match found {
             None => {
-                p.steps_left(0, STEPS);
+                p.steps_left(0, STEPS_PER_REDUCTION);
                 let shown = kvik_code::export(am::erlang, am::re_run_trap, 3);
                 Err(p.again::<Running<'static>>(self, Some(shown)))
             }

@@ -1,6 +1,6 @@
 //! Looking for binaries in a binary: `binary:match`, `matches`, `split`.
 //!
-//! A search stops where its turn is over: it looks at so many bytes, and as many more as a match
+//! A search stops where its time slice is over: it looks at so many bytes, and as many more as a match
 //! that begins in them may need.
 
 use std::any::Any;
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 use memchr::memmem;
@@ -43,12 +43,14 @@ struct Few {
 }
 
 /// So many of them, and so many bytes in all.
-const FEW: usize = 8;
-const SHORT: usize = 64;
+const INLINE_PATTERNS: usize = 8;
+const INLINE_PATTERN_BYTES: usize = 64;
 
 impl Few {
     fn of(mut all: Vec<Vec<u8>>) -> Result<Few, Vec<Vec<u8>>> {
-        if all.len() > FEW || all.iter().map(Vec::len).sum::<usize>() > SHORT {
+        if all.len() > INLINE_PATTERNS
+            || all.iter().map(Vec::len).sum::<usize>() > INLINE_PATTERN_BYTES
+        {
             return Err(all);
         }
         let mut begins = [false; 256];
@@ -202,7 +204,7 @@ struct Search<'h> {
     items: Vec<Term<'h>>,
     list: Term<'h>,
 }
-impl Pins for Search<'static> {
+impl SuspendedState for Search<'static> {
     type In<'h> = Search<'h>;
 }
 

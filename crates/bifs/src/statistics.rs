@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use kvik_ets::order::make_map;
-use kvik_proc::sched::board;
-use kvik_proc::sched::meter::{Meter, State};
+use kvik_proc::sched::metrics_page;
+use kvik_proc::sched::microstate_timing::{Microstate, MicrostateClock};
 use kvik_proc::{bif, clock, sched, BifEntry, BifResult, Proc};
-use kvik_sys::count::What;
+use kvik_sys::syscall_counters::SyscallCounter;
 use kvik_term::{am, Atom, Term};
 
-use crate::blocking;
+use crate::blocking_pool;
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "statistics", 1, statistics_1)];
 
@@ -116,7 +116,7 @@ fn wall_times<'h>(p: &'h Proc, all: bool) -> Term<'h> {
     let c = crate::system::config();
     times.extend((0..c.dirty_cpu).map(|_| (0, longest)));
     if all {
-        times.extend(blocking::busy(now, c.dirty_io).into_iter().map(|busy| (busy, longest)));
+        times.extend(blocking_pool::busy(now, c.dirty_io).into_iter().map(|busy| (busy, longest)));
     }
     let row = |(i, (active, total)): (usize, (u64, u64))| {
         let id = p.heap.integer(i as i64 + 1);
@@ -131,8 +131,8 @@ fn microstates<'h>(p: &'h Proc) -> BifResult<'h> {
     let h = &p.heap;
     let atom = |name: &str| Atom::intern(name).map(Term::from).map_err(|_| p.system_limit());
     let (kind, id, counters) = (atom("type")?, atom("id")?, atom("counters")?);
-    let names = State::NAMES.iter().map(|n| atom(n)).collect::<Result<Vec<_>, _>>()?;
-    let row = |of: Term<'h>, n: usize, m: &Meter| {
+    let names = Microstate::NAMES.iter().map(|n| atom(n)).collect::<Result<Vec<_>, _>>()?;
+    let row = |of: Term<'h>, n: usize, m: &MicrostateClock| {
         let pairs: Vec<_> = names.iter().copied().zip(m.read().map(|n| h.unsigned(n))).collect();
         let pairs = [(kind, of), (id, h.integer(n as i64)), (counters, make_map(h, &pairs))];
         make_map(h, &pairs)
@@ -141,7 +141,7 @@ fn microstates<'h>(p: &'h Proc) -> BifResult<'h> {
     let mut rows: Vec<Term<'h>> = Vec::new();
     let schedulers = sched::all().iter().zip(1..).map(|(s, n)| row(scheduler, n, &s.meter));
     rows.extend(schedulers);
-    let meters = blocking::meters(crate::system::config().dirty_io);
+    let meters = blocking_pool::meters(crate::system::config().dirty_io);
     rows.extend(meters.into_iter().zip(1..).map(|(m, n)| row(pool, n, m)));
     rows.reverse();
     Ok(h.list(&rows))
@@ -149,10 +149,11 @@ fn microstates<'h>(p: &'h Proc) -> BifResult<'h> {
 
 /// Bytes that came in and went out through ports.
 fn io<'h>(p: &'h Proc) -> BifResult<'h> {
-    let all = board::picture().all();
-    let row = |name: &str, what: What| -> BifResult<'h> {
+    let all = metrics_page::read().all();
+    let row = |name: &str, what: SyscallCounter| -> BifResult<'h> {
         let name = Atom::intern(name).map_err(|_| p.system_limit())?;
         Ok(p.heap.tuple(&[name.into(), p.heap.unsigned(all.asked(what))]))
     };
-    Ok(p.heap.tuple(&[row("input", What::Input)?, row("output", What::Output)?]))
+    Ok(p.heap
+        .tuple(&[row("input", SyscallCounter::Input)?, row("output", SyscallCounter::Output)?]))
 }

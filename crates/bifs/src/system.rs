@@ -1,6 +1,6 @@
 //! What the system says of itself and lets itself be told: `erlang:system_info/1`,
 //! `system_flag/2`, `memory/0,1`, `halt/2`, the node's name while it has none, and small natives
-//! of `erts_internal`. What it needs to know of other crates, `vm` tells through [`Config`].
+//! of `erts_internal`. What it needs to know of other crates, `vm` tells through [`SystemConfig`].
 
 mod check_io;
 mod flags;
@@ -44,7 +44,7 @@ pub const BIFS: &[&[BifEntry]] = &[
 
 /// What the command line decided.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct SystemConfig {
     pub schedulers: usize,
     pub schedulers_online: usize,
     pub dirty_cpu: usize,
@@ -75,10 +75,10 @@ fn ets_limit() -> usize {
     wanted.unwrap_or(USUAL).max(USUAL)
 }
 
-impl Default for Config {
-    fn default() -> Config {
+impl Default for SystemConfig {
+    fn default() -> SystemConfig {
         let cpus = kvik_env::thread::available_parallelism().map_or(1, |n| n.get());
-        Config {
+        SystemConfig {
             schedulers: cpus,
             schedulers_online: cpus,
             dirty_cpu: cpus,
@@ -118,15 +118,15 @@ pub fn define_cpu_topology(text: &str) -> Result<(), &'static str> {
 }
 
 kvik_state::vm_state! {
-    static CONFIG: OnceLock<Config> = OnceLock::new();
+    static CONFIG: OnceLock<SystemConfig> = OnceLock::new();
 }
 
 /// False when it was set (or asked for) before.
-pub fn set_config(c: Config) -> bool {
+pub fn set_config(c: SystemConfig) -> bool {
     CONFIG.set(c).is_ok()
 }
-pub fn config() -> &'static Config {
-    CONFIG.get_or_init(Config::default)
+pub fn config() -> &'static SystemConfig {
+    CONFIG.get_or_init(SystemConfig::default)
 }
 
 /// Scheduler threads.

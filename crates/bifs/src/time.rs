@@ -1,6 +1,6 @@
 //! Clocks and calendars: what `erlang` knows of time.
 
-use kvik_heap::arith::Op;
+use kvik_heap::arith::ArithOp;
 use kvik_proc::{bif, clock, BifEntry, BifResult, Proc, Raised};
 use kvik_sys::local_time::{local_of_posix, posix_of_local, Civil};
 use kvik_term::{am, Term, View};
@@ -47,8 +47,9 @@ pub(crate) fn converted<'h>(p: &'h Proc, nanos: i64, to: Option<&Term<'h>>) -> B
     let per_second = to.and_then(|t| unit(*t)).ok_or_else(|| p.badarg())?;
     let Some(small) = per_second.as_small() else {
         let toward_zero = if nanos < 0 { NANO - 1 } else { 0 };
-        let parts = p.heap.arith(Op::Mul, p.heap.integer(nanos), per_second);
-        let floored = parts.and_then(|n| p.heap.arith(Op::Sub, n, Term::int(toward_zero as i32)));
+        let parts = p.heap.arith(ArithOp::Mul, p.heap.integer(nanos), per_second);
+        let floored =
+            parts.and_then(|n| p.heap.arith(ArithOp::Sub, n, Term::int(toward_zero as i32)));
         let n = floored.and_then(|n| p.heap.int_divide(n, Term::int(NANO as i32), false));
         return n.map_err(|_| p.badarg());
     };

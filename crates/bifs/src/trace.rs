@@ -1,7 +1,7 @@
 //! Tracing: `erlang:trace/3`, `trace_pattern/3` and what asks about them. What events there are
-//! and how they are told is `kvik_proc::trace`'s; how calls are noticed, `kvik_jit::breaks`'.
+//! and how they are told is `kvik_proc::trace`'s; how calls are noticed, `kvik_jit::breakpoints`'.
 
-mod acts;
+mod actions;
 mod call_times;
 mod calls;
 mod info;

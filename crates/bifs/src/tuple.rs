@@ -38,7 +38,7 @@ fn make_tuple<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let n = a[0].as_usize().filter(|n| *n <= MAX);
     n.map(|n| p.heap.tuple_filled(n, a[1])).ok_or_else(|| p.badarg())
 }
-/// `make_tuple(Size, Default, [{Position, Value}])`: the last of several values counts.
+/// `make_tuple(Size, Default, [{Position, DeferredTerm}])`: the last of several values counts.
 fn make_tuple_with<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(n), Some(list)) = (a[0].as_usize().filter(|n| *n <= MAX), a[2].list_to_vec()) else {
         return Err(p.badarg());

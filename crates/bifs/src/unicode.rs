@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use kvik_heap::{Heap, Pins, Writer};
+use kvik_heap::{Heap, SuspendedState, Writer};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Bits, Term, View};
 
@@ -35,7 +35,7 @@ impl Text {
     /// For about so many bytes.
     fn with_room(n: usize) -> Text {
         match n {
-            0..=SHORT => Text::Short(Vec::with_capacity(n)),
+            0..=SHORT_TEXT_LEN => Text::Short(Vec::with_capacity(n)),
             _ => Text::Long(Writer::with_room(n.min(GROWS_IN_PLACE))),
         }
     }
@@ -85,16 +85,16 @@ struct Converter<'h> {
     /// The list that is made of the last characters.
     list: Term<'h>,
 }
-impl Pins for Converter<'static> {
+impl SuspendedState for Converter<'static> {
     type In<'h> = Converter<'h>;
 }
 
-/// So many characters of a plain list are converted without looking at the turn; so many bytes of text
-/// are short.
-const SHORT: usize = 1000;
-/// Memory of that size grows without being copied (`sys/src/huge.rs`). For less there is room from the
-/// beginning: all of it copied in one turn would keep others waiting.
-const GROWS_IN_PLACE: usize = kvik_sys::huge::LEAST;
+/// So many characters of a plain list are converted without looking at the time slice; so many
+/// bytes of text are short.
+const SHORT_TEXT_LEN: usize = 1000;
+/// Memory of that size grows without being copied (`sys/src/large_alloc.rs`). For less there is
+/// room from the beginning: all of it copied in one time slice would keep others waiting.
+const GROWS_IN_PLACE: usize = kvik_sys::large_alloc::MIN_BYTES;
 
 /// Characters, or bytes of binaries, for one reduction.
 const CHARACTERS: usize = 64;
@@ -291,7 +291,7 @@ impl<'h> Converter<'h> {
 }
 
 /// Bytes of a binary that are converted at once.
-const PIECE: usize = 64 << 10;
+const CHUNK_BYTES: usize = 64 << 10;
 
 /// Some bytes of a binary.
 struct Piece<'a> {
@@ -304,7 +304,7 @@ struct Piece<'a> {
 impl<'a> Piece<'a> {
     fn of(bits: &Bits<'a>, from: usize) -> Piece<'a> {
         let left = bits.byte_size() - from;
-        let n = left.min(PIECE);
+        let n = left.min(CHUNK_BYTES);
         Piece { from, bytes: bits.slice(from * 8, n * 8).to_bytes(), last: n == left }
     }
     /// Bytes of whole characters, and whether what follows is none, or the start of one at the
@@ -319,13 +319,13 @@ impl<'a> Piece<'a> {
 
 /// A binary that has turned out to be its own answer up to a byte.
 struct Right(usize);
-impl Pins for Right {
+impl SuspendedState for Right {
     type In<'h> = Right;
 }
 
-/// Whether a binary is UTF-8, or ASCII, that needs no conversion; in as many turns as that takes.
+/// Whether a binary is UTF-8, or ASCII, that needs no conversion; in as many time slices as that takes.
 fn is_right<'h>(p: &'h Proc, b: &Bits<'h>, ascii: bool) -> Result<bool, Raised> {
-    if b.byte_size() <= PIECE {
+    if b.byte_size() <= CHUNK_BYTES {
         let bytes = b.to_bytes();
         let right = bytes.is_ascii() || !ascii && std::str::from_utf8(&bytes).is_ok();
         charge(p, if right { bytes.len() } else { 0 });
@@ -353,7 +353,8 @@ fn is_right<'h>(p: &'h Proc, b: &Bits<'h>, ascii: bool) -> Result<bool, Raised> 
     }
 }
 
-/// Converts all of the data, in as many turns as that takes. With `list` the text is made one, too.
+/// Converts all of the data, in as many time slices as that takes. With `list` the text is made
+/// one, too.
 fn convert<'h>(
     p: &'h Proc,
     resumed: Option<Converter<'h>>,
@@ -416,7 +417,7 @@ fn answer<'h>(p: &'h Proc, c: &Converted<'h>, made: Term<'h>) -> BifResult<'h> {
 fn plain(t: Term<'_>, latin1: bool) -> Option<Vec<u8>> {
     let mut it = t.list();
     let mut bytes = Vec::with_capacity(64);
-    for t in it.by_ref().take(SHORT) {
+    for t in it.by_ref().take(SHORT_TEXT_LEN) {
         match u32::try_from(t.as_small()?).ok()? {
             c @ 0..0x80 => bytes.push(c as u8),
             c if latin1 && c > 255 => return None,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use kvik_heap::{BinRef, Heap, OwnedTerm};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::zlib::{adler32, crc32, Code, Kind, Output, Stream};
+use kvik_sys::zlib::{adler32, crc32, Status, StreamKind, ZlibOutput, ZlibStream};
 use kvik_term::{am, Term};
 
 use crate::buffer::Queue;
@@ -46,7 +46,7 @@ const EOS_ERROR: i32 = 0;
 const EOS_RESET: i32 = 1;
 
 struct State {
-    stream: Option<Stream>,
+    stream: Option<ZlibStream>,
     closed: bool,
     /// The only process that may use it.
     owner: u64,
@@ -88,7 +88,7 @@ fn with<'h, R>(
 fn with_stream<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
-    kind: Kind,
+    kind: StreamKind,
     f: impl FnOnce(&mut State) -> Result<R, Raised>,
 ) -> Result<R, Raised> {
     with(p, t, |s| match &s.stream {
@@ -102,16 +102,16 @@ fn int(p: &Proc, t: Term<'_>) -> Result<i32, Raised> {
 }
 
 /// A code of zlib's as a function's value or exception.
-fn value<'h>(p: &'h Proc, c: Code) -> BifResult<'h> {
+fn value<'h>(p: &'h Proc, c: Status) -> BifResult<'h> {
     Ok(match c {
-        Code::Ok => am::ok,
-        Code::StreamEnd => am::stream_end,
-        Code::StreamError => return Err(p.error(am::stream_error)),
-        Code::DataError => return Err(p.error(am::data_error)),
-        Code::MemError => am::mem_error,
-        Code::BufError => am::buf_error,
-        Code::VersionError => am::version_error,
-        Code::NeedDict | Code::Unknown => am::unknown_error,
+        Status::Ok => am::ok,
+        Status::StreamEnd => am::stream_end,
+        Status::StreamError => return Err(p.error(am::stream_error)),
+        Status::DataError => return Err(p.error(am::data_error)),
+        Status::MemError => am::mem_error,
+        Status::BufError => am::buf_error,
+        Status::VersionError => am::version_error,
+        Status::NeedDict | Status::Unknown => am::unknown_error,
     }
     .into())
 }
@@ -156,7 +156,7 @@ fn begin<'h>(
     z: Term<'h>,
     window_bits: i32,
     eos_behavior: i32,
-    make: impl FnOnce() -> Result<Stream, Code>,
+    make: impl FnOnce() -> Result<ZlibStream, Status>,
 ) -> BifResult<'h> {
     with(p, z, |s| {
         if s.stream.is_some() || s.closed {
@@ -169,8 +169,8 @@ fn begin<'h>(
         s.raw = window_bits < 0;
         let crc = s.raw.then_some(0);
         (s.input_crc, s.output_crc) = match stream.kind() {
-            Kind::Deflate => (crc, None),
-            Kind::Inflate => (None, crc),
+            StreamKind::Deflate => (crc, None),
+            StreamKind::Inflate => (None, crc),
         };
         s.stream = Some(stream);
         s.eos_seen = false;
@@ -182,22 +182,22 @@ fn begin<'h>(
 fn deflate_init_6<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (level, method, window) = (int(p, a[1])?, int(p, a[2])?, int(p, a[3])?);
     let (mem, strategy) = (int(p, a[4])?, int(p, a[5])?);
-    begin(p, a[0], window, 2, || Stream::deflate(level, method, window, mem, strategy))
+    begin(p, a[0], window, 2, || ZlibStream::deflate(level, method, window, mem, strategy))
 }
 
 fn inflate_init_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (window, eos) = (int(p, a[1])?, int(p, a[2])?);
-    begin(p, a[0], window, eos, || Stream::inflate(window))
+    begin(p, a[0], window, eos, || ZlibStream::inflate(window))
 }
 
-fn dictionary<'h>(p: &'h Proc, a: &[Term<'h>], kind: Kind) -> BifResult<'h> {
+fn dictionary<'h>(p: &'h Proc, a: &[Term<'h>], kind: StreamKind) -> BifResult<'h> {
     let d = kvik_port::iodata::bytes(a[1]).ok_or_else(|| p.badarg())?;
     with_stream(p, a[0], kind, |s| {
         let Some(stream) = &mut s.stream else {
             return Err(p.badarg());
         };
         match stream.set_dictionary(&d) {
-            Code::Ok if kind == Kind::Deflate => {
+            Status::Ok if kind == StreamKind::Deflate => {
                 // A raw stream has no checksum of its own.
                 let sum = if s.raw { adler32(0, &d) } else { stream.adler() };
                 Ok(Term::int(sum as i32))
@@ -207,22 +207,22 @@ fn dictionary<'h>(p: &'h Proc, a: &[Term<'h>], kind: Kind) -> BifResult<'h> {
     })
 }
 fn deflate_set_dictionary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    dictionary(p, a, Kind::Deflate)
+    dictionary(p, a, StreamKind::Deflate)
 }
 fn inflate_set_dictionary_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    dictionary(p, a, Kind::Inflate)
+    dictionary(p, a, StreamKind::Inflate)
 }
 fn inflate_get_dictionary_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    with_stream(p, a[0], Kind::Inflate, |s| match s.stream.as_mut().map(|z| z.dictionary()) {
+    with_stream(p, a[0], StreamKind::Inflate, |s| match s.stream.as_mut().map(|z| z.dictionary()) {
         Some(Ok(d)) => Ok(p.heap.binary(&d)),
         Some(Err(c)) => value(p, c),
         None => Err(p.badarg()),
     })
 }
 
-fn reset<'h>(p: &'h Proc, z: Term<'h>, kind: Kind) -> BifResult<'h> {
+fn reset<'h>(p: &'h Proc, z: Term<'h>, kind: StreamKind) -> BifResult<'h> {
     with_stream(p, z, kind, |s| {
-        let c = s.stream.as_mut().map_or(Code::StreamError, |z| z.reset());
+        let c = s.stream.as_mut().map_or(Status::StreamError, |z| z.reset());
         s.input_crc = s.input_crc.map(|_| 0);
         s.output_crc = s.output_crc.map(|_| 0);
         s.eos_seen = false;
@@ -231,38 +231,38 @@ fn reset<'h>(p: &'h Proc, z: Term<'h>, kind: Kind) -> BifResult<'h> {
     })
 }
 fn deflate_reset_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    reset(p, a[0], Kind::Deflate)
+    reset(p, a[0], StreamKind::Deflate)
 }
 fn inflate_reset_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    reset(p, a[0], Kind::Inflate)
+    reset(p, a[0], StreamKind::Inflate)
 }
 
-fn end<'h>(p: &'h Proc, z: Term<'h>, kind: Kind) -> BifResult<'h> {
+fn end<'h>(p: &'h Proc, z: Term<'h>, kind: StreamKind) -> BifResult<'h> {
     with_stream(p, z, kind, |s| {
-        let c = s.stream.take().map_or(Code::StreamError, |z| z.end());
-        let early = kind == Kind::Inflate && !s.eos_seen || s.input.len() > 0;
+        let c = s.stream.take().map_or(Status::StreamError, |z| z.end());
+        let early = kind == StreamKind::Inflate && !s.eos_seen || s.input.len() > 0;
         s.reset_input();
-        value(p, if c == Code::Ok && early { Code::DataError } else { c })
+        value(p, if c == Status::Ok && early { Status::DataError } else { c })
     })
 }
 fn deflate_end_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    end(p, a[0], Kind::Deflate)
+    end(p, a[0], StreamKind::Deflate)
 }
 fn inflate_end_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    end(p, a[0], Kind::Inflate)
+    end(p, a[0], StreamKind::Inflate)
 }
 
 fn deflate_params_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (level, strategy) = (int(p, a[1])?, int(p, a[2])?);
-    with_stream(p, a[0], Kind::Deflate, |s| {
-        let c = s.stream.as_mut().map_or(Code::StreamError, |z| z.set_params(level, strategy));
+    with_stream(p, a[0], StreamKind::Deflate, |s| {
+        let c = s.stream.as_mut().map_or(Status::StreamError, |z| z.set_params(level, strategy));
         value(p, c)
     })
 }
 
 /// What one chunk came to.
 struct Chunk {
-    code: Code,
+    code: Status,
     consumed: usize,
     produced: usize,
 }
@@ -275,13 +275,13 @@ fn feed<'o>(
     flush: i32,
 ) -> (Chunk, &'o mut [u8]) {
     let room = out.len();
-    let mut c = Chunk { code: Code::Ok, consumed: 0, produced: 0 };
-    let mut out = Output::new(out);
+    let mut c = Chunk { code: Status::Ok, consumed: 0, produced: 0 };
+    let mut out = ZlibOutput::new(out);
     let Some(stream) = &mut s.stream else {
         return (c, out.written());
     };
     for piece in s.input.pieces() {
-        if c.code != Code::Ok || c.consumed >= limit {
+        if c.code != Status::Ok || c.consumed >= limit {
             break;
         }
         let block = &piece[..piece.len().min(limit)];
@@ -295,7 +295,7 @@ fn feed<'o>(
         }
     }
     s.input.skip(c.consumed);
-    if c.code == Code::Ok && s.input.len() == 0 && c.produced < room {
+    if c.code == Status::Ok && s.input.len() == 0 && c.produced < room {
         let step = stream.step(&[], &mut out, flush);
         c.code = step.code;
         c.produced += step.produced;
@@ -315,18 +315,18 @@ fn codec<'h>(p: &'h Proc, s: &mut State, a: &[Term<'h>]) -> BifResult<'h> {
         Ok::<_, ()>(written)
     });
     let (Some(Ok(out)), Some(c)) = (out, chunk) else {
-        return value(p, Code::MemError);
+        return value(p, Status::MemError);
     };
     p.heap.bump_reductions(((c.consumed + c.produced) / BYTES_PER_REDUCTION + 10) as i64);
     match c.code {
-        Code::Ok | Code::StreamEnd | Code::NeedDict | Code::BufError => {}
+        Status::Ok | Status::StreamEnd | Status::NeedDict | Status::BufError => {}
         e => return value(p, e),
     }
-    s.eos_seen |= c.code == Code::StreamEnd;
+    s.eos_seen |= c.code == Status::StreamEnd;
     s.output_crc = s.output_crc.map(|crc| crc32(crc, out.bytes()));
     let left = s.input.len();
-    if c.consumed == 0 && c.produced == 0 && left != 0 && c.code != Code::NeedDict {
-        return value(p, Code::DataError);
+    if c.consumed == 0 && c.produced == 0 && left != 0 && c.code != Status::NeedDict {
+        return value(p, Status::DataError);
     }
     let h = &p.heap;
     let list = match c.produced {
@@ -334,9 +334,9 @@ fn codec<'h>(p: &'h Proc, s: &mut State, a: &[Term<'h>]) -> BifResult<'h> {
         n if n > 64 && n > room / 2 => h.list(&[h.refc_binary(out, n)]),
         _ => h.list(&[h.binary(out.bytes())]),
     };
-    Ok(if left == 0 && c.produced < room && c.code != Code::NeedDict {
+    Ok(if left == 0 && c.produced < room && c.code != Status::NeedDict {
         h.tuple(&[am::finished.into(), list])
-    } else if c.code != Code::NeedDict {
+    } else if c.code != Status::NeedDict {
         h.tuple(&[am::continue_.into(), list])
     } else {
         let adler = s.stream.as_ref().map_or(0, |z| z.adler());
@@ -345,17 +345,17 @@ fn codec<'h>(p: &'h Proc, s: &mut State, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 fn deflate_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    with_stream(p, a[0], Kind::Deflate, |s| codec(p, s, a))
+    with_stream(p, a[0], StreamKind::Deflate, |s| codec(p, s, a))
 }
 
 fn inflate_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    with_stream(p, a[0], Kind::Inflate, |s| {
+    with_stream(p, a[0], StreamKind::Inflate, |s| {
         if s.eos_seen && s.input.len() > 0 {
             match s.eos_behavior {
-                EOS_ERROR => return value(p, Code::DataError),
+                EOS_ERROR => return value(p, Status::DataError),
                 EOS_RESET => {
-                    let c = s.stream.as_mut().map_or(Code::StreamError, |z| z.reset());
-                    if c != Code::Ok {
+                    let c = s.stream.as_mut().map_or(Status::StreamError, |z| z.reset());
+                    if c != Status::Ok {
                         return value(p, c);
                     }
                     s.eos_seen = false;
@@ -369,8 +369,8 @@ fn inflate_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn crc32_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     with(p, a[0], |s| match s.stream.as_ref().map(|z| z.kind()) {
-        Some(Kind::Deflate) => Ok(p.heap.unsigned(s.input_crc.unwrap_or(0) as u64)),
-        Some(Kind::Inflate) => Ok(p.heap.unsigned(s.output_crc.unwrap_or(0) as u64)),
+        Some(StreamKind::Deflate) => Ok(p.heap.unsigned(s.input_crc.unwrap_or(0) as u64)),
+        Some(StreamKind::Inflate) => Ok(p.heap.unsigned(s.output_crc.unwrap_or(0) as u64)),
         None => Err(p.error(am::not_initialized)),
     })
 }

@@ -1,5 +1,5 @@
 //! Natives against OTP: `oracle.erl` and `terms.erl` write calls with OTP's answers, and these have
-//! to be ours, whether a BIF has a whole turn before it or stops after each reduction.
+//! to be ours, whether a BIF has a whole time slice before it or stops after each reduction.
 //! Skipped where there is no `erl`.
 
 use std::collections::HashMap;
@@ -7,12 +7,12 @@ use std::process::Command;
 
 use kvik_etf::{decode, encode, DecodeOpts, EncodeOpts};
 use kvik_heap::roots::Root;
-use kvik_proc::{BifEntry, Class, Proc};
+use kvik_proc::{BifEntry, ErrorClass, Proc};
 use kvik_term::{am, Term};
 
-/// Reductions that a turn has.
+/// Reductions that a time slice has.
 const TURNS: [i64; 2] = [4000, 1];
-/// How much of a map it gives at a time depends on what is left of the turn.
+/// How much of a map it gives at a time depends on what is left of the time slice.
 const AS_FAR_AS_THE_TURN_GOES: &str = "map_next";
 /// Has the number of OTP's release and, behind a space, the day of its own: patterns that one of the
 /// two has compiled the other cannot use.
@@ -52,13 +52,13 @@ fn decoded<'h>(p: &'h Proc, bytes: &[u8]) -> Term<'h> {
     t
 }
 
-/// The BIF's value or exception, from as many turns as it takes.
+/// The BIF's value or exception, from as many time slices as it takes.
 fn answer<'h>(p: &'h Proc, bif: &BifEntry, args: &[Term<'h>], turn: i64) -> Term<'h> {
     loop {
         p.heap.set_reductions(turn);
         match (bif.f)(p, args) {
             Ok(t) => return p.heap.tuple(&[am::ok.into(), t]),
-            Err(_) if p.heap.exc_class() == Class::Again as u8 => {}
+            Err(_) if p.heap.exc_class() == ErrorClass::Again as u8 => {}
             Err(_) => return p.heap.tuple(&[am::error.into(), p.heap.root(Root::ExcValue)]),
         }
     }

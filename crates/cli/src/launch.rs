@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use kvik_env::fs;
 use kvik_env::process::{self, Command, Stdio};
-use kvik_vm::Options;
+use kvik_vm::VmOptions;
 
 use crate::front::Start;
 use crate::otp_root::Otp;
@@ -62,7 +62,12 @@ pub fn erl(name: &Path, args: Vec<OsString>) -> i32 {
     if line.needs_epmd {
         start_epmd(&otp);
     }
-    kvik_vm::run(Options { root: otp.root, preloaded: otp.preloaded, vm_flags: line.vm, init_args })
+    kvik_vm::run(VmOptions {
+        root: otp.root,
+        preloaded: otp.preloaded,
+        vm_flags: line.vm,
+        init_args,
+    })
 }
 
 /// What `erl` would start the emulator with, on one line. Only a terminal is shown it: what `erl` writes to

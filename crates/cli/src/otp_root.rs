@@ -11,7 +11,7 @@ pub const ROOT: &str = "root";
 /// Where that has the preloaded modules: with the programs, since a release takes a copy of those.
 pub const PRELOADED: &str = "bin/preloaded";
 /// Where the preloaded modules are: what comes before `erts-VSN` and after it.
-const PLACES: [(&str, &str); 3] = [("lib", "ebin"), ("", "ebin"), ("", PRELOADED)];
+const PRELOADED_PATHS: [(&str, &str); 3] = [("lib", "ebin"), ("", "ebin"), ("", PRELOADED)];
 
 /// An installation.
 pub struct Otp {
@@ -174,7 +174,8 @@ fn erts_versions(root: &Path) -> Vec<String> {
 
 fn preloaded(roots: &[&Path], erts: &str) -> Option<PathBuf> {
     let places = |root: &&Path| {
-        PLACES.map(|(before, after)| root.join(before).join(format!("erts-{erts}")).join(after))
+        PRELOADED_PATHS
+            .map(|(before, after)| root.join(before).join(format!("erts-{erts}")).join(after))
     };
     roots.iter().flat_map(places).find(|d| fs::exists(d.join("init.beam")))
 }

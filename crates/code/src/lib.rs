@@ -1,12 +1,12 @@
 //! What is loaded: exports, fun entries, modules in two versions, and which code lies where.
 //!
 //! Nothing here knows a machine: native code is an address and a length. The loader (`jit`) makes
-//! [`Instance`]s and commits them.
+//! [`LoadedModule`]s and commits them.
 #![forbid(unsafe_code)]
 
 pub mod export;
 pub mod fun;
-pub mod instance;
+pub mod loaded_module;
 pub mod module;
 pub mod perf;
 pub mod purging;
@@ -16,5 +16,5 @@ pub use export::{
     set_undef_stub, undef_stub,
 };
 pub use fun::{fun_entry, FunKey};
-pub use instance::{FuncRange, Instance, Library, Location, NifCell, Place};
+pub use loaded_module::{FuncRange, LibraryHandle, LoadedModule, Location, NifCell, ReturnSite};
 pub use module::{at, commit, current, delete, loaded, old, purge, CommitError};

@@ -7,22 +7,22 @@ use std::sync::{Arc, OnceLock, RwLock};
 use kvik_term::{Atom, CodeAddress};
 
 use crate::export::undef_stub;
-use crate::Instance;
+use crate::LoadedModule;
 
 #[derive(Default)]
 struct Versions {
-    current: Option<Arc<Instance>>,
-    old: Option<Arc<Instance>>,
+    current: Option<Arc<LoadedModule>>,
+    old: Option<Arc<LoadedModule>>,
     /// Its `on_load` function has failed; it is to be purged next.
-    failed: Option<Arc<Instance>>,
+    failed: Option<Arc<LoadedModule>>,
     /// The old version, while one that failed is purged in its place.
-    aside: Option<Arc<Instance>>,
+    aside: Option<Arc<LoadedModule>>,
 }
 
 #[derive(Default)]
 struct Table {
     modules: HashMap<Atom, Versions>,
-    ranges: BTreeMap<usize, Arc<Instance>>,
+    ranges: BTreeMap<usize, Arc<LoadedModule>>,
 }
 
 fn table() -> &'static RwLock<Table> {
@@ -39,7 +39,7 @@ pub enum CommitError {
 }
 
 /// Puts new versions in place, all at once. Where one of the modules has old code nothing is done.
-pub fn commit(instances: Vec<Instance>) -> Result<(), CommitError> {
+pub fn commit(instances: Vec<LoadedModule>) -> Result<(), CommitError> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     for i in &instances {
         if let Some(v) = t.modules.get(&i.name) {
@@ -72,14 +72,14 @@ pub fn commit(instances: Vec<Instance>) -> Result<(), CommitError> {
     Ok(())
 }
 
-fn link(i: &Instance) {
+fn link(i: &LoadedModule) {
     for (e, address) in &i.exports {
         e.code.set(*address);
     }
 }
 
 /// Exports of the previous version that the next one doesn't have become undefined.
-fn unlink(previous: &Instance, next: &Instance) {
+fn unlink(previous: &LoadedModule, next: &LoadedModule) {
     for (e, _) in &previous.exports {
         if !next.exports.iter().any(|(n, _)| std::ptr::eq(*n, *e)) {
             e.code.set(undef_stub());
@@ -116,7 +116,7 @@ pub fn delete(module: Atom) -> Option<bool> {
 
 /// Takes the old version out. The caller has made sure that no process uses it. Fun entries that
 /// still lead there get `no_fun`, the stub for funs without code.
-pub fn purge(module: Atom, no_fun: CodeAddress) -> Option<Arc<Instance>> {
+pub fn purge(module: Atom, no_fun: CodeAddress) -> Option<Arc<LoadedModule>> {
     let mut t = table().write().unwrap_or_else(|e| e.into_inner());
     let old = t.modules.get_mut(&module)?.old.take()?;
     for (e, address) in &old.funs {
@@ -158,11 +158,11 @@ pub fn stage_failed(module: Atom) -> bool {
     true
 }
 
-pub fn current(module: Atom) -> Option<Arc<Instance>> {
+pub fn current(module: Atom) -> Option<Arc<LoadedModule>> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
     t.modules.get(&module)?.current.clone()
 }
-pub fn old(module: Atom) -> Option<Arc<Instance>> {
+pub fn old(module: Atom) -> Option<Arc<LoadedModule>> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
     t.modules.get(&module)?.old.clone()
 }
@@ -174,13 +174,13 @@ pub fn loaded() -> Vec<Atom> {
     it.map(|(m, _)| *m).collect()
 }
 /// The modules that have any code, with whether it is current.
-pub fn all_versions() -> Vec<Arc<Instance>> {
+pub fn all_versions() -> Vec<Arc<LoadedModule>> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
     t.ranges.values().cloned().collect()
 }
 
 /// The version whose code an address lies in.
-pub fn at(address: usize) -> Option<Arc<Instance>> {
+pub fn at(address: usize) -> Option<Arc<LoadedModule>> {
     let t = table().read().unwrap_or_else(|e| e.into_inner());
     let (_, i) = t.ranges.range(..=address).next_back()?;
     i.contains(address).then(|| i.clone())

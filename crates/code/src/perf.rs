@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 
 use kvik_env::fs::{remove_file, File};
 
-use crate::Instance;
+use crate::LoadedModule;
 
 static MAP: OnceLock<Mutex<BufWriter<File>>> = OnceLock::new();
 
@@ -19,7 +19,7 @@ pub fn enable() -> std::io::Result<()> {
 }
 
 /// A line for each function: start and size in hexadecimal, name.
-pub(crate) fn note(i: &Instance) {
+pub(crate) fn note(i: &LoadedModule) {
     let Some(map) = MAP.get() else { return };
     let mut map = map.lock().unwrap_or_else(|e| e.into_inner());
     for (n, f) in i.functions.iter().enumerate() {

@@ -6,12 +6,12 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::process::flag;
 use kvik_proc::signal::{deliver, Signal};
 use kvik_proc::{bif, exit, node as this, registry, BifEntry, BifResult, Proc};
-use kvik_term::{am, Atom, Pid, Term, View};
+use kvik_term::{am, Atom, PidTerm, Term, View};
 
 use crate::connect::{self, kill};
 use crate::node::{self, handle, Controller, Phase};
-use crate::signal::Flags;
-use crate::{carrier, controller, names, node_events, spawn, watch};
+use crate::signal::DistFlags;
+use crate::{carrier, controller, names, node_events, node_monitors, spawn};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "dist_ctrl_get_data", 1, controller::get_data),
@@ -29,8 +29,8 @@ pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "new_connection", 1, new_connection_1),
     bif!("erts_internal", "dist_spawn_request", 4, spawn::request),
     bif!("erlang", "spawn_request_abandon", 1, spawn::abandon),
-    bif!("erlang", "monitor_node", 2, watch::monitor_node),
-    bif!("erlang", "monitor_node", 3, watch::monitor_node),
+    bif!("erlang", "monitor_node", 2, node_monitors::monitor_node),
+    bif!("erlang", "monitor_node", 3, node_monitors::monitor_node),
     bif!("erlang", "nodes", 0, names::nodes_0),
     bif!("erlang", "nodes", 1, names::nodes_1),
     bif!("erlang", "nodes", 2, names::nodes_2),
@@ -48,7 +48,7 @@ pub fn ended(p: &Proc) {
         kernel_ended();
     }
     if p.flag(flag::WATCHES_NODES) {
-        watch::forget(p.pid());
+        node_monitors::forget(p.pid());
         controller_ended(p);
     }
 }
@@ -75,7 +75,7 @@ fn kernel_ended() {
 /// A process that carried connections.
 fn controller_ended(p: &Proc) {
     let reason = || {
-        let reason = p.extra(|x| x.exit_reason.clone()).flatten().unwrap_or_default();
+        let reason = p.cold(|x| x.exit_reason.clone()).flatten().unwrap_or_default();
         match reason.term().as_tuple_n::<2>() {
             Some([k, why]) if k == am::shutdown => OwnedTerm::new(why),
             _ => reason,
@@ -126,11 +126,11 @@ fn get_creation_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 /// of packets that some cannot keep.
 fn get_dflags_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = [
-        Flags::OFFERED,
-        Flags::mandatory(),
-        Flags::OFFERED,
-        Flags::REJECTABLE,
-        Flags::DIST_HDR_ATOM_CACHE,
+        DistFlags::OFFERED,
+        DistFlags::mandatory(),
+        DistFlags::OFFERED,
+        DistFlags::REJECTABLE,
+        DistFlags::DIST_HDR_ATOM_CACHE,
     ];
     let mut parts = vec![am::erts_dflags.into()];
     parts.extend(all.map(|n| p.heap.unsigned(n)));
@@ -170,15 +170,15 @@ fn create_dist_channel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         let [flags, creation] = a[2].as_tuple_n()?;
         let creation = u32::try_from(creation.as_u64()?).ok()?;
         let controller = match a[1].view() {
-            View::Pid(Pid::Local(n)) => Controller::Process(n),
+            View::Pid(PidTerm::Local(n)) => Controller::Process(n),
             _ => Controller::Port(a[1].as_local_port()?),
         };
-        Some((name, controller, Flags(flags.as_u64()?), creation))
+        Some((name, controller, DistFlags(flags.as_u64()?), creation))
     };
     let Some((name, controller, flags, creation)) = arguments() else {
         return Ok(am::badarg.into());
     };
-    if !flags.has(Flags::mandatory()) {
+    if !flags.has(DistFlags::mandatory()) {
         const FORMAT: &str = "~p attempted to enable connection to node ~p which does not support \
                               all mandatory capabilities.~n";
         exit::log_error(p, FORMAT, |h| h.list(&[p.self_pid(), name.into()]));
@@ -219,10 +219,10 @@ fn dist_get_stat_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// Does the node of a process write text in Unicode?
 fn dflag_unicode_io_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let name = match a[0].view() {
-        View::Pid(Pid::Local(_)) => return Ok(Term::bool(true)),
-        View::Pid(Pid::External(e)) => e.node(),
+        View::Pid(PidTerm::Local(_)) => return Ok(Term::bool(true)),
+        View::Pid(PidTerm::External(e)) => e.node(),
         _ => return Err(p.badarg()),
     };
-    let knows = |n: std::sync::Arc<node::Node>| n.lock().flags.has(Flags::UNICODE_IO);
+    let knows = |n: std::sync::Arc<node::RemoteNode>| n.lock().flags.has(DistFlags::UNICODE_IO);
     Ok(Term::bool(name == this::name() || node::known(name).is_some_and(knows)))
 }

@@ -4,23 +4,23 @@
 use std::sync::Arc;
 
 use kvik_port::Channel;
-use kvik_proc::handle::resume;
 use kvik_proc::signal::post;
+use kvik_proc::signal_handlers::resume;
 use kvik_term::{am, Term};
 
 use crate::connect::down;
-use crate::node::{Controller, Node, Phase};
-use crate::signal::Flags;
-use crate::{inward, node_events, spawn_request};
+use crate::node::{Controller, Phase, RemoteNode};
+use crate::signal::DistFlags;
+use crate::{node_events, receive, spawn_request};
 
 /// A connection behind a port.
 struct Carried {
-    node: Arc<Node>,
+    node: Arc<RemoteNode>,
     id: u32,
 }
 impl Channel for Carried {
     fn take(&self, packet: &[u8]) -> bool {
-        inward::packet(&self.node, self.id, packet)
+        receive::packet(&self.node, self.id, packet)
     }
     fn next(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         self.node.next(self.id)
@@ -32,9 +32,9 @@ impl Channel for Carried {
 
 /// The handshake is over. `None`: not such a controller, or nobody asked for a connection.
 pub fn up(
-    node: &Arc<Node>,
+    node: &Arc<RemoteNode>,
     c: Controller,
-    (flags, creation): (Flags, u32),
+    (flags, creation): (DistFlags, u32),
     setup: u32,
     kernel: u32,
 ) -> Option<()> {
@@ -71,7 +71,7 @@ pub fn up(
             s.end_busy(&mut resumed);
         }
         let none = std::collections::BTreeMap::new();
-        match flags.has(Flags::SPAWN) {
+        match flags.has(DistFlags::SPAWN) {
             true => none,
             false => std::mem::take(&mut s.spawns),
         }

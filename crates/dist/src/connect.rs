@@ -5,28 +5,28 @@ use std::sync::Arc;
 
 use kvik_heap::build::next_ref;
 use kvik_heap::OwnedTerm;
-use kvik_proc::handle::resume;
-use kvik_proc::send::Way;
+use kvik_proc::send::SendOptions;
 use kvik_proc::signal::{control, deliver, post, Control, Signal};
+use kvik_proc::signal_handlers::resume;
 use kvik_proc::{node as this, registry, Proc, RemotePid};
 use kvik_term::{am, Atom, Term};
 
-use crate::fragments::Signal as Encoded;
-use crate::node::{noconnection, Controller, Node, Phase, State};
+use crate::fragments::OutgoingSignal as Encoded;
+use crate::node::{noconnection, Controller, NodeState, Phase, RemoteNode};
 use crate::packet::FRAGMENT_BYTES;
-use crate::signal::{Held, Outgoing};
+use crate::signal::{HeldSignal, Outgoing};
 use crate::{node_events, spawn_request, watchers};
 
 /// Why a signal did not go out.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Refused {
+pub enum ConnectError {
     NoConnection,
     Busy,
 }
 
 /// The connection a signal came by.
 pub struct From<'a> {
-    pub node: &'a Arc<Node>,
+    pub node: &'a Arc<RemoteNode>,
     pub id: u32,
 }
 
@@ -40,21 +40,21 @@ pub struct Gone {
 }
 
 /// How signals that are no messages go: nobody waits for them.
-pub const CONTROL: Way = Way { may_wait: true, may_connect: true };
+pub const CONTROL: SendOptions = SendOptions { may_wait: true, may_connect: true };
 /// Answers: there is a connection, or nobody who wants them.
-pub const ANSWER: Way = Way { may_wait: true, may_connect: false };
+pub const ANSWER: SendOptions = SendOptions { may_wait: true, may_connect: false };
 
 /// Sends a signal; `record` notes at the same moment what is to be undone with the connection.
 /// Only a sender that is named is to wait.
 pub fn send(
-    node: &Arc<Node>,
+    node: &Arc<RemoteNode>,
     o: &Outgoing<'_, '_>,
-    way: Way,
+    way: SendOptions,
     sender: Option<u32>,
-    record: impl FnOnce(&mut State),
-) -> Result<Gone, Refused> {
+    record: impl FnOnce(&mut NodeState),
+) -> Result<Gone, ConnectError> {
     if !way.may_wait && is_busy(node) {
-        return Err(Refused::Busy);
+        return Err(ConnectError::Busy);
     }
     let (flags, id) = {
         let s = node.lock();
@@ -64,7 +64,7 @@ pub fn send(
                 drop(s);
                 let full = attach(node, way, |s| {
                     record(s);
-                    let held = Held::new(o);
+                    let held = HeldSignal::new(o);
                     let bytes = held.bytes();
                     s.hold(held);
                     Gone { wait: s.suspend(sender), bytes }
@@ -81,7 +81,7 @@ pub fn send(
     };
     let mut resumed = Vec::new();
     let wait = {
-        let mut s = node.lock_up(id).ok_or(Refused::NoConnection)?;
+        let mut s = node.lock_up(id).ok_or(ConnectError::NoConnection)?;
         record(&mut s);
         if let Some(signal) = signal {
             s.push(o.sender(), signal, &mut resumed);
@@ -95,7 +95,7 @@ pub fn send(
 
 /// Would a sender have to wait? Fragments are encoded as far as there is room: in OTP the senders of large
 /// messages, once resumed, fill what the carrier has drained.
-fn is_busy(node: &Node) -> bool {
+fn is_busy(node: &RemoteNode) -> bool {
     let mut resumed = Vec::new();
     let busy = {
         let mut s = node.lock();
@@ -110,16 +110,16 @@ fn is_busy(node: &Node) -> bool {
 
 /// Notes something for as long as there is a connection, which is asked for where there is none.
 pub fn attach<R>(
-    node: &Arc<Node>,
-    way: Way,
-    record: impl FnOnce(&mut State) -> R,
-) -> Result<R, Refused> {
+    node: &Arc<RemoteNode>,
+    way: SendOptions,
+    record: impl FnOnce(&mut NodeState) -> R,
+) -> Result<R, ConnectError> {
     if !this::is_alive() || node.name == this::name() {
-        return Err(Refused::NoConnection);
+        return Err(ConnectError::NoConnection);
     }
     let mut s = node.lock();
     if s.phase == Phase::Idle && !way.may_connect {
-        return Err(Refused::NoConnection);
+        return Err(ConnectError::NoConnection);
     }
     let asks = s.phase == Phase::Idle;
     if asks {
@@ -134,7 +134,7 @@ pub fn attach<R>(
     Ok(r)
 }
 
-impl State {
+impl NodeState {
     /// Notes who is to be resumed, where the sender has to wait. It may be resumed before it suspends
     /// itself: it handles the one after the other.
     fn suspend(&mut self, sender: Option<u32>) -> bool {
@@ -154,8 +154,8 @@ impl State {
     }
 }
 
-/// `{auto_connect, Node, Handle}`
-fn ask_kernel(node: &Arc<Node>, id: u32) -> bool {
+/// `{auto_connect, RemoteNode, Handle}`
+fn ask_kernel(node: &Arc<RemoteNode>, id: u32) -> bool {
     let Some(kernel) = registry::whereis_process(am::net_kernel) else { return false };
     post(kernel, |h| {
         let s = node.lock();
@@ -166,13 +166,14 @@ fn ask_kernel(node: &Arc<Node>, id: u32) -> bool {
 
 /// A connection is lost, or (without a reason) could not be made: everybody who has to do with the
 /// node hears that. False: there is no such connection.
-pub fn down(node: &Arc<Node>, id: u32, reason: Option<Term<'_>>) -> bool {
+pub fn down(node: &Arc<RemoteNode>, id: u32, reason: Option<Term<'_>>) -> bool {
     let mut lost = {
         let mut s = node.lock();
         if s.phase == Phase::Idle || s.id != id {
             return false;
         }
-        let fresh = State { id, handle: s.handle, creation: s.creation, ..State::default() };
+        let fresh =
+            NodeState { id, handle: s.handle, creation: s.creation, ..NodeState::default() };
         std::mem::replace(&mut *s, fresh)
     };
     for pid in lost.suspended.drain(..).chain(lost.large.waiting()) {

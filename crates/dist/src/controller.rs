@@ -7,12 +7,12 @@ use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
 use crate::connect;
-use crate::inward;
-use crate::node::{handle, Controller, Node};
+use crate::node::{handle, Controller, RemoteNode};
+use crate::receive;
 
 /// The connection that the caller controls.
-fn own(p: &Proc, t: Term<'_>) -> Result<(Arc<Node>, u32), Raised> {
-    let controls = |n: &Arc<Node>| n.lock().controller == Some(Controller::Process(p.pid()));
+fn own(p: &Proc, t: Term<'_>) -> Result<(Arc<RemoteNode>, u32), Raised> {
+    let controls = |n: &Arc<RemoteNode>| n.lock().controller == Some(Controller::Process(p.pid()));
     if !crate::node::all().iter().any(controls) {
         return Err(p.notsup());
     }
@@ -63,7 +63,7 @@ fn put<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     });
     let Some((_, controller)) = from.filter(|f| f.0 == p.pid()) else { return Err(p.notsup()) };
     p.heap.bump_reductions(1 + bytes.len() as i64 / 1024);
-    if !inward::packet(&node, id, &bytes) {
+    if !receive::packet(&node, id, &bytes) {
         if let Some(c) = controller {
             connect::kill(c, am::kill);
         }

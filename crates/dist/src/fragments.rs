@@ -6,17 +6,17 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use kvik_etf::{AtomRefs, Encoding};
-use kvik_heap::{BinRef, Heap, Pins, Writer};
+use kvik_heap::{BinRef, Heap, SuspendedState, Writer};
 use kvik_term::{Atom, Term};
 
 use crate::packet::{Form, Packet, FRAGMENT_BYTES};
 use crate::signal::encode_opts;
 
 /// Steps of an encoding between two looks at its length.
-const STEPS: usize = 256;
+const STEPS_PER_LENGTH_CHECK: usize = 256;
 
 struct Encoded;
-impl Pins for Encoded {
+impl SuspendedState for Encoded {
     type In<'h> = Encoding<'h>;
 }
 
@@ -33,11 +33,11 @@ pub struct LargeMessage {
     /// The copy, with its encoding pinned to it.
     heap: Heap,
     /// What its sender has sent since.
-    behind: VecDeque<Signal>,
+    behind: VecDeque<OutgoingSignal>,
 }
 
 /// What is to be sent.
-pub enum Signal {
+pub enum OutgoingSignal {
     Packet(Packet),
     Large(Box<LargeMessage>),
 }
@@ -58,7 +58,7 @@ impl LargeMessage {
             let fragments = e.len().div_ceil(FRAGMENT_BYTES).max(1) as u64;
             let (atoms, sizes) = e.into_parts();
             let names = atoms.as_ref().map_or(Vec::new(), |a| a.atoms().to_vec());
-            heap.pin::<Encoded>(Encoding::measured(t, encode_opts(), (atoms, sizes)));
+            heap.suspend_with::<Encoded>(Encoding::measured(t, encode_opts(), (atoms, sizes)));
             (fragments, names)
         };
         LargeMessage {
@@ -75,14 +75,14 @@ impl LargeMessage {
         let left = self.fragments_left;
         self.fragments_left -= 1;
         let mut body = Vec::new();
-        if let Some(mut e) = self.heap.unpin::<Encoded>() {
+        if let Some(mut e) = self.heap.resume_with::<Encoded>() {
             let mut done = false;
             while !done && (e.bytes().len() < FRAGMENT_BYTES || left == 1) {
-                done = e.run(&mut { STEPS });
+                done = e.run(&mut { STEPS_PER_LENGTH_CHECK });
             }
             body = e.take(if left == 1 { usize::MAX } else { FRAGMENT_BYTES });
             if left > 1 {
-                self.heap.pin::<Encoded>(e);
+                self.heap.suspend_with::<Encoded>(e);
             }
         }
         match self.head.take() {
@@ -99,7 +99,7 @@ impl LargeMessage {
 }
 impl Drop for LargeMessage {
     fn drop(&mut self) {
-        self.heap.forget_pinned();
+        self.heap.forget_suspended();
     }
 }
 
@@ -116,12 +116,12 @@ impl LargeMessages {
         self.all.is_empty()
     }
     /// Where a signal of that process has to wait behind a message of its own.
-    fn before(&mut self, from: Option<u32>) -> Option<&mut VecDeque<Signal>> {
+    fn before(&mut self, from: Option<u32>) -> Option<&mut VecDeque<OutgoingSignal>> {
         let from = Some(from?);
         self.all.iter_mut().find(|m| m.from == from).map(|m| &mut m.behind)
     }
     /// What does not wait is given back.
-    pub fn hold_back(&mut self, from: Option<u32>, s: Signal) -> Option<Signal> {
+    pub fn hold_back(&mut self, from: Option<u32>, s: OutgoingSignal) -> Option<OutgoingSignal> {
         match self.before(from) {
             Some(behind) => {
                 behind.push_back(s);
@@ -151,8 +151,8 @@ impl LargeMessages {
         let mut behind = std::mem::take(&mut m.behind);
         while let Some(s) = behind.pop_front() {
             match s {
-                Signal::Packet(p) => out.push(p),
-                Signal::Large(mut next) => {
+                OutgoingSignal::Packet(p) => out.push(p),
+                OutgoingSignal::Large(mut next) => {
                     next.behind = behind;
                     return self.add(next);
                 }
@@ -229,8 +229,8 @@ mod tests {
         let refs = Some(AtomRefs::default());
         Box::new(LargeMessage::new(Some(from), CONTROL.to_vec(), payload, refs))
     }
-    fn small(n: u8) -> Signal {
-        Signal::Packet(Packet { form: Form::Header, atoms: Vec::new(), body: vec![n] })
+    fn small(n: u8) -> OutgoingSignal {
+        OutgoingSignal::Packet(Packet { form: Form::Header, atoms: Vec::new(), body: vec![n] })
     }
     /// The other side: packets with their headers, in the order of sending.
     fn receive(packets: &[Packet]) -> Vec<Whole> {
@@ -286,12 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_sends_later_stays_behind_its_large_message() {
+    fn later_signals_wait_for_the_senders_large_message() {
         let h = Heap::new(1 << 16);
         let mut all = LargeMessages::default();
         all.add(large(1, message(&h, 60_000)));
         assert!(all.hold_back(Some(1), small(1)).is_none());
-        assert!(all.hold_back(Some(1), Signal::Large(large(1, message(&h, 40_000)))).is_none());
+        assert!(all
+            .hold_back(Some(1), OutgoingSignal::Large(large(1, message(&h, 40_000))))
+            .is_none());
         assert!(all.hold_back(Some(1), small(2)).is_none());
         assert!(all.hold_back(Some(2), small(3)).is_some(), "another process's goes");
         assert!(all.wait(1) && !all.wait(2));

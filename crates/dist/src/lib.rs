@@ -1,9 +1,9 @@
 //! Connections between nodes.
 //!
-//! The handshake is OTP's own, in Erlang; when it is over `setnode/3` gives us the socket's port (or
-//! a process), and from then on signals to and from the other node go through it. A [`node::Node`] is
-//! what we know of another node; [`signal`] writes signals, [`inward`] reads them, [`spawn`] makes
-//! processes there and here. See `docs/internals/distribution.md`.
+//! The handshake is OTP's own, in Erlang; when it is over `setnode/3` gives us the socket's port
+//! (or a process), and from then on signals to and from the other node go through it. A
+//! [`node::RemoteNode`] is what we know of another node; [`signal`] writes signals, [`receive`]
+//! reads them, [`spawn`] makes processes there and here. See `docs/internals/distribution.md`.
 #![forbid(unsafe_code)]
 
 mod bifs;
@@ -11,17 +11,17 @@ mod carrier;
 mod connect;
 mod controller;
 mod fragments;
-mod inward;
 mod names;
 mod node;
 mod node_events;
-mod outward;
+mod node_monitors;
 mod packet;
+mod receive;
+mod send;
+mod sender;
 mod signal;
 mod spawn;
 mod spawn_request;
-mod teller;
-mod watch;
 mod watchers;
 
 pub use node::set_busy_limit;
@@ -33,8 +33,8 @@ pub const BIFS: &[BifEntry] = bifs::BIFS;
 
 /// For `kvik_proc::Hooks`.
 pub const HOOKS: NodeHooks = NodeHooks {
-    send: outward::send,
-    tell: outward::tell,
+    send: send::send,
+    tell: send::tell,
     watcher: watchers::watcher,
     creation: node::creation,
     controllers: node::controllers,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use kvik_bifs::census::{self, Wanted};
+use kvik_bifs::reference_scan::{self, Wanted};
 use kvik_heap::Heap;
 use kvik_proc::{node as this, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
@@ -73,7 +73,7 @@ fn answer<'h>(
     if !k.others {
         return Ok(list(&p.heap, found(k, std::iter::empty())));
     }
-    Err(census::ask_all(p, Wanted::Nodes, move |h, holders| {
+    Err(reference_scan::ask_all(p, Wanted::Nodes, move |h, holders| {
         let names = holders.keys().filter_map(|(key, ..)| Atom::from_index((*key)?.0));
         list(h, found(k, names))
     }))

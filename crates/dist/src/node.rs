@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use kvik_etf::{ReceiveCache, SendCache};
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_proc::handle::resume;
 use kvik_proc::signal::post;
+use kvik_proc::signal_handlers::resume;
 use kvik_proc::{RefId, RemotePid};
 use kvik_term::{am, Atom, Term};
 
-use crate::fragments::{IncomingMessages, LargeMessages, Signal};
+use crate::fragments::{IncomingMessages, LargeMessages, OutgoingSignal};
 use crate::packet::Packet;
-use crate::signal::{Flags, Held};
+use crate::signal::{DistFlags, HeldSignal};
 use crate::spawn_request::Spawn;
 
 kvik_state::vm_state! {
@@ -60,22 +60,22 @@ impl Controller {
 /// A reference of the node, as it names a monitor of ours: creation and numbers.
 pub type RemoteRef = (u32, Vec<u32>);
 
-pub struct Node {
+pub struct RemoteNode {
     pub name: Atom,
-    state: Mutex<State>,
+    state: Mutex<NodeState>,
 }
 
 #[derive(Default)]
-pub struct State {
+pub struct NodeState {
     pub phase: Phase,
     /// Of the connection there is, or was last.
     pub id: u32,
     /// The numbers of the reference that stands for it.
     pub handle: [u32; 3],
-    pub flags: Flags,
+    pub flags: DistFlags,
     pub creation: u32,
     pub controller: Option<Controller>,
-    pub held: Vec<Held>,
+    pub held: Vec<HeldSignal>,
     pub queue: VecDeque<Packet>,
     /// Those of which fragments are still to be encoded.
     pub large: LargeMessages,
@@ -117,17 +117,17 @@ pub struct ProcessController {
 
 kvik_state::vm_state! {
     /// By the name's atom.
-    static NODES: Mutex<BTreeMap<u32, Arc<Node>>> = Mutex::new(BTreeMap::new());
+    static NODES: Mutex<BTreeMap<u32, Arc<RemoteNode>>> = Mutex::new(BTreeMap::new());
 }
 
-fn nodes() -> MutexGuard<'static, BTreeMap<u32, Arc<Node>>> {
+fn nodes() -> MutexGuard<'static, BTreeMap<u32, Arc<RemoteNode>>> {
     NODES.lock().unwrap_or_else(|e| e.into_inner())
 }
 /// A node, known from now on.
-pub fn of(name: Atom) -> Arc<Node> {
-    nodes().entry(name.index()).or_insert_with(|| Arc::new(Node::new(name))).clone()
+pub fn of(name: Atom) -> Arc<RemoteNode> {
+    nodes().entry(name.index()).or_insert_with(|| Arc::new(RemoteNode::new(name))).clone()
 }
-pub fn known(name: Atom) -> Option<Arc<Node>> {
+pub fn known(name: Atom) -> Option<Arc<RemoteNode>> {
     nodes().get(&name.index()).cloned()
 }
 /// Of its connection, or the last one.
@@ -135,26 +135,26 @@ pub fn creation(name: Atom) -> Option<u32> {
     known(name).map(|n| n.lock().creation)
 }
 pub fn controllers() -> Vec<(Atom, Term<'static>)> {
-    let one = |n: Arc<Node>| {
+    let one = |n: Arc<RemoteNode>| {
         let c = n.lock().controller;
         c.map(|c| (n.name, c.term()))
     };
     all().into_iter().filter_map(one).collect()
 }
-pub fn all() -> Vec<Arc<Node>> {
+pub fn all() -> Vec<Arc<RemoteNode>> {
     nodes().values().cloned().collect()
 }
 
-impl Node {
-    fn new(name: Atom) -> Node {
-        Node { name, state: Mutex::default() }
+impl RemoteNode {
+    fn new(name: Atom) -> RemoteNode {
+        RemoteNode { name, state: Mutex::default() }
     }
     /// Nothing is delivered while it is locked.
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub fn lock(&self) -> MutexGuard<'_, NodeState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
     /// The same while that connection is there.
-    pub fn lock_up(&self, id: u32) -> Option<MutexGuard<'_, State>> {
+    pub fn lock_up(&self, id: u32) -> Option<MutexGuard<'_, NodeState>> {
         Some(self.lock()).filter(|s| s.phase == Phase::Up && s.id == id)
     }
     /// There is something to send.
@@ -191,14 +191,14 @@ impl Node {
     }
 }
 
-impl State {
+impl NodeState {
     /// Puts a signal of a process into the queue, or behind its large message there. Who may go on is
     /// added to `resumed`.
-    pub fn push(&mut self, from: Option<u32>, signal: Signal, resumed: &mut Vec<u32>) {
+    pub fn push(&mut self, from: Option<u32>, signal: OutgoingSignal, resumed: &mut Vec<u32>) {
         let Some(signal) = self.large.hold_back(from, signal) else { return };
         match signal {
-            Signal::Packet(packet) => self.enqueue(packet),
-            Signal::Large(m) => {
+            OutgoingSignal::Packet(packet) => self.enqueue(packet),
+            OutgoingSignal::Large(m) => {
                 self.large.add(m);
                 self.encode_fragments(usize::MAX, resumed);
             }
@@ -246,12 +246,12 @@ impl State {
         self.busy = false;
         resumed.append(&mut self.suspended);
     }
-    pub fn hold(&mut self, h: Held) {
+    pub fn hold(&mut self, h: HeldSignal) {
         self.count(h.bytes());
         self.held.push(h);
     }
     /// What stands for the connection: `{Id, Reference}`.
-    pub fn handle<'h>(&self, h: &'h Heap, of: &Arc<Node>) -> Term<'h> {
+    pub fn handle<'h>(&self, h: &'h Heap, of: &Arc<RemoteNode>) -> Term<'h> {
         let r = Arc::new(Handle { node: of.clone(), id: self.id });
         h.tuple(&[h.unsigned(self.id as u64), h.magic_ref_of_numbers(self.handle, r)])
     }
@@ -259,11 +259,11 @@ impl State {
 
 /// A connection, as Erlang code holds it.
 pub struct Handle {
-    pub node: Arc<Node>,
+    pub node: Arc<RemoteNode>,
     pub id: u32,
 }
 
-pub fn handle(t: Term<'_>) -> Option<(Arc<Node>, u32)> {
+pub fn handle(t: Term<'_>) -> Option<(Arc<RemoteNode>, u32)> {
     let [_, r] = t.as_tuple_n()?;
     let h = Heap::resource_ref(r)?.downcast_ref::<Handle>()?;
     Some((h.node.clone(), h.id))

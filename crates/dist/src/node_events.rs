@@ -47,7 +47,7 @@ impl Options {
             false => self.hidden,
         }
     }
-    /// `{nodeup, Node}`, or with what else was asked for.
+    /// `{nodeup, RemoteNode}`, or with what else was asked for.
     fn message<'h>(self, h: &'h Heap, e: &Event<'_>) -> Term<'h> {
         let (what, name) = (e.what.into(), e.name.into());
         if self == Options::NONE {

@@ -6,15 +6,15 @@ use kvik_etf::{AtomRefs, EncodeOpts, Encoding};
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Term};
 
-use crate::fragments::{LargeMessage, Signal};
+use crate::fragments::{LargeMessage, OutgoingSignal};
 use crate::packet::{Form, Packet, FRAGMENT_BYTES};
 
 /// What a node can do, as it says in the handshake.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
-pub struct Flags(pub u64);
+pub struct DistFlags(pub u64);
 
 macro_rules! flags {
-    ($($name:ident = $bit:expr;)*) => { impl Flags { $(pub const $name: u64 = $bit;)* } };
+    ($($name:ident = $bit:expr;)*) => { impl DistFlags { $(pub const $name: u64 = $bit;)* } };
 }
 flags! {
     PUBLISHED = 1;
@@ -46,59 +46,59 @@ flags! {
     V4_NC = 4 << 32;
     ALIAS = 8 << 32;
 }
-impl Flags {
+impl DistFlags {
     /// Without these no connection is made.
-    pub const MANDATORY: u64 = Flags::EXTENDED_REFERENCES
-        | Flags::FUN_TAGS
-        | Flags::NEW_FUN_TAGS
-        | Flags::EXTENDED_PIDS_PORTS
-        | Flags::EXPORT_PTR_TAG
-        | Flags::BIT_BINARIES
-        | Flags::NEW_FLOATS
-        | Flags::UTF8_ATOMS
-        | Flags::MAP_TAG
-        | Flags::BIG_CREATION
-        | Flags::HANDSHAKE_23;
+    pub const MANDATORY: u64 = DistFlags::EXTENDED_REFERENCES
+        | DistFlags::FUN_TAGS
+        | DistFlags::NEW_FUN_TAGS
+        | DistFlags::EXTENDED_PIDS_PORTS
+        | DistFlags::EXPORT_PTR_TAG
+        | DistFlags::BIT_BINARIES
+        | DistFlags::NEW_FLOATS
+        | DistFlags::UTF8_ATOMS
+        | DistFlags::MAP_TAG
+        | DistFlags::BIG_CREATION
+        | DistFlags::HANDSHAKE_23;
     /// The same, with what the release asks for besides.
     pub fn mandatory() -> u64 {
-        Flags::MANDATORY | kvik_release::current().dist_flags
+        DistFlags::MANDATORY | kvik_release::current().dist_flags
     }
 
     /// What we offer: all that OTP does.
-    pub const OFFERED: u64 = Flags::MANDATORY
-        | Flags::DIST_MONITOR
-        | Flags::DIST_MONITOR_NAME
-        | Flags::UNICODE_IO
-        | Flags::SMALL_ATOM_TAGS
-        | Flags::SEND_SENDER
-        | Flags::BIG_SEQTRACE_LABELS
-        | Flags::DIST_HDR_ATOM_CACHE
-        | Flags::HIDDEN_ATOM_CACHE
-        | Flags::EXIT_PAYLOAD
-        | Flags::FRAGMENTS
-        | Flags::UNLINK_ID
-        | Flags::MANDATORY_25_DIGEST
-        | Flags::SPAWN
-        | Flags::V4_NC
-        | Flags::ALIAS;
+    pub const OFFERED: u64 = DistFlags::MANDATORY
+        | DistFlags::DIST_MONITOR
+        | DistFlags::DIST_MONITOR_NAME
+        | DistFlags::UNICODE_IO
+        | DistFlags::SMALL_ATOM_TAGS
+        | DistFlags::SEND_SENDER
+        | DistFlags::BIG_SEQTRACE_LABELS
+        | DistFlags::DIST_HDR_ATOM_CACHE
+        | DistFlags::HIDDEN_ATOM_CACHE
+        | DistFlags::EXIT_PAYLOAD
+        | DistFlags::FRAGMENTS
+        | DistFlags::UNLINK_ID
+        | DistFlags::MANDATORY_25_DIGEST
+        | DistFlags::SPAWN
+        | DistFlags::V4_NC
+        | DistFlags::ALIAS;
     /// What a controller may refuse.
-    pub const REJECTABLE: u64 = Flags::DIST_HDR_ATOM_CACHE
-        | Flags::HIDDEN_ATOM_CACHE
-        | Flags::FRAGMENTS
-        | Flags::ATOM_CACHE;
+    pub const REJECTABLE: u64 = DistFlags::DIST_HDR_ATOM_CACHE
+        | DistFlags::HIDDEN_ATOM_CACHE
+        | DistFlags::FRAGMENTS
+        | DistFlags::ATOM_CACHE;
 
     pub fn has(self, bits: u64) -> bool {
         self.0 & bits == bits
     }
     pub fn published(self) -> bool {
-        self.has(Flags::PUBLISHED)
+        self.has(DistFlags::PUBLISHED)
     }
     /// Do packets begin with a distribution header?
     pub fn headers(self) -> bool {
-        self.0 & (Flags::DIST_HDR_ATOM_CACHE | Flags::FRAGMENTS) != 0
+        self.0 & (DistFlags::DIST_HDR_ATOM_CACHE | DistFlags::FRAGMENTS) != 0
     }
     fn monitors(self) -> bool {
-        self.has(Flags::DIST_MONITOR | Flags::DIST_MONITOR_NAME)
+        self.has(DistFlags::DIST_MONITOR | DistFlags::DIST_MONITOR_NAME)
     }
 }
 
@@ -137,7 +137,7 @@ pub mod op {
 
 /// A kind of signal, whatever operation the other node has for it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum SignalKind {
     /// Sender, receiver; a message.
     Send,
     /// Sender, name; a message.
@@ -169,15 +169,15 @@ pub enum Kind {
 /// a token of sequential tracing.
 #[derive(Copy, Clone)]
 pub struct Outgoing<'a, 'h> {
-    pub kind: Kind,
+    pub kind: SignalKind,
     pub parts: &'a [Term<'h>],
     pub payload: Option<Term<'h>>,
     pub token: Option<Term<'h>>,
 }
 
 /// One that is held until there is a connection.
-pub struct Held {
-    kind: Kind,
+pub struct HeldSignal {
+    kind: SignalKind,
     parts: Vec<OwnedTerm>,
     payload: Option<OwnedTerm>,
     token: Option<OwnedTerm>,
@@ -188,17 +188,17 @@ pub fn encode_opts() -> EncodeOpts {
 }
 
 /// Steps of an encoding between two looks at its length.
-const STEPS: usize = 4096;
+const STEPS_PER_LENGTH_CHECK: usize = 4096;
 
 thread_local! {
     /// The table of atoms of the last message: it is large, and empty between two messages.
     static ATOM_REFS: Cell<Option<AtomRefs>> = const { Cell::new(None) };
 }
 
-impl Held {
-    pub fn new(o: &Outgoing<'_, '_>) -> Held {
+impl HeldSignal {
+    pub fn new(o: &Outgoing<'_, '_>) -> HeldSignal {
         let own = |t: &Term<'_>| OwnedTerm::new(*t);
-        Held {
+        HeldSignal {
             kind: o.kind,
             parts: o.parts.iter().map(own).collect(),
             payload: o.payload.as_ref().map(own),
@@ -210,7 +210,7 @@ impl Held {
         let all = self.parts.iter().chain(&self.payload).chain(&self.token);
         8 * all.map(words).sum::<usize>()
     }
-    pub fn encode(&self, f: Flags) -> Option<(Option<u32>, Signal)> {
+    pub fn encode(&self, f: DistFlags) -> Option<(Option<u32>, OutgoingSignal)> {
         let parts: Vec<_> = self.parts.iter().map(OwnedTerm::term).collect();
         let payload = self.payload.as_ref().map(OwnedTerm::term);
         let token = self.token.as_ref().map(OwnedTerm::term);
@@ -221,48 +221,51 @@ impl Held {
 
 impl Outgoing<'_, '_> {
     /// The operation, and whether the reason goes behind it.
-    fn operation(&self, f: Flags) -> Option<(u8, bool)> {
+    fn operation(&self, f: DistFlags) -> Option<(u8, bool)> {
         let t = self.token.is_some();
         let one_of = |plain, traced| if t { traced } else { plain };
-        let late = f.has(Flags::EXIT_PAYLOAD);
+        let late = f.has(DistFlags::EXIT_PAYLOAD);
         Some(match self.kind {
-            Kind::Send if f.has(Flags::SEND_SENDER) => {
+            SignalKind::Send if f.has(DistFlags::SEND_SENDER) => {
                 (one_of(op::SEND_SENDER, op::SEND_SENDER_TT), true)
             }
-            Kind::Send => (one_of(op::SEND, op::SEND_TT), true),
-            Kind::SendName => (one_of(op::REG_SEND, op::REG_SEND_TT), true),
-            Kind::SendAlias => (one_of(op::ALIAS_SEND, op::ALIAS_SEND_TT), true),
-            Kind::Link => (op::LINK, false),
-            Kind::Unlink if f.has(Flags::UNLINK_ID) => (op::UNLINK_ID, false),
-            Kind::Unlink => (op::UNLINK, false),
-            Kind::UnlinkAck if f.has(Flags::UNLINK_ID) => (op::UNLINK_ID_ACK, false),
-            Kind::Ended if late => (one_of(op::PAYLOAD_EXIT, op::PAYLOAD_EXIT_TT), true),
-            Kind::Ended => (one_of(op::EXIT, op::EXIT_TT), false),
-            Kind::Exit if late => (one_of(op::PAYLOAD_EXIT2, op::PAYLOAD_EXIT2_TT), true),
-            Kind::Exit => (one_of(op::EXIT2, op::EXIT2_TT), false),
-            Kind::Monitor if f.monitors() => (op::MONITOR, false),
-            Kind::Demonitor if f.monitors() => (op::DEMONITOR, false),
-            Kind::Down if f.monitors() && late => (op::PAYLOAD_MONITOR_EXIT, true),
-            Kind::Down if f.monitors() => (op::MONITOR_EXIT, false),
-            Kind::GroupLeader => (op::GROUP_LEADER, false),
-            Kind::SpawnRequest => (one_of(op::SPAWN_REQUEST, op::SPAWN_REQUEST_TT), true),
-            Kind::SpawnReply => (one_of(op::SPAWN_REPLY, op::SPAWN_REPLY_TT), true),
+            SignalKind::Send => (one_of(op::SEND, op::SEND_TT), true),
+            SignalKind::SendName => (one_of(op::REG_SEND, op::REG_SEND_TT), true),
+            SignalKind::SendAlias => (one_of(op::ALIAS_SEND, op::ALIAS_SEND_TT), true),
+            SignalKind::Link => (op::LINK, false),
+            SignalKind::Unlink if f.has(DistFlags::UNLINK_ID) => (op::UNLINK_ID, false),
+            SignalKind::Unlink => (op::UNLINK, false),
+            SignalKind::UnlinkAck if f.has(DistFlags::UNLINK_ID) => (op::UNLINK_ID_ACK, false),
+            SignalKind::Ended if late => (one_of(op::PAYLOAD_EXIT, op::PAYLOAD_EXIT_TT), true),
+            SignalKind::Ended => (one_of(op::EXIT, op::EXIT_TT), false),
+            SignalKind::Exit if late => (one_of(op::PAYLOAD_EXIT2, op::PAYLOAD_EXIT2_TT), true),
+            SignalKind::Exit => (one_of(op::EXIT2, op::EXIT2_TT), false),
+            SignalKind::Monitor if f.monitors() => (op::MONITOR, false),
+            SignalKind::Demonitor if f.monitors() => (op::DEMONITOR, false),
+            SignalKind::Down if f.monitors() && late => (op::PAYLOAD_MONITOR_EXIT, true),
+            SignalKind::Down if f.monitors() => (op::MONITOR_EXIT, false),
+            SignalKind::GroupLeader => (op::GROUP_LEADER, false),
+            SignalKind::SpawnRequest => (one_of(op::SPAWN_REQUEST, op::SPAWN_REQUEST_TT), true),
+            SignalKind::SpawnReply => (one_of(op::SPAWN_REPLY, op::SPAWN_REPLY_TT), true),
             // The other node knows nothing of that.
-            Kind::UnlinkAck | Kind::Monitor | Kind::Demonitor | Kind::Down => return None,
+            SignalKind::UnlinkAck
+            | SignalKind::Monitor
+            | SignalKind::Demonitor
+            | SignalKind::Down => return None,
         })
     }
     /// The process of this node whose signal it is, as far as the operation says.
     pub fn sender(&self) -> Option<u32> {
         let at = match self.kind {
-            Kind::GroupLeader => return None,
-            Kind::Unlink | Kind::UnlinkAck | Kind::SpawnRequest => 1,
-            Kind::SpawnReply => 3,
+            SignalKind::GroupLeader => return None,
+            SignalKind::Unlink | SignalKind::UnlinkAck | SignalKind::SpawnRequest => 1,
+            SignalKind::SpawnReply => 3,
             _ => 0,
         };
         self.parts.get(at)?.as_local_pid()
     }
     /// What goes over the connection; nothing where the other node would not understand it.
-    pub fn encode(&self, f: Flags) -> Option<Signal> {
+    pub fn encode(&self, f: DistFlags) -> Option<OutgoingSignal> {
         let (op, payload_behind) = self.operation(f)?;
         let empty = Term::atom(am::empty);
         let mut parts: Vec<Term<'_>> = self.parts.to_vec();
@@ -277,7 +280,8 @@ impl Outgoing<'_, '_> {
         parts.extend(self.token);
         parts.extend(self.payload.filter(|_| !payload_behind));
         let payload = self.payload.filter(|_| payload_behind);
-        let refs = f.has(Flags::DIST_HDR_ATOM_CACHE).then(|| ATOM_REFS.take().unwrap_or_default());
+        let refs =
+            f.has(DistFlags::DIST_HDR_ATOM_CACHE).then(|| ATOM_REFS.take().unwrap_or_default());
         let (e, large) = encoded((op, &parts), payload, refs, f);
         let whole = (!large).then(|| e.bytes().to_vec());
         let mut refs = e.into_parts().0;
@@ -285,7 +289,7 @@ impl Outgoing<'_, '_> {
             (Some(body), _) => {
                 let form = if f.headers() { Form::Header } else { Form::PassThrough };
                 let atoms = refs.as_mut().map_or(Vec::new(), AtomRefs::take);
-                Signal::Packet(Packet { form, atoms, body })
+                OutgoingSignal::Packet(Packet { form, atoms, body })
             }
             (None, payload) => {
                 refs.iter_mut().for_each(AtomRefs::clear);
@@ -293,7 +297,12 @@ impl Outgoing<'_, '_> {
                 let bytes = control.bytes().to_vec();
                 let refs = control.into_parts().0;
                 let payload = payload.unwrap_or(Term::NIL);
-                Signal::Large(Box::new(LargeMessage::new(self.sender(), bytes, payload, refs)))
+                OutgoingSignal::Large(Box::new(LargeMessage::new(
+                    self.sender(),
+                    bytes,
+                    payload,
+                    refs,
+                )))
             }
         };
         ATOM_REFS.set(refs);
@@ -307,7 +316,7 @@ fn encoded<'h>(
     (op, parts): (u8, &[Term<'h>]),
     payload: Option<Term<'h>>,
     refs: Option<AtomRefs>,
-    f: Flags,
+    f: DistFlags,
 ) -> (Encoding<'h>, bool) {
     use kvik_etf::tag;
     let mut e = Encoding::empty(encode_opts(), refs);
@@ -319,8 +328,8 @@ fn encoded<'h>(
     if let Some(t) = payload {
         e.then_last(t, !f.headers());
     }
-    let may_split = payload.is_some() && f.has(Flags::FRAGMENTS);
-    while !e.run(&mut { STEPS }) {
+    let may_split = payload.is_some() && f.has(DistFlags::FRAGMENTS);
+    while !e.run(&mut { STEPS_PER_LENGTH_CHECK }) {
         if may_split && e.bytes().len() > FRAGMENT_BYTES {
             return (e, true);
         }

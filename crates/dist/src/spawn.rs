@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use kvik_bifs::process::spawn::{mfa, option, Reply};
+use kvik_bifs::process::spawn::{mfa, option, SpawnReply};
 use kvik_heap::OwnedTerm;
-use kvik_proc::relation::{AliasKind, MonitoredBy, Monitoring, Target};
+use kvik_proc::links_monitors::{AliasKind, MonitoredBy, Monitoring, Target};
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::spawn::{spawn, SpawnOptions};
-use kvik_proc::{seq, BifResult, Proc, RefId, RemotePid, ABROAD};
+use kvik_proc::{seq_trace, BifResult, Proc, RefId, RemotePid, ABROAD};
 use kvik_term::{am, Atom, Term};
 
-use crate::connect::{self, From, Refused, ANSWER, CONTROL};
-use crate::node::{self, Node, Phase, RemoteRef, State};
-use crate::signal::{Flags, Kind, Outgoing};
+use crate::connect::{self, ConnectError, From, ANSWER, CONTROL};
+use crate::node::{self, NodeState, Phase, RemoteNode, RemoteRef};
+use crate::sender::{send_demonitor, send_ended};
+use crate::signal::{DistFlags, Outgoing, SignalKind};
 use crate::spawn_request::{answer, tell_failure, Spawn};
-use crate::teller::{send_demonitor, send_ended};
-use crate::watchers::{add_watcher, Watch};
+use crate::watchers::{add_watcher, RemoteMonitor};
 
 /// Bits of a reply's flags: the two are linked; the parent watches the child.
 const LINKED: u64 = 1;
@@ -24,13 +24,13 @@ const MONITORED: u64 = 2;
 /// What options say, besides those for the other node.
 struct Asked<'h> {
     options: SpawnOptions,
-    reply: Reply,
+    reply: SpawnReply,
     /// For the other node.
     theirs: Vec<Term<'h>>,
     good: bool,
 }
 fn asked<'h>(all: Vec<Term<'h>>) -> Asked<'h> {
-    let (mut options, mut reply) = (SpawnOptions::default(), Reply::default());
+    let (mut options, mut reply) = (SpawnOptions::default(), SpawnReply::default());
     let (mut theirs, mut good) = (Vec::new(), true);
     for t in all {
         // Values are for the other node to judge, but for what it will never see.
@@ -84,7 +84,7 @@ pub fn request<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         true => ask(p, name, id, s, (m, f, args), &theirs),
     };
     match failed {
-        Ok(()) => p.with_extra(|x| {
+        Ok(()) => p.with_cold(|x| {
             if let Some(kind) = alias {
                 x.aliases.insert(id, kind == AliasKind::ReplyDemonitor);
             }
@@ -107,7 +107,7 @@ fn ask(
     options: &[Term<'_>],
 ) -> Result<(), Box<(Spawn, Atom)>> {
     let node = node::of(name);
-    let knows = |s: &State| s.phase != Phase::Up || s.flags.has(Flags::SPAWN);
+    let knows = |s: &NodeState| s.phase != Phase::Up || s.flags.has(DistFlags::SPAWN);
     if !knows(&node.lock()) {
         return Err(Box::new((s, am::notsup)));
     }
@@ -119,7 +119,7 @@ fn ask(
     let options = scratch.list(&options);
     let args = scratch.copy(args);
     let parts = [id.term(&scratch), p.self_pid(), leader, call, options];
-    let token = seq::on().then(|| {
+    let token = seq_trace::on().then(|| {
         let mut told = vec![am::spawn_request.into()];
         told.extend(parts);
         p.seq_send(name.into(), scratch.tuple(&told));
@@ -127,7 +127,7 @@ fn ask(
     });
     let token = token.filter(|t| !t.term().is_nil());
     let token = token.as_ref().map(OwnedTerm::term);
-    let o = Outgoing { kind: Kind::SpawnRequest, parts: &parts, payload: Some(args), token };
+    let o = Outgoing { kind: SignalKind::SpawnRequest, parts: &parts, payload: Some(args), token };
     let mut s = Some(s);
     let sent = connect::send(&node, &o, CONTROL, Some(p.pid()), |state| {
         s.take().map(|s| state.spawns.insert(id, s));
@@ -136,7 +136,7 @@ fn ask(
         p.wait_for_connection();
     }
     match (sent, s) {
-        (Err(Refused::NoConnection | Refused::Busy), Some(s)) => {
+        (Err(ConnectError::NoConnection | ConnectError::Busy), Some(s)) => {
             Err(Box::new((s, am::noconnection)))
         }
         _ => Ok(()),
@@ -192,7 +192,7 @@ fn succeed(p: &Proc, from: Term<'static>, id: RefId, s: Spawn, r: Answer) {
     }
     if let (Some((tag, alias)), true) = (s.monitor, flags & MONITORED != 0) {
         let target = Target::Remote(child.owned());
-        p.with_extra(|x| x.monitoring.insert(id, Monitoring { target, tag, alias }));
+        p.with_cold(|x| x.monitoring.insert(id, Monitoring { target, tag, alias }));
     }
     if s.reply.success {
         answer(p, (id, alias.is_some()), &s.reply, (from, Some(token)), am::ok, |h| child.term(h));
@@ -200,7 +200,7 @@ fn succeed(p: &Proc, from: Term<'static>, id: RefId, s: Spawn, r: Answer) {
 }
 /// The parent has ended, or does not want the process any more.
 fn nobody_waits(
-    node: &Arc<Node>,
+    node: &Arc<RemoteNode>,
     conn: u32,
     id: RefId,
     parent: u32,
@@ -263,7 +263,7 @@ pub fn abandon<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if !waits {
         return Ok(false.into());
     }
-    p.with_extra(|x| {
+    p.with_cold(|x| {
         x.aliases.remove(&id);
         x.rare.get_or_insert_default().spawning.remove(&id)
     });
@@ -271,7 +271,7 @@ pub fn abandon<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// Another node asks for a process here.
-pub struct Request<'a> {
+pub struct RemoteSpawn<'a> {
     pub key: RemoteRef,
     pub reference: Term<'a>,
     pub parent: RemotePid,
@@ -281,7 +281,7 @@ pub struct Request<'a> {
     pub token: Option<OwnedTerm>,
 }
 
-impl Request<'_> {
+impl RemoteSpawn<'_> {
     /// `None`: it makes no sense.
     pub fn run(self, from: &From<'_>, args: OwnedTerm) -> Option<()> {
         self.leader.as_pid()?;
@@ -306,7 +306,7 @@ impl Request<'_> {
         let pid = s.pid;
         let w = |id| MonitoredBy { pid: ABROAD, name: id };
         if monitor {
-            let watch = Watch {
+            let watch = RemoteMonitor {
                 watcher: self.parent,
                 key: self.key.clone(),
                 reference: self.reference,
@@ -314,7 +314,7 @@ impl Request<'_> {
                 pid,
             };
             if let Some(id) = add_watcher(from.node, from.id, watch) {
-                s.proc().with_extra(|x| x.monitored_by.insert(id, w(None)));
+                s.proc().with_cold(|x| x.monitored_by.insert(id, w(None)));
             }
         }
         if link {
@@ -339,7 +339,7 @@ impl Request<'_> {
     fn refuse(&self, from: &From<'_>, why: Atom) -> Option<()> {
         let told = self.token.as_ref().map(|token| {
             let answer = self.answer(&[am::error.into(), why.into()]);
-            self.told(|request, parent| seq::refused(token, request, parent, answer.term()))
+            self.told(|request, parent| seq_trace::refused(token, request, parent, answer.term()))
         });
         self.reply(from, 0, why.into(), told);
         Some(())
@@ -364,7 +364,7 @@ impl Request<'_> {
         let parent = self.parent.owned();
         let parts = [self.reference, parent.term(), Term::int(flags as i32), result];
         let token = token.as_ref().map(OwnedTerm::term).filter(|t| !t.is_nil());
-        let o = Outgoing { kind: Kind::SpawnReply, parts: &parts, payload: None, token };
+        let o = Outgoing { kind: SignalKind::SpawnReply, parts: &parts, payload: None, token };
         let _ = connect::send(from.node, &o, ANSWER, None, |_| ());
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use kvik_bifs::process::spawn::Reply;
+use kvik_bifs::process::spawn::SpawnReply;
 use kvik_heap::OwnedTerm;
-use kvik_proc::relation::AliasKind;
+use kvik_proc::links_monitors::AliasKind;
 use kvik_proc::signal::{deliver, message, Signal};
 use kvik_proc::{Proc, RefId, RemotePid};
 use kvik_term::{am, Atom, Term};
@@ -12,7 +12,7 @@ use kvik_term::{am, Atom, Term};
 /// What a process of ours asked for, and has no answer about.
 pub struct Spawn {
     pub parent: u32,
-    pub reply: Reply,
+    pub reply: SpawnReply,
     /// To be made when the process is there: with the tag and what becomes of the alias.
     pub monitor: Option<(Option<OwnedTerm>, Option<AliasKind>)>,
     pub link: bool,
@@ -32,7 +32,7 @@ pub fn tell_failure(
     token: Option<OwnedTerm>,
 ) {
     let alias = s.monitor.as_ref().and_then(|m| m.1);
-    p.with_extra(|x| {
+    p.with_cold(|x| {
         x.aliases.remove(&id);
     });
     if s.reply.error {
@@ -42,7 +42,7 @@ pub fn tell_failure(
 pub fn answer(
     p: &Proc,
     (id, alias): (RefId, bool),
-    reply: &Reply,
+    reply: &SpawnReply,
     (from, token): (Term<'static>, Option<OwnedTerm>),
     what: Atom,
     value: impl for<'h> FnOnce(&'h kvik_heap::Heap) -> Term<'h>,

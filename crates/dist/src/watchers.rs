@@ -8,11 +8,11 @@ use kvik_proc::signal::{control, Control};
 use kvik_proc::{RefId, RemotePid};
 use kvik_term::Term;
 
-use crate::node::{Node, RemoteRef};
+use crate::node::{RemoteNode, RemoteRef};
 
 /// A process of another node that watches one of ours.
-pub struct Watcher {
-    pub node: Arc<Node>,
+pub struct RemoteWatcher {
+    pub node: Arc<RemoteNode>,
     pub id: u32,
     pub watcher: RemotePid,
     pub key: RemoteRef,
@@ -24,10 +24,10 @@ pub struct Watcher {
 
 kvik_state::vm_state! {
     /// By the reference the monitor has here.
-    static WATCHERS: Mutex<BTreeMap<RefId, Watcher>> = Mutex::new(BTreeMap::new());
+    static WATCHERS: Mutex<BTreeMap<RefId, RemoteWatcher>> = Mutex::new(BTreeMap::new());
 }
 
-fn watchers() -> MutexGuard<'static, BTreeMap<RefId, Watcher>> {
+fn watchers() -> MutexGuard<'static, BTreeMap<RefId, RemoteWatcher>> {
     WATCHERS.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -37,7 +37,7 @@ pub fn watcher(h: &Heap, id: RefId) -> Option<Term<'_>> {
 }
 
 /// What another node's process watches, and by which reference of its.
-pub struct Watch<'a> {
+pub struct RemoteMonitor<'a> {
     pub watcher: RemotePid,
     pub key: RemoteRef,
     pub reference: Term<'a>,
@@ -46,12 +46,12 @@ pub struct Watch<'a> {
 }
 
 /// A monitor of another node's: the reference it has here. `None`: the connection is gone.
-pub fn add_watcher(node: &Arc<Node>, id: u32, w: Watch<'_>) -> Option<RefId> {
+pub fn add_watcher(node: &Arc<RemoteNode>, id: u32, w: RemoteMonitor<'_>) -> Option<RefId> {
     let own = RefId::next();
-    let Watch { watcher, key, reference, watched, pid } = w;
+    let RemoteMonitor { watcher, key, reference, watched, pid } = w;
     let reference = OwnedTerm::new(reference);
     let (node, at) = (node.clone(), key.clone());
-    let w = Watcher { node: node.clone(), id, watcher, key, reference, watched, pid };
+    let w = RemoteWatcher { node: node.clone(), id, watcher, key, reference, watched, pid };
     // Before the connection knows it, which forgets it when it is lost.
     watchers().insert(own, w);
     let before = node.lock_up(id).map(|mut s| s.watched.insert(at, own));
@@ -69,6 +69,6 @@ pub fn forget_watcher(id: RefId) {
     }
 }
 /// Takes out who is to be told.
-pub fn take(id: RefId) -> Option<Watcher> {
+pub fn take(id: RefId) -> Option<RemoteWatcher> {
     watchers().remove(&id)
 }

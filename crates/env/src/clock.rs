@@ -10,7 +10,7 @@ pub use kvik_sys::clock::{
 };
 // The processor's counter. It measures what schedulers do and decides nothing, so no simulation
 // replaces it.
-pub use kvik_sys::ticks;
+pub use kvik_sys::tsc;
 pub use kvik_sys::usage::cpu_time_ns;
 
 /// Nanoseconds of the clock that never goes back.

@@ -12,7 +12,7 @@ pub use kvik_sys::file::*;
 use crate::{Errno, Fault, Result};
 
 #[inline]
-pub fn open(path: &CStr, mode: Mode) -> Result<OwnedFd> {
+pub fn open(path: &CStr, mode: OpenMode) -> Result<OwnedFd> {
     Fault::FileOpen.fail()?;
     file::open(path, mode)
 }

@@ -21,7 +21,7 @@ pub mod socket;
 pub mod thread;
 
 // Calls that no fault strikes so far.
-pub use kvik_sys::{mapped, path, place, shared, signal, tty};
+pub use kvik_sys::{cpu_affinity, mapped, path, shared_memory, signal, tty};
 pub use kvik_sys::{Errno, Result};
 
 pub use faults::Fault;

@@ -2,7 +2,7 @@
 
 #[cfg(not(feature = "simulation"))]
 pub use kvik_sys::poll::Poller;
-pub use kvik_sys::poll::{Event, Events, Interest, MAX_EVENTS};
+pub use kvik_sys::poll::{Interest, PollEvent, PollEvents, MAX_EVENTS};
 
 #[cfg(feature = "simulation")]
 pub use crate::simulation::Poller;

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitStatus;
 
-pub use kvik_sys::spawn::{in_its_own_session, reap, Child, Program};
+pub use kvik_sys::spawn::{in_its_own_session, reap, ChildProcess, Program};
 pub use std::process::{Child as StdChild, Command, Stdio};
 
 use crate::{Fault, Result};

@@ -11,12 +11,12 @@ pub use kvik_sys::socket::*;
 use crate::{Fault, Result};
 
 #[inline]
-pub fn open(family: Family, kind: Type) -> Result<OwnedFd> {
+pub fn open(family: Family, kind: SocketType) -> Result<OwnedFd> {
     Fault::SocketOpen.fail()?;
     sys::open(family, kind)
 }
 #[inline]
-pub fn open_in(namespace: &[u8], family: Family, kind: Type) -> Result<OwnedFd> {
+pub fn open_in(namespace: &[u8], family: Family, kind: SocketType) -> Result<OwnedFd> {
     Fault::SocketOpen.fail()?;
     sys::open_in(namespace, family, kind)
 }
@@ -53,7 +53,12 @@ pub fn send_to(fd: RawFd, bytes: &[u8], to: Option<&Addr>) -> Result<usize> {
     sys::send_to(fd, bytes, to)
 }
 #[inline]
-pub fn send_message(fd: RawFd, bytes: &[u8], to: Option<&Addr>, c: &[Control]) -> Result<usize> {
+pub fn send_message(
+    fd: RawFd,
+    bytes: &[u8],
+    to: Option<&Addr>,
+    c: &[ControlMessage],
+) -> Result<usize> {
     Fault::DatagramSend.fail()?;
     sys::send_message(fd, bytes, to, c)
 }
@@ -63,7 +68,7 @@ pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
     sys::receive_from(fd, buf)
 }
 #[inline]
-pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<Control>)> {
+pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<ControlMessage>)> {
     Fault::DatagramReceive.fail()?;
     sys::receive_message(fd, buf)
 }

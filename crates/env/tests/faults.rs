@@ -8,10 +8,10 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use kvik_env::faults::{Effect, Kind};
-use kvik_env::file::Mode;
-use kvik_env::poll::{Events, Interest, Poller};
+use kvik_env::file::OpenMode;
+use kvik_env::poll::{Interest, PollEvents, Poller};
 use kvik_env::process::Program;
-use kvik_env::socket::{raw, Addr, Family, Listener, Type};
+use kvik_env::socket::{raw, Addr, Family, Listener, SocketType};
 use kvik_env::{clock, current, file, fs, pipe, process, random, socket, thread};
 use kvik_env::{Errno, Fault};
 use kvik_sys::fd as sys;
@@ -37,7 +37,7 @@ impl Setup {
     fn new() -> Setup {
         let pipe = sys::pipe().unwrap();
         let stream = sys::socket_pair().unwrap();
-        let datagram = kvik_sys::socket::open(Family::Inet, Type::Datagram).unwrap();
+        let datagram = kvik_sys::socket::open(Family::Inet, SocketType::Datagram).unwrap();
         kvik_sys::socket::bind(datagram.as_raw_fd(), &Addr::V4([127, 0, 0, 1].into(), 0)).unwrap();
         sys::write(pipe.1.as_raw_fd(), b"to read").unwrap();
         sys::write(stream.1.as_raw_fd(), b"to read").unwrap();
@@ -48,7 +48,7 @@ impl Setup {
     }
 }
 fn file(name: &CStr, write: bool) -> OwnedFd {
-    kvik_sys::file::open(name, Mode { read: !write, write, ..Mode::default() }).unwrap()
+    kvik_sys::file::open(name, OpenMode { read: !write, write, ..OpenMode::default() }).unwrap()
 }
 fn done<T>(r: Result<T, impl Into<io::Error>>) -> Result<(), i32> {
     r.map(drop).map_err(|e| e.into().raw_os_error().unwrap_or(0))
@@ -63,7 +63,7 @@ fn null() -> RawFd {
 type Call = fn(&Setup) -> Result<(), i32>;
 /// Calls, and the fault that strikes each. Several calls may have one fault.
 const CALLS: &[(Fault, Call)] = &[
-    (Fault::FileOpen, |_| done(file::open(ZERO, Mode { read: true, ..Mode::default() }))),
+    (Fault::FileOpen, |_| done(file::open(ZERO, OpenMode { read: true, ..OpenMode::default() }))),
     (Fault::FileOpen, |_| done(fs::File::open("/dev/zero"))),
     (Fault::FileRead, |_| {
         let f = file(ZERO, false);
@@ -86,19 +86,19 @@ const CALLS: &[(Fault, Call)] = &[
     (Fault::FileWrite, |_| done(fs::File::from(file(NULL, true)).write(b"text"))),
     (Fault::FileSync, |_| {
         // A memory file: this call ends at once.
-        let (_, file) = kvik_sys::shared::words(c"sync", 8).unwrap();
+        let (_, file) = kvik_sys::shared_memory::words(c"sync", 8).unwrap();
         done(file::sync(file.as_raw_fd(), false))
     }),
     (Fault::PipeOpen, |_| done(pipe::open())),
     (Fault::PipeRead, |s| done(pipe::read_bytes(s.pipe.0.as_raw_fd(), &mut [0; 4]))),
     (Fault::PipeWrite, |s| done(pipe::write(s.pipe.1.as_raw_fd(), b"text"))),
     (Fault::PipeWrite, |s| done(pipe::writev(s.pipe.1.as_raw_fd(), &[IoSlice::new(b"text")]))),
-    (Fault::SocketOpen, |_| done(socket::open(Family::Inet, Type::Stream))),
+    (Fault::SocketOpen, |_| done(socket::open(Family::Inet, SocketType::Stream))),
     (Fault::SocketOpen, |_| done(raw::open(2, 1, 0))),
     (Fault::SocketOpen, |_| done(Listener::bind(([127, 0, 0, 1], 0).into()))),
     // Nobody to accept: that answers as the fault would not.
     (Fault::SocketAccept, |_| {
-        let s = kvik_sys::socket::open(Family::Inet, Type::Stream).unwrap();
+        let s = kvik_sys::socket::open(Family::Inet, SocketType::Stream).unwrap();
         kvik_sys::socket::listen(s.as_raw_fd(), 1).unwrap();
         match socket::accept(s.as_raw_fd()) {
             Err(Errno::AGAIN) => Ok(()),
@@ -106,7 +106,7 @@ const CALLS: &[(Fault, Call)] = &[
         }
     }),
     (Fault::SocketConnect, |s| {
-        let other = kvik_sys::socket::open(Family::Inet, Type::Datagram).unwrap();
+        let other = kvik_sys::socket::open(Family::Inet, SocketType::Datagram).unwrap();
         done(socket::connect(other.as_raw_fd(), &s.own_address()))
     }),
     (Fault::SocketReceive, |s| done(socket::read_bytes(s.stream.0.as_raw_fd(), &mut [0; 4]))),
@@ -127,7 +127,7 @@ const CALLS: &[(Fault, Call)] = &[
     }),
     (Fault::Poll, |_| {
         let p = Poller::new().unwrap();
-        done(p.wait(&mut Events::default(), Some(Duration::ZERO)))
+        done(p.wait(&mut PollEvents::default(), Some(Duration::ZERO)))
     }),
     (Fault::Spawn, |_| {
         let none = [];
@@ -244,7 +244,7 @@ fn an_edge_comes_after_a_short_move() {
     let _turn = alone();
     let s = Setup::new();
     let fd = s.stream.0.as_raw_fd();
-    let (p, mut events) = (Poller::new().unwrap(), Events::default());
+    let (p, mut events) = (Poller::new().unwrap(), PollEvents::default());
     let mut edges = || p.wait(&mut events, Some(Duration::ZERO)).unwrap();
     p.add(fd, 5, Interest { read: false, write: true, edge: true }).unwrap();
     assert_eq!((edges(), edges()), (1, 0));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use kvik_env::clock::{coarse_nanos, monotonic_nanos, wall_nanos, Instant};
-use kvik_env::poll::{Events, Poller};
+use kvik_env::poll::{PollEvents, Poller};
 use kvik_env::{current, thread};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -41,7 +41,7 @@ fn who_waits_for_an_hour_goes_on_when_it_is_over() {
         waiter(|| thread::sleep(HOUR)),
         waiter(|| thread::park_timeout(HOUR)),
         waiter(move || {
-            polls.wait(&mut Events::default(), Some(HOUR)).unwrap();
+            polls.wait(&mut PollEvents::default(), Some(HOUR)).unwrap();
         }),
         waiter(move || drop(thread::wait_timeout(&bell, lock.lock().unwrap(), HOUR))),
     ];
@@ -62,7 +62,7 @@ fn who_waits_for_an_hour_goes_on_when_it_is_over() {
     let told = {
         let poller = poller.clone();
         let (tell, told) = channel();
-        let wait = move || tell.send(poller.wait(&mut Events::default(), Some(HOUR))).unwrap();
+        let wait = move || tell.send(poller.wait(&mut PollEvents::default(), Some(HOUR))).unwrap();
         thread::spawn("waiter", None, wait).unwrap();
         told
     };

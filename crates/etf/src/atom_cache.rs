@@ -4,7 +4,7 @@
 use kvik_term::Atom;
 
 use crate::reader::Reader;
-use crate::Error;
+use crate::EtfError;
 
 /// Entries of a cache: 8 segments of 256.
 const ENTRIES: usize = 2048;
@@ -114,7 +114,7 @@ pub struct ReceiveCache {
 
 impl ReceiveCache {
     /// The atoms of a header, and how many bytes it took.
-    pub fn read_header(&mut self, bytes: &[u8]) -> Result<(Vec<Atom>, usize), Error> {
+    pub fn read_header(&mut self, bytes: &[u8]) -> Result<(Vec<Atom>, usize), EtfError> {
         let mut r = Reader::new(bytes);
         let n = r.u8()? as usize;
         if n == 0 {
@@ -132,7 +132,7 @@ impl ReceiveCache {
                 let len = if long { r.u16()? as usize } else { r.u8()? as usize };
                 self.entries[at] = Some(crate::decode::utf8_atom(r.take(len)?)?);
             }
-            atoms.push(self.entries[at].ok_or(Error::Malformed)?);
+            atoms.push(self.entries[at].ok_or(EtfError::Malformed)?);
         }
         Ok((atoms, r.pos()))
     }
@@ -181,7 +181,7 @@ mod tests {
         let mut c = ReceiveCache::default();
         for bad in [&[][..], &[1], &[1, 0], &[1, 0, 7], &[1, 8, 7], &[1, 8, 7, 3, b'a'], &[2, 0x88]]
         {
-            assert_eq!(c.read_header(bad).err(), Some(Error::Malformed), "{bad:?}");
+            assert_eq!(c.read_header(bad).err(), Some(EtfError::Malformed), "{bad:?}");
         }
         // An entry that was never defined; one that is no UTF-8; one that is too long.
         assert!(c.read_header(&[1, 3, 255]).is_err());

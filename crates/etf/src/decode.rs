@@ -1,6 +1,6 @@
 //! Bytes to terms.
 
-use kvik_heap::{limit, Assembly, BinRef, Heap};
+use kvik_heap::{limit, BinRef, Heap, TermBuilder};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{Atom, ExtKind, Term};
 
@@ -8,7 +8,7 @@ use crate::hooks::{hooks, FunId};
 use crate::inflate::Inflation;
 use crate::local::secret;
 use crate::reader::Reader;
-use crate::{tag, Error};
+use crate::{tag, EtfError};
 
 #[derive(Copy, Clone, Default)]
 pub struct DecodeOpts<'a> {
@@ -38,7 +38,7 @@ pub fn decode<'h>(
     bytes: &[u8],
     heap: &'h Heap,
     opts: DecodeOpts<'_>,
-) -> Result<(Term<'h>, usize), Error> {
+) -> Result<(Term<'h>, usize), EtfError> {
     let mut d = Decoding::new(bytes, opts)?;
     loop {
         if let Some(done) = d.run(bytes, heap, &mut { usize::MAX })? {
@@ -67,7 +67,7 @@ pub struct Decoding<'a, 'h> {
 
 /// What there is of a term so far.
 struct Parts<'h> {
-    term: Assembly<'h>,
+    term: TermBuilder<'h>,
     making: Vec<Making>,
     /// Parts that must follow. Each takes a byte at least, so no more memory is asked for than
     /// there are bytes for.
@@ -81,7 +81,7 @@ struct Parts<'h> {
 impl Default for Parts<'_> {
     fn default() -> Self {
         Parts {
-            term: Assembly::default(),
+            term: TermBuilder::default(),
             making: Vec::new(),
             owed: 1,
             keys: Term::NIL,
@@ -95,11 +95,11 @@ const BYTES_A_STEP: usize = 256;
 
 impl<'a, 'h> Decoding<'a, 'h> {
     /// A term after its version byte, compressed or not.
-    pub fn new(bytes: &[u8], opts: DecodeOpts<'a>) -> Result<Decoding<'a, 'h>, Error> {
+    pub fn new(bytes: &[u8], opts: DecodeOpts<'a>) -> Result<Decoding<'a, 'h>, EtfError> {
         let (plain, pos) = match bytes {
             [tag::VERSION, tag::COMPRESSED, rest @ ..] => (Some(Inflation::new(rest)?.into()), 0),
             [tag::VERSION, ..] => (None, 1),
-            _ => return Err(Error::Malformed),
+            _ => return Err(EtfError::Malformed),
         };
         Ok(Decoding { opts, plain, pos, parts: Parts::default() })
     }
@@ -114,16 +114,16 @@ impl<'a, 'h> Decoding<'a, 'h> {
         bytes: &[u8],
         heap: &'h Heap,
         steps: &mut usize,
-    ) -> Result<Option<(Term<'h>, usize)>, Error> {
+    ) -> Result<Option<(Term<'h>, usize)>, EtfError> {
         let mut plain = self.plain.take();
         if let Some(p) = &mut plain {
-            if !p.run(bytes.get(2..).ok_or(Error::Malformed)?, steps)? {
+            if !p.run(bytes.get(2..).ok_or(EtfError::Malformed)?, steps)? {
                 self.plain = plain;
                 return Ok(None);
             }
         }
         let from = plain.as_ref().map_or(bytes, |p| p.plain());
-        let r = Reader::at(from, self.pos).ok_or(Error::Malformed)?;
+        let r = Reader::at(from, self.pos).ok_or(EtfError::Malformed)?;
         let mut d = Decoder { r, heap, opts: self.opts, parts: std::mem::take(&mut self.parts) };
         let term = d.run(steps)?;
         (self.pos, self.parts) = (d.r.pos(), d.parts);
@@ -132,7 +132,7 @@ impl<'a, 'h> Decoding<'a, 'h> {
             return Ok(None);
         };
         match plain {
-            Some(p) if self.pos != p.plain().len() => Err(Error::Malformed),
+            Some(p) if self.pos != p.plain().len() => Err(EtfError::Malformed),
             Some(p) => Ok(Some((t, p.used() + 2))),
             None => Ok(Some((t, self.pos))),
         }
@@ -148,7 +148,7 @@ struct Decoder<'b, 'h> {
 
 impl<'h> Decoder<'_, 'h> {
     /// `None` where the steps are done and the term is not.
-    fn run(&mut self, steps: &mut usize) -> Result<Option<Term<'h>>, Error> {
+    fn run(&mut self, steps: &mut usize) -> Result<Option<Term<'h>>, EtfError> {
         while *steps > 0 {
             let before = self.r.pos();
             let mut whole = self.one()?;
@@ -164,9 +164,9 @@ impl<'h> Decoder<'_, 'h> {
         Ok(None)
     }
 
-    /// The next part, as [`Assembly::put`] and its kin.
+    /// The next part, as [`TermBuilder::put`] and its kin.
     #[inline]
-    fn one(&mut self) -> Result<bool, Error> {
+    fn one(&mut self) -> Result<bool, EtfError> {
         let tag = self.r.u8()?;
         let t = match tag {
             tag::SMALL_INTEGER => Term::int(self.r.u8()? as i32),
@@ -242,26 +242,26 @@ impl<'h> Decoder<'_, 'h> {
     }
 
     /// `need` parts follow, for each of which memory of some bytes is taken at once.
-    fn owe(&mut self, need: usize, bytes: usize) -> Result<(), Error> {
+    fn owe(&mut self, need: usize, bytes: usize) -> Result<(), EtfError> {
         self.parts.owed = self.parts.owed - 1 + need;
         if self.parts.owed > self.r.left() {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         if !limit::fits(need * bytes) {
-            return Err(Error::SystemLimit);
+            return Err(EtfError::SystemLimit);
         }
         Ok(())
     }
-    fn begin(&mut self, what: Making, need: usize) -> Result<bool, Error> {
+    fn begin(&mut self, what: Making, need: usize) -> Result<bool, EtfError> {
         self.owe(need, 8)?;
         self.parts.making.push(what);
         Ok(self.parts.term.made_of(need))
     }
 
     /// What the parts that are whole are made into.
-    fn make(&mut self) -> Result<Term<'h>, Error> {
+    fn make(&mut self) -> Result<Term<'h>, EtfError> {
         let parts = self.parts.term.parts();
-        match self.parts.making.pop().ok_or(Error::Malformed)? {
+        match self.parts.making.pop().ok_or(EtfError::Malformed)? {
             Making::Map => {
                 let pairs = parts.as_chunks::<2>().0;
                 if pairs.len() <= FLAT_MAP_LIMIT {
@@ -272,18 +272,18 @@ impl<'h> Decoder<'_, 'h> {
                 }
                 let t = self.heap.map(&pairs.iter().map(|[k, v]| (*k, *v)).collect::<Vec<_>>());
                 if t.as_map().is_none_or(|m| m.len() != pairs.len()) {
-                    return Err(Error::Malformed);
+                    return Err(EtfError::Malformed);
                 }
                 Ok(t)
             }
             Making::Fun(id) => {
-                let (creator, env) = parts.split_first().ok_or(Error::Malformed)?;
+                let (creator, env) = parts.split_first().ok_or(EtfError::Malformed)?;
                 if creator.as_pid().is_none() {
-                    return Err(Error::Malformed);
+                    return Err(EtfError::Malformed);
                 }
-                let e = (hooks().fun)(&id).ok_or(Error::Malformed)?;
+                let e = (hooks().fun)(&id).ok_or(EtfError::Malformed)?;
                 if (e.arity, e.num_free) != (id.arity as u32, id.num_free) {
-                    return Err(Error::Malformed);
+                    return Err(EtfError::Malformed);
                 }
                 Ok(self.heap.fun(e, id.arity as usize, *creator, env))
             }
@@ -291,33 +291,33 @@ impl<'h> Decoder<'_, 'h> {
     }
 
     /// The name of a node.
-    fn node(&mut self) -> Result<Atom, Error> {
+    fn node(&mut self) -> Result<Atom, EtfError> {
         match self.r.u8()? {
             tag::NIL if self.parts.local => Ok((hooks().node)().0),
             tag => self.atom(tag),
         }
     }
     /// What follows is for this start of this node alone.
-    fn local(&mut self) -> Result<(), Error> {
+    fn local(&mut self) -> Result<(), EtfError> {
         if !kvik_release::current().has_local_format() || self.r.u32()? != secret() {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         self.parts.local = true;
         Ok(())
     }
-    fn next_atom(&mut self) -> Result<Atom, Error> {
+    fn next_atom(&mut self) -> Result<Atom, EtfError> {
         let tag = self.r.u8()?;
         self.atom(tag)
     }
-    fn atom(&mut self, tag: u8) -> Result<Atom, Error> {
+    fn atom(&mut self, tag: u8) -> Result<Atom, EtfError> {
         let n = match tag {
             tag::ATOM_CACHE_REF => {
                 let i = self.r.u8()? as usize;
-                return self.opts.atoms.get(i).copied().ok_or(Error::Malformed);
+                return self.opts.atoms.get(i).copied().ok_or(EtfError::Malformed);
             }
             tag::SMALL_ATOM | tag::SMALL_ATOM_UTF8 => self.r.u8()? as usize,
             tag::ATOM | tag::ATOM_UTF8 => self.r.u16()? as usize,
-            _ => return Err(Error::Malformed),
+            _ => return Err(EtfError::Malformed),
         };
         let bytes = self.r.take(n)?;
         if matches!(tag, tag::SMALL_ATOM_UTF8 | tag::ATOM_UTF8) || bytes.is_ascii() {
@@ -333,26 +333,26 @@ impl<'h> Decoder<'_, 'h> {
             latin1 = bytes.iter().map(|b| *b as char).collect::<String>();
             &latin1
         } else {
-            std::str::from_utf8(bytes).map_err(|_| Error::Malformed)?
+            std::str::from_utf8(bytes).map_err(|_| EtfError::Malformed)?
         };
         if self.opts.safe {
-            return Atom::existing(name).ok_or(Error::Unsafe);
+            return Atom::existing(name).ok_or(EtfError::Unsafe);
         }
         intern(name)
     }
 
-    fn bit_binary(&mut self) -> Result<Term<'h>, Error> {
+    fn bit_binary(&mut self) -> Result<Term<'h>, EtfError> {
         let n = self.r.u32()? as usize;
         let last = self.r.u8()? as usize;
         if last > 8 || (last == 0) != (n == 0) {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         let bytes = self.r.take(n)?;
         let bits = if n == 0 { 0 } else { (n - 1) * 8 + last };
         Ok(self.heap.bitstring(bytes, bits))
     }
 
-    fn big(&mut self, n: usize) -> Result<Term<'h>, Error> {
+    fn big(&mut self, n: usize) -> Result<Term<'h>, EtfError> {
         let negative = self.r.u8()? != 0;
         let bytes = self.r.take(n)?;
         let digits: Vec<u64> =
@@ -360,7 +360,7 @@ impl<'h> Decoder<'_, 'h> {
         Ok(self.heap.big(negative, &digits))
     }
 
-    fn float(&mut self, tag: u8) -> Result<Term<'h>, Error> {
+    fn float(&mut self, tag: u8) -> Result<Term<'h>, EtfError> {
         let f = if tag == tag::NEW_FLOAT {
             f64::from_bits(self.r.u64()?)
         } else {
@@ -369,24 +369,24 @@ impl<'h> Decoder<'_, 'h> {
             std::str::from_utf8(&text[..end])
                 .ok()
                 .and_then(|s| s.trim().parse().ok())
-                .ok_or(Error::Malformed)?
+                .ok_or(EtfError::Malformed)?
         };
         if !f.is_finite() {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         Ok(self.heap.float(f))
     }
 
     /// A creation of one byte has two bits.
-    fn tiny_creation(&mut self) -> Result<u32, Error> {
+    fn tiny_creation(&mut self) -> Result<u32, EtfError> {
         let c = self.r.u8()?;
         if c > 3 {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         Ok(c as u32)
     }
 
-    fn pid(&mut self, tag: u8) -> Result<Term<'h>, Error> {
+    fn pid(&mut self, tag: u8) -> Result<Term<'h>, EtfError> {
         let node = self.node()?;
         let (num, ser) = (self.r.u32()?, self.r.u32()?);
         let creation = match tag {
@@ -395,7 +395,7 @@ impl<'h> Decoder<'_, 'h> {
         };
         if is_this_node(node, creation) {
             if num >= 1 << 15 || ser >= 1 << 13 {
-                return Err(Error::Malformed);
+                return Err(EtfError::Malformed);
             }
             return Ok(Term::local_pid(ser << 15 | num));
         }
@@ -403,7 +403,7 @@ impl<'h> Decoder<'_, 'h> {
         Ok(self.heap.external(ExtKind::Pid, node, creation, &[data], 1))
     }
 
-    fn port(&mut self, tag: u8) -> Result<Term<'h>, Error> {
+    fn port(&mut self, tag: u8) -> Result<Term<'h>, EtfError> {
         let node = self.node()?;
         let num = match tag {
             tag::V4_PORT => self.r.u64()?,
@@ -415,20 +415,20 @@ impl<'h> Decoder<'_, 'h> {
         };
         if is_this_node(node, creation) {
             if num > LOCAL_PORT_MAX {
-                return Err(Error::Malformed);
+                return Err(EtfError::Malformed);
             }
             return Ok(Term::local_port(num as u32));
         }
         Ok(self.heap.external(ExtKind::Port, node, creation, &[num], 1))
     }
 
-    fn reference(&mut self, tag: u8) -> Result<Term<'h>, Error> {
+    fn reference(&mut self, tag: u8) -> Result<Term<'h>, EtfError> {
         let mut numbers = [0; REF_NUMBERS];
         let mut n = 1;
         if tag != tag::REFERENCE {
             n = self.r.u16()? as usize;
             if n == 0 || n > REF_NUMBERS {
-                return Err(Error::Malformed);
+                return Err(EtfError::Malformed);
             }
         }
         let node = self.node()?;
@@ -447,16 +447,16 @@ impl<'h> Decoder<'_, 'h> {
         }
         let local = is_this_node(node, creation);
         if numbers[0] >= LOCAL_REF_MAX && (local || tag != tag::NEWER_REFERENCE) {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         if local && self.opts.abroad && n == REF_NUMBERS {
             let ([a, b, c, pid, _], most) = (numbers, 1 << 28);
             let alias = (pid < most).then(|| self.heap.alias_ref_of_numbers([a, b, c], pid));
-            return alias.ok_or(Error::Malformed);
+            return alias.ok_or(EtfError::Malformed);
         }
         if local {
             if n > 3 {
-                return Err(Error::Malformed);
+                return Err(EtfError::Malformed);
             }
             return Ok((hooks().local_ref)(self.heap, [numbers[0], numbers[1], numbers[2]]));
         }
@@ -468,36 +468,36 @@ impl<'h> Decoder<'_, 'h> {
     }
 
     /// A small integer among a fun's fields.
-    fn field(&mut self) -> Result<u32, Error> {
+    fn field(&mut self) -> Result<u32, EtfError> {
         match self.r.u8()? {
             tag::SMALL_INTEGER => Ok(self.r.u8()? as u32),
             tag::INTEGER => self.r.u32(),
             tag::SMALL_BIG => {
                 let n = self.r.u8()? as usize;
                 let t = self.big(n)?;
-                t.as_small().map(|i| i as u32).ok_or(Error::Malformed)
+                t.as_small().map(|i| i as u32).ok_or(EtfError::Malformed)
             }
-            _ => Err(Error::Malformed),
+            _ => Err(EtfError::Malformed),
         }
     }
 
-    fn export(&mut self) -> Result<Term<'h>, Error> {
+    fn export(&mut self) -> Result<Term<'h>, EtfError> {
         let (module, function) = (self.next_atom()?, self.next_atom()?);
-        let arity = u8::try_from(self.field()?).map_err(|_| Error::Malformed)?;
+        let arity = u8::try_from(self.field()?).map_err(|_| EtfError::Malformed)?;
         if self.opts.safe && !(hooks().is_exported)(module, function, arity) {
-            return Err(Error::Unsafe);
+            return Err(EtfError::Unsafe);
         }
-        let e = (hooks().export)(module, function, arity).ok_or(Error::Malformed)?;
+        let e = (hooks().export)(module, function, arity).ok_or(EtfError::Malformed)?;
         Ok(self.heap.export_fun(e))
     }
 
-    fn fun_id(&mut self) -> Result<FunId, Error> {
+    fn fun_id(&mut self) -> Result<FunId, EtfError> {
         self.r.u32()?;
         let arity = self.r.u8()?;
         let uniq = self.r.array()?;
         let (index, num_free) = (self.r.u32()?, self.r.u32()?);
         if num_free > MAX_FREE {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         let module = self.next_atom()?;
         let (old_index, old_uniq) = (self.field()?, self.field()?);
@@ -506,16 +506,16 @@ impl<'h> Decoder<'_, 'h> {
 }
 
 /// The atom of that name.
-pub(crate) fn utf8_atom(bytes: &[u8]) -> Result<Atom, Error> {
+pub(crate) fn utf8_atom(bytes: &[u8]) -> Result<Atom, EtfError> {
     match Atom::recent(bytes) {
         Some(a) => Ok(a),
-        None => intern(std::str::from_utf8(bytes).map_err(|_| Error::Malformed)?),
+        None => intern(std::str::from_utf8(bytes).map_err(|_| EtfError::Malformed)?),
     }
 }
-fn intern(name: &str) -> Result<Atom, Error> {
+fn intern(name: &str) -> Result<Atom, EtfError> {
     Atom::intern(name).map_err(|e| match e {
-        kvik_term::atom::AtomError::TooLong => Error::Malformed,
-        kvik_term::atom::AtomError::Full => Error::SystemLimit,
+        kvik_term::atom::AtomError::TooLong => EtfError::Malformed,
+        kvik_term::atom::AtomError::Full => EtfError::SystemLimit,
     })
 }
 

@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use kvik_heap::{Heap, Writer};
-use kvik_sys::zlib::{Code, Output, Stream};
-use kvik_term::{atom, map, Atom, Bits, Ext, Fun, Map, Pid, Port, Ref, Term, View};
+use kvik_sys::zlib::{Status, ZlibOutput, ZlibStream};
+use kvik_term::{atom, map, Atom, Bits, Ext, Fun, Map, PidTerm, PortTerm, Ref, Term, View};
 
 use crate::atom_cache::AtomRefs;
 use crate::local::{secret, this_node};
@@ -50,10 +50,10 @@ pub struct Deflation {
     plain: Writer,
     /// Bytes of it that are compressed. Its version byte is not.
     done: usize,
-    stream: Stream,
+    stream: ZlibStream,
     /// Room for all that makes it smaller.
     out: Vec<u8>,
-    code: Code,
+    code: Status,
 }
 
 /// Bytes that are given to zlib at once, and written before there is room for more.
@@ -65,11 +65,11 @@ impl Deflation {
         let size = u32::try_from(plain.len() - 1).ok().filter(|n| level > 0 && *n > 5);
         // A stream is 256 KB of memory: not for what is not compressed.
         let Some(size) = size else { return Err(plain) };
-        let stream = Stream::deflate(level as i32, method, window, memory, strategy);
+        let stream = ZlibStream::deflate(level as i32, method, window, memory, strategy);
         let Ok(stream) = stream else { return Err(plain) };
         let mut out = vec![tag::VERSION, tag::COMPRESSED];
         out.extend_from_slice(&size.to_be_bytes());
-        Ok(Deflation { plain, done: 1, stream, out, code: Code::Ok })
+        Ok(Deflation { plain, done: 1, stream, out, code: Status::Ok })
     }
     /// Goes on for so many bytes. True: it is done, or does not get smaller.
     pub fn run(&mut self, left: &mut usize) -> bool {
@@ -78,7 +78,7 @@ impl Deflation {
             let flush = if end == self.plain.len() { FINISH } else { 0 };
             let room = (self.plain.len() - self.out.len()).min(AT_ONCE);
             let mut memory = [MaybeUninit::uninit(); AT_ONCE];
-            let mut to = Output::new(&mut memory[..room]);
+            let mut to = ZlibOutput::new(&mut memory[..room]);
             let step = self.stream.step(&self.plain.bytes()[self.done..end], &mut to, flush);
             self.out.extend_from_slice(to.written());
             self.done += step.consumed;
@@ -88,10 +88,10 @@ impl Deflation {
         self.is_done()
     }
     fn is_done(&self) -> bool {
-        !matches!(self.code, Code::Ok | Code::BufError) || self.out.len() >= self.plain.len()
+        !matches!(self.code, Status::Ok | Status::BufError) || self.out.len() >= self.plain.len()
     }
     fn compressed(&self) -> Option<&[u8]> {
-        (self.code == Code::StreamEnd).then_some(&self.out)
+        (self.code == Status::StreamEnd).then_some(&self.out)
     }
     /// What is shorter.
     pub fn finish(self, heap: &Heap) -> Term<'_> {
@@ -129,7 +129,7 @@ const BINARY_PIECE: usize = 1 << 16;
 /// The sizes that stand before what they measure (of lists and funs), in the order in which they are
 /// written.
 #[derive(Default)]
-pub struct Sizes {
+pub struct SizeFields {
     all: Vec<u32>,
     /// Those that were written already.
     used: usize,
@@ -144,7 +144,7 @@ pub struct Encoding<'h> {
     atoms: Option<AtomRefs>,
     /// Noted while bytes are counted; known while they are written, which need not stay until the
     /// term is whole then.
-    sizes: Option<Sizes>,
+    sizes: Option<SizeFields>,
     /// Where bytes are only counted: those that were let go.
     counted: Option<usize>,
     /// Bytes of `out` that were taken.
@@ -154,7 +154,7 @@ pub struct Encoding<'h> {
 }
 
 /// Bytes kept where they are only counted.
-const PIECE: usize = 1 << 16;
+const BUFFER_BYTES: usize = 1 << 16;
 
 impl<'h> Encoding<'h> {
     pub fn new(t: Term<'h>, opts: EncodeOpts) -> Encoding<'h> {
@@ -182,18 +182,18 @@ impl<'h> Encoding<'h> {
     pub fn measuring(t: Term<'h>, opts: EncodeOpts, atoms: Option<AtomRefs>) -> Encoding<'h> {
         let mut e = Encoding::empty(opts, atoms);
         e.todo.push(Todo::Term(t));
-        (e.counted, e.sizes) = (Some(0), Some(Sizes::default()));
+        (e.counted, e.sizes) = (Some(0), Some(SizeFields::default()));
         e
     }
     /// Writes what was measured; [`Encoding::take`] may have it in pieces.
     pub fn measured(
         t: Term<'h>,
         opts: EncodeOpts,
-        (atoms, sizes): (Option<AtomRefs>, Sizes),
+        (atoms, sizes): (Option<AtomRefs>, SizeFields),
     ) -> Encoding<'h> {
         let mut e = Encoding::empty(opts, atoms);
         e.todo.push(Todo::Term(t));
-        e.sizes = Some(Sizes { used: 0, ..sizes });
+        e.sizes = Some(SizeFields { used: 0, ..sizes });
         e
     }
     /// Terms to be written in this order, behind what is written so far. Nothing else is to be.
@@ -226,7 +226,7 @@ impl<'h> Encoding<'h> {
         first
     }
     /// What the terms refer to.
-    pub fn into_parts(self) -> (Option<AtomRefs>, Sizes) {
+    pub fn into_parts(self) -> (Option<AtomRefs>, SizeFields) {
         (self.atoms, self.sizes.unwrap_or_default())
     }
     /// Writes until that many steps are done, and takes those it did from them. Is all written?
@@ -235,7 +235,7 @@ impl<'h> Encoding<'h> {
         while self.left > 0 {
             let Some(next) = self.todo.pop() else { break };
             self.step(next);
-            if let Some(n) = self.counted.as_mut().filter(|_| self.out.len() > PIECE) {
+            if let Some(n) = self.counted.as_mut().filter(|_| self.out.len() > BUFFER_BYTES) {
                 // What is still to be filled in there is lost, which changes no length.
                 *n += self.out.len();
                 self.out.truncate(0);
@@ -633,13 +633,13 @@ impl<'h> Encoding<'h> {
             None => self.u8(tag::NIL),
         }
     }
-    fn pid(&mut self, p: Pid<'h>) {
+    fn pid(&mut self, p: PidTerm<'h>) {
         let (node, creation, num, ser) = match p {
-            Pid::Local(n) => {
+            PidTerm::Local(n) => {
                 let (node, creation) = this_node(self.opts.local);
                 (node, creation, n & 0x7FFF, n >> 15)
             }
-            Pid::External(e) => {
+            PidTerm::External(e) => {
                 let d = e.data();
                 (Some(e.node()), e.creation(), d as u32, (d >> 32) as u32)
             }
@@ -650,13 +650,13 @@ impl<'h> Encoding<'h> {
         self.u32(ser);
         self.u32(creation);
     }
-    fn port(&mut self, p: Port<'h>) {
+    fn port(&mut self, p: PortTerm<'h>) {
         let (node, creation, num) = match p {
-            Port::Local(n) => {
+            PortTerm::Local(n) => {
                 let (node, creation) = this_node(self.opts.local);
                 (node, creation, n as u64)
             }
-            Port::External(e) => (Some(e.node()), e.creation(), e.data()),
+            PortTerm::External(e) => (Some(e.node()), e.creation(), e.data()),
         };
         if num < 1 << 28 {
             self.u8(tag::NEW_PORT);

@@ -19,7 +19,7 @@ pub struct FunId {
 
 /// Set once, by `vm`, before anything is decoded.
 #[derive(Copy, Clone)]
-pub struct Hooks {
+pub struct EtfHooks {
     /// This node's name and creation.
     pub node: fn() -> (Atom, u32),
     /// The export entry, made where there is none yet.
@@ -33,10 +33,10 @@ pub struct Hooks {
 }
 
 kvik_state::vm_state! {
-    static HOOKS: OnceLock<Hooks> = OnceLock::new();
+    static HOOKS: OnceLock<EtfHooks> = OnceLock::new();
 }
 
-const DEFAULT: Hooks = Hooks {
+const DEFAULT: EtfHooks = EtfHooks {
     node: || (am::nonode_nohost, 0),
     export: |_, _, _| None,
     is_exported: |_, _, _| false,
@@ -45,10 +45,10 @@ const DEFAULT: Hooks = Hooks {
 };
 
 /// False when they were set before.
-pub fn set_hooks(h: Hooks) -> bool {
+pub fn set_hooks(h: EtfHooks) -> bool {
     HOOKS.set(h).is_ok()
 }
 /// What was set, or defaults that know no code.
-pub fn hooks() -> &'static Hooks {
+pub fn hooks() -> &'static EtfHooks {
     HOOKS.get().unwrap_or(&DEFAULT)
 }

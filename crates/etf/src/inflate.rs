@@ -2,10 +2,10 @@
 
 use std::mem::MaybeUninit;
 
-use kvik_sys::zlib::{Code, Output, Stream};
+use kvik_sys::zlib::{Status, ZlibOutput, ZlibStream};
 
 use crate::reader::Reader;
-use crate::Error;
+use crate::EtfError;
 
 /// zlib's `Z_NO_FLUSH`, and the largest window.
 const NO_FLUSH: i32 = 0;
@@ -19,7 +19,7 @@ const LIKELY: usize = 64;
 
 /// The size, then zlib data.
 pub(crate) struct Inflation {
-    stream: Stream,
+    stream: ZlibStream,
     size: usize,
     plain: Vec<u8>,
     /// Bytes read, the size among them.
@@ -28,26 +28,26 @@ pub(crate) struct Inflation {
 }
 
 impl Inflation {
-    pub fn new(bytes: &[u8]) -> Result<Inflation, Error> {
+    pub fn new(bytes: &[u8]) -> Result<Inflation, EtfError> {
         let mut r = Reader::new(bytes);
         let size = r.u32()? as usize;
         let plain = Vec::with_capacity(size.min(LIKELY * r.left()));
-        let stream = Stream::inflate(WINDOW).map_err(|_| Error::Malformed)?;
+        let stream = ZlibStream::inflate(WINDOW).map_err(|_| EtfError::Malformed)?;
         Ok(Inflation { stream, size, plain, used: r.pos(), done: false })
     }
     /// Goes on with the same bytes until so many steps are done. Is it whole?
-    pub fn run(&mut self, bytes: &[u8], steps: &mut usize) -> Result<bool, Error> {
+    pub fn run(&mut self, bytes: &[u8], steps: &mut usize) -> Result<bool, EtfError> {
         while !self.done && *steps > 0 {
             let mut memory = [MaybeUninit::uninit(); AT_ONCE];
-            let mut to = Output::new(&mut memory);
-            let input = bytes.get(self.used..).ok_or(Error::Malformed)?;
+            let mut to = ZlibOutput::new(&mut memory);
+            let input = bytes.get(self.used..).ok_or(EtfError::Malformed)?;
             let step = self.stream.step(input, &mut to, NO_FLUSH);
             self.plain.extend_from_slice(to.written());
             self.used += step.consumed;
-            self.done = step.code == Code::StreamEnd;
-            let fails = !self.done && step.code != Code::Ok;
+            self.done = step.code == Status::StreamEnd;
+            let fails = !self.done && step.code != Status::Ok;
             if fails || self.plain.len() > self.size || self.done && self.plain.len() < self.size {
-                return Err(Error::Malformed);
+                return Err(EtfError::Malformed);
             }
             *steps = steps.saturating_sub(1 + step.produced / BYTES_A_STEP);
         }

@@ -16,12 +16,12 @@ pub mod tag;
 
 pub use atom_cache::{AtomRefs, ReceiveCache, SendCache};
 pub use decode::{decode, DecodeOpts, Decoding};
-pub use encode::{encode, Deflation, EncodeOpts, Encoding, Sizes};
-pub use hooks::{hooks, set_hooks, FunId, Hooks};
+pub use encode::{encode, Deflation, EncodeOpts, Encoding, SizeFields};
+pub use hooks::{hooks, set_hooks, EtfHooks, FunId};
 
 /// Why bytes are no term.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum EtfError {
     /// Truncated, an unknown tag, or a field out of its range.
     Malformed,
     /// An atom or function that `safe` forbids to create.

@@ -1,6 +1,6 @@
 //! A cursor over bytes that somebody else wrote.
 
-use crate::Error;
+use crate::EtfError;
 
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -25,40 +25,40 @@ impl<'a> Reader<'a> {
         self.bytes.len() - self.pos
     }
     #[inline]
-    pub fn take(&mut self, n: usize) -> Result<&'a [u8], Error> {
+    pub fn take(&mut self, n: usize) -> Result<&'a [u8], EtfError> {
         if n > self.left() {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         let b = &self.bytes[self.pos..self.pos + n];
         self.pos += n;
         Ok(b)
     }
     #[inline]
-    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        self.take(N)?.try_into().map_err(|_| Error::Malformed)
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], EtfError> {
+        self.take(N)?.try_into().map_err(|_| EtfError::Malformed)
     }
     #[inline]
-    pub fn u8(&mut self) -> Result<u8, Error> {
+    pub fn u8(&mut self) -> Result<u8, EtfError> {
         Ok(self.array::<1>()?[0])
     }
     #[inline]
-    pub fn u16(&mut self) -> Result<u16, Error> {
+    pub fn u16(&mut self) -> Result<u16, EtfError> {
         Ok(u16::from_be_bytes(self.array()?))
     }
     #[inline]
-    pub fn u32(&mut self) -> Result<u32, Error> {
+    pub fn u32(&mut self) -> Result<u32, EtfError> {
         Ok(u32::from_be_bytes(self.array()?))
     }
     #[inline]
-    pub fn u64(&mut self) -> Result<u64, Error> {
+    pub fn u64(&mut self) -> Result<u64, EtfError> {
         Ok(u64::from_be_bytes(self.array()?))
     }
     /// A count of things that take at least `each` bytes each.
     #[inline]
-    pub fn count(&mut self, each: usize) -> Result<usize, Error> {
+    pub fn count(&mut self, each: usize) -> Result<usize, EtfError> {
         let n = self.u32()? as usize;
         if n.checked_mul(each).is_none_or(|b| b > self.left()) {
-            return Err(Error::Malformed);
+            return Err(EtfError::Malformed);
         }
         Ok(n)
     }

@@ -80,7 +80,10 @@ fn claims_without_bytes() {
         for _ in 0..20_000 {
             b.extend_from_slice(open);
         }
-        assert_eq!(decode(&b, &h, DecodeOpts::default()).err(), Some(kvik_etf::Error::Malformed));
+        assert_eq!(
+            decode(&b, &h, DecodeOpts::default()).err(),
+            Some(kvik_etf::EtfError::Malformed)
+        );
         assert!(h.sizes().used + h.sizes().fragments < 2 * b.len() + 100, "{open:?}");
     }
 }

@@ -3,27 +3,27 @@
 use kvik_term::{am, Atom};
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TableKind {
     Set,
     Bag,
     DuplicateBag,
     OrderedSet,
 }
 
-impl Kind {
+impl TableKind {
     pub fn atom(self) -> Atom {
         match self {
-            Kind::Set => am::set,
-            Kind::Bag => am::bag,
-            Kind::DuplicateBag => am::duplicate_bag,
-            Kind::OrderedSet => am::ordered_set,
+            TableKind::Set => am::set,
+            TableKind::Bag => am::bag,
+            TableKind::DuplicateBag => am::duplicate_bag,
+            TableKind::OrderedSet => am::ordered_set,
         }
     }
 }
 
 /// What walks that are under way ask of those who change a table.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Hold {
+pub enum IterationHold {
     None,
     /// A BIF stopped between two buckets: buckets stay, neither split nor joined.
     Buckets,

@@ -3,21 +3,21 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::len_without_is_empty)]
 
+pub mod cooperative;
+pub mod deferred_free;
 pub mod hash;
 mod kind;
-pub mod linear;
+pub mod linear_hash;
 pub mod ms;
 pub mod order;
-pub mod pending;
 pub mod registry;
-pub mod remains;
 mod store;
 pub mod table;
 pub mod tree;
 
-pub use kind::{Hold, Kind};
-pub use pending::{Outcome, Pending};
-pub use registry::{find, process_exits, Found};
-pub use remains::Remains;
+pub use cooperative::{CooperativeOperation, InsertOutcome};
+pub use deferred_free::DeferredFree;
+pub use kind::{IterationHold, TableKind};
+pub use registry::{find, process_exits, TableRef};
 pub use store::Store;
-pub use table::{Access, Options, Protection, Refusal, State, StoppedWalk, Table};
+pub use table::{Access, Protection, Refusal, StoppedWalk, Table, TableOptions, TableState};

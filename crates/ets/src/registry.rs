@@ -9,10 +9,10 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::Signal;
 use kvik_term::{am, Atom, Ref, Term};
 
-use crate::pending::STEPS;
-use crate::remains::Remains;
+use crate::cooperative::STEPS_PER_REDUCTION;
+use crate::deferred_free::DeferredFree;
 use crate::store::Store;
-use crate::table::{Access, Refusal, State, Table};
+use crate::table::{Access, Refusal, Table, TableState};
 
 /// Is there such a process?
 pub fn is_alive(pid: u32) -> bool {
@@ -75,8 +75,8 @@ struct Registry {
     fixed: ByPid,
     /// Tables by their heirs.
     inherited: ByPid,
-    /// What processes that end, and go on with that in their next turn, still have to free.
-    leaving: Mutex<HashMap<u32, Remains>>,
+    /// What processes that end, and go on with that in their next time slice, still have to free.
+    leaving: Mutex<HashMap<u32, DeferredFree>>,
 }
 
 fn registry() -> &'static Registry {
@@ -113,33 +113,33 @@ fn remove(m: &'static ByPid, pid: u32, id: [u32; 3]) {
 }
 
 /// A table somebody named: held for the length of one operation.
-pub enum Found<'h> {
+pub enum TableRef<'h> {
     Borrowed(&'h Table),
     Shared(Arc<Table>),
 }
-impl Deref for Found<'_> {
+impl Deref for TableRef<'_> {
     type Target = Table;
     fn deref(&self) -> &Table {
         match self {
-            Found::Borrowed(t) => t,
-            Found::Shared(t) => t,
+            TableRef::Borrowed(t) => t,
+            TableRef::Shared(t) => t,
         }
     }
 }
 
 /// The table a term stands for.
-pub fn find(t: Term<'_>) -> Result<Found<'_>, Refusal> {
+pub fn find(t: Term<'_>) -> Result<TableRef<'_>, Refusal> {
     if let Some(name) = t.as_atom() {
-        return by_name(name).map(Found::Shared).ok_or(Refusal::Id);
+        return by_name(name).map(TableRef::Shared).ok_or(Refusal::Id);
     }
     if let Some(r) = Heap::resource_ref(t) {
         return match r.downcast_ref::<Table>() {
-            Some(t) => Ok(Found::Borrowed(t)),
+            Some(t) => Ok(TableRef::Borrowed(t)),
             None => Err(Refusal::Type),
         };
     }
     match t.as_ref() {
-        Some(Ref::Local(r)) => by_id(r.numbers()).map(Found::Shared).ok_or(Refusal::Type),
+        Some(Ref::Local(r)) => by_id(r.numbers()).map(TableRef::Shared).ok_or(Refusal::Type),
         _ => Err(Refusal::Type),
     }
 }
@@ -189,7 +189,7 @@ pub fn handle_of<'h>(heap: &'h Heap, t: Arc<Table>) -> Option<Term<'h>> {
 }
 
 /// Says who gets the table when its owner ends; one that ends before is none any more.
-pub fn set_heir(t: &Table, s: &mut State, heir: Option<(u32, OwnedTerm)>) {
+pub fn set_heir(t: &Table, s: &mut TableState, heir: Option<(u32, OwnedTerm)>) {
     if let Some((old, _)) = s.heir.take() {
         remove(&registry().inherited, old, t.id);
     }
@@ -247,7 +247,7 @@ fn forget_name(name: Atom) {
 }
 
 /// Ends a table. The caller may write to it, and frees what was in it.
-pub fn delete(t: &Table) -> Option<Remains> {
+pub fn delete(t: &Table) -> Option<DeferredFree> {
     let mut s = t.write(0, Access::Info).ok()?;
     s.alive = false;
     let (owner, name) = (s.owner, s.name);
@@ -301,14 +301,14 @@ pub fn unfix(t: &Table, me: u32) {
 /// Steps that each table of a process that ends takes besides.
 const A_TABLE: usize = 400;
 
-/// A process ends. False: it has to go on with that in its next turn.
+/// A process ends. False: it has to go on with that in its next time slice.
 fn leave(p: &kvik_proc::Proc) -> bool {
     if !mark(p.pid()).load(Ordering::Acquire) {
         return true;
     }
-    let mut steps = p.steps(STEPS);
+    let mut steps = p.steps(STEPS_PER_REDUCTION);
     let done = process_exits(p.pid(), &mut steps);
-    p.steps_left(steps, STEPS);
+    p.steps_left(steps, STEPS_PER_REDUCTION);
     done
 }
 
@@ -337,7 +337,7 @@ pub fn process_exits(pid: u32, steps: &mut usize) -> bool {
     }
     true
 }
-fn inherit_or_delete(t: &Table, pid: u32) -> Option<Remains> {
+fn inherit_or_delete(t: &Table, pid: u32) -> Option<DeferredFree> {
     let heir = match t.write(pid, Access::Info) {
         Ok(s) if s.owner == pid => s.heir.clone(),
         _ => return None,

@@ -3,13 +3,13 @@
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::Term;
 
-use crate::kind::Hold;
-use crate::linear::Linear;
-use crate::remains::Remains;
+use crate::deferred_free::DeferredFree;
+use crate::kind::IterationHold;
+use crate::linear_hash::LinearHash;
 use crate::tree::Tree;
 
 pub enum Store {
-    Hash(Linear),
+    Hash(LinearHash),
     Tree(Tree),
 }
 
@@ -60,46 +60,46 @@ impl Store {
             Store::Tree(_) => None,
         }
     }
-    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: Hold) -> bool {
+    pub fn put(&mut self, object: Term<'_>, only_new: bool, hold: IterationHold) -> bool {
         match self {
             Store::Hash(h) => h.put(object, only_new, hold),
             Store::Tree(t) => t.put(object, only_new),
         }
     }
     /// Puts an object that was copied before.
-    pub fn put_owned(&mut self, object: OwnedTerm, hold: Hold) {
+    pub fn put_owned(&mut self, object: OwnedTerm, hold: IterationHold) {
         match self {
             Store::Hash(h) => h.put_owned(object, hold),
             Store::Tree(t) => t.put_owned(object),
         }
     }
-    pub fn erase(&mut self, key: Term<'_>, hold: Hold) {
+    pub fn erase(&mut self, key: Term<'_>, hold: IterationHold) {
         match self {
             Store::Hash(h) => h.erase(key, hold),
             Store::Tree(t) => drop(t.take(key)),
         }
     }
-    pub fn erase_object(&mut self, object: Term<'_>, hold: Hold) {
+    pub fn erase_object(&mut self, object: Term<'_>, hold: IterationHold) {
         match self {
             Store::Hash(h) => h.erase_object(object, hold),
             Store::Tree(t) => t.erase_object(object),
         }
     }
     /// Empties the table. What was in it is to be freed. `None`: its objects have to be marked
-    /// instead, [`crate::Pending::bury`].
-    pub fn clear(&mut self, hold: Hold) -> Option<Remains> {
+    /// instead, [`crate::CooperativeOperation::bury`].
+    pub fn clear(&mut self, hold: IterationHold) -> Option<DeferredFree> {
         let empty = match self {
-            Store::Hash(_) if hold == Hold::Objects => return None,
+            Store::Hash(_) if hold == IterationHold::Objects => return None,
             Store::Hash(h) => Store::Hash(h.emptied()),
             Store::Tree(t) => Store::Tree(t.emptied()),
         };
         Some(std::mem::replace(self, empty).into_remains())
     }
     /// All that is in it, to be freed in steps.
-    pub fn into_remains(self) -> Remains {
+    pub fn into_remains(self) -> DeferredFree {
         match self {
-            Store::Hash(h) => Remains::of_buckets(h.into_buckets()),
-            Store::Tree(t) => Remains::of_rows(t.into_rows()),
+            Store::Hash(h) => DeferredFree::of_buckets(h.into_buckets()),
+            Store::Tree(t) => DeferredFree::of_rows(t.into_rows()),
         }
     }
 }

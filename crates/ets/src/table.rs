@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom};
 
-use crate::kind::{Hold, Kind};
-use crate::linear::{Linear, FIRST};
-use crate::pending::Pending;
+use crate::cooperative::CooperativeOperation;
+use crate::kind::{IterationHold, TableKind};
+use crate::linear_hash::{LinearHash, FIRST};
 use crate::store::Store;
 use crate::tree::Tree;
 
@@ -66,16 +66,16 @@ impl Refusal {
 }
 
 /// What may change in a table's life.
-pub struct State {
+pub struct TableState {
     pub store: Store,
     pub owner: u32,
     pub name: Atom,
     pub heir: Option<(u32, OwnedTerm)>,
     pub protection: Protection,
     pub alive: bool,
-    /// An operation that takes several turns and is to be seen whole or not at all: it is finished
-    /// before anything else is done with the table.
-    pending: Option<Pending>,
+    /// An operation that takes several time slices and is to be seen whole or not at all: it is
+    /// finished before anything else is done with the table.
+    pending: Option<CooperativeOperation>,
 }
 
 /// Who holds a table fixed, how often, since when.
@@ -88,8 +88,8 @@ pub struct Fixers {
 
 /// What `ets:new/2` decides once.
 #[derive(Copy, Clone, Debug)]
-pub struct Options {
-    pub kind: Kind,
+pub struct TableOptions {
+    pub kind: TableKind,
     pub keypos: usize,
     pub named: bool,
     pub compressed: bool,
@@ -103,8 +103,8 @@ pub struct Options {
 
 pub struct Table {
     pub id: [u32; 3],
-    pub options: Options,
-    state: RwLock<State>,
+    pub options: TableOptions,
+    state: RwLock<TableState>,
     fixed: AtomicUsize,
     /// Is an operation pending?
     busy: AtomicBool,
@@ -133,7 +133,7 @@ impl Drop for StoppedWalk {
 const LOCKS: usize = 64;
 
 impl Table {
-    pub fn new(options: Options, name: Atom, owner: u32, protection: Protection) -> Table {
+    pub fn new(options: TableOptions, name: Atom, owner: u32, protection: Protection) -> Table {
         let fine = options.write_concurrency != am::false_ && protection != Protection::Private;
         let stride = match options.fixed_locks {
             Some(n) if fine => n,
@@ -141,13 +141,13 @@ impl Table {
             _ => 1,
         };
         let store = match options.kind {
-            Kind::OrderedSet => Store::Tree(Tree::new(options.keypos)),
-            k => Store::Hash(Linear::new(k, options.keypos, stride)),
+            TableKind::OrderedSet => Store::Tree(Tree::new(options.keypos)),
+            k => Store::Hash(LinearHash::new(k, options.keypos, stride)),
         };
         Table {
             id: kvik_heap::build::next_ref(),
             options,
-            state: RwLock::new(State {
+            state: RwLock::new(TableState {
                 store,
                 owner,
                 name,
@@ -166,16 +166,16 @@ impl Table {
         self.fixed.load(Ordering::Acquire) > 0
     }
     /// To be asked under the table's lock for writing.
-    pub fn hold(&self) -> Hold {
+    pub fn hold(&self) -> IterationHold {
         if self.is_fixed() {
-            Hold::Objects
+            IterationHold::Objects
         } else if self.stopped_walks.load(Ordering::Acquire) > 0 {
-            Hold::Buckets
+            IterationHold::Buckets
         } else {
-            Hold::None
+            IterationHold::None
         }
     }
-    fn check(s: &State, me: u32, access: Access) -> Result<(), Refusal> {
+    fn check(s: &TableState, me: u32, access: Access) -> Result<(), Refusal> {
         if !s.alive {
             return Err(Refusal::Id);
         }
@@ -190,7 +190,11 @@ impl Table {
             Err(Refusal::Access)
         }
     }
-    pub fn read(&self, me: u32, access: Access) -> Result<RwLockReadGuard<'_, State>, Refusal> {
+    pub fn read(
+        &self,
+        me: u32,
+        access: Access,
+    ) -> Result<RwLockReadGuard<'_, TableState>, Refusal> {
         loop {
             let s = self.state.read().unwrap_or_else(|e| e.into_inner());
             if s.pending.is_none() {
@@ -203,10 +207,14 @@ impl Table {
     }
     /// The table as it is, if nobody writes to it: for a dump, which must not wait for a lock that the
     /// thread may hold itself.
-    pub fn try_peek(&self) -> Option<RwLockReadGuard<'_, State>> {
+    pub fn try_peek(&self) -> Option<RwLockReadGuard<'_, TableState>> {
         self.state.try_read().ok()
     }
-    pub fn write(&self, me: u32, access: Access) -> Result<RwLockWriteGuard<'_, State>, Refusal> {
+    pub fn write(
+        &self,
+        me: u32,
+        access: Access,
+    ) -> Result<RwLockWriteGuard<'_, TableState>, Refusal> {
         let mut s = self.state.write().unwrap_or_else(|e| e.into_inner());
         if s.pending.is_some() {
             self.advance(&mut s, &mut usize::MAX.clone());
@@ -219,7 +227,7 @@ impl Table {
         self.busy.load(Ordering::Acquire)
     }
     /// Begins an operation that whoever comes to the table next goes on with.
-    pub fn begin(&self, s: &mut State, operation: Pending) {
+    pub fn begin(&self, s: &mut TableState, operation: CooperativeOperation) {
         s.pending = Some(operation);
         self.busy.store(true, Ordering::Release);
     }
@@ -230,7 +238,7 @@ impl Table {
         self.advance(&mut s, steps)
     }
     #[cold]
-    fn advance(&self, s: &mut State, steps: &mut usize) -> bool {
+    fn advance(&self, s: &mut TableState, steps: &mut usize) -> bool {
         let Some(mut operation) = s.pending.take() else { return true };
         if !operation.run(&mut s.store, self.hold(), steps) {
             s.pending = Some(operation);
@@ -285,18 +293,18 @@ impl Table {
     }
     /// May a process's walk that has deleted so many or fewer of the objects it saw shrink the table?
     /// In OTP it has the table fixed if others can write to it, where that has locks for its parts or
-    /// the walk takes more than a turn.
-    pub fn shrinks_after_walk(&self, s: &State, me: u32, seen: usize) -> bool {
+    /// the walk takes more than a time slice.
+    pub fn shrinks_after_walk(&self, s: &TableState, me: u32, seen: usize) -> bool {
         const A_TURN: usize = 1000;
         let only_writer = s.owner == me && s.protection != Protection::Public;
         only_writer || (!self.is_fine(s) && seen <= A_TURN)
     }
     /// Has it locks for its parts, as OTP would have it?
-    fn is_fine(&self, s: &State) -> bool {
+    fn is_fine(&self, s: &TableState) -> bool {
         self.options.write_concurrency != am::false_ && s.protection != Protection::Private
     }
     /// Words, about as OTP counts them.
-    pub fn memory(&self, s: &State) -> usize {
+    pub fn memory(&self, s: &TableState) -> usize {
         match &s.store {
             Store::Hash(h) => {
                 let more = if h.slots() > FIRST { SEGMENT_TABLE } else { 0 };

@@ -8,7 +8,7 @@ use std::ops::Bound;
 use kvik_heap::OwnedTerm;
 use kvik_term::Term;
 
-use crate::linear::{key_of, Edit};
+use crate::linear_hash::{key_of, Edit};
 use crate::order;
 
 pub struct TreeRow {
@@ -42,32 +42,32 @@ impl TreeRow {
 /// What a set of rows may be asked for: a key, or the place before or behind all keys that a
 /// partly bound pattern may match.
 #[derive(Copy, Clone)]
-pub enum Place<'a> {
+pub enum TreeBound<'a> {
     Key(Term<'a>),
     Before(Term<'a>),
     Behind(Term<'a>),
 }
 
 pub trait Placed {
-    fn place(&self) -> Place<'_>;
+    fn place(&self) -> TreeBound<'_>;
     /// A key that is a small integer.
     fn small(&self) -> Option<i64>;
 }
 impl Placed for TreeRow {
-    fn place(&self) -> Place<'_> {
-        Place::Key(self.key())
+    fn place(&self) -> TreeBound<'_> {
+        TreeBound::Key(self.key())
     }
     fn small(&self) -> Option<i64> {
         TreeRow::small(self)
     }
 }
-impl Placed for Place<'_> {
-    fn place(&self) -> Place<'_> {
+impl Placed for TreeBound<'_> {
+    fn place(&self) -> TreeBound<'_> {
         *self
     }
     fn small(&self) -> Option<i64> {
         match self {
-            Place::Key(k) => k.as_small(),
+            TreeBound::Key(k) => k.as_small(),
             _ => None,
         }
     }
@@ -75,7 +75,7 @@ impl Placed for Place<'_> {
 
 impl Ord for dyn Placed + '_ {
     fn cmp(&self, other: &Self) -> Ordering {
-        use Place::*;
+        use TreeBound::*;
         if let (Some(a), Some(b)) = (self.small(), other.small()) {
             return a.cmp(&b);
         }
@@ -145,7 +145,7 @@ impl Tree {
         self.words
     }
     fn row(&self, key: Term<'_>) -> Option<&TreeRow> {
-        let place = Place::Key(key);
+        let place = TreeBound::Key(key);
         self.rows.get::<dyn Placed + '_>(&place)
     }
     pub fn get_owned(&self, key: Term<'_>) -> Option<&OwnedTerm> {
@@ -169,7 +169,7 @@ impl Tree {
         }
     }
     pub fn take(&mut self, key: Term<'_>) -> Option<OwnedTerm> {
-        let place = Place::Key(key);
+        let place = TreeBound::Key(key);
         let row = self.rows.take::<dyn Placed + '_>(&place)?;
         self.words -= row.object.words();
         Some(row.object)
@@ -194,11 +194,11 @@ impl Tree {
         self.rows.last().map(TreeRow::key)
     }
     pub fn next(&self, key: Term<'_>) -> Option<Term<'_>> {
-        let place = Place::Key(key);
+        let place = TreeBound::Key(key);
         self.between(Bound::Excluded(place), Bound::Unbounded).next().map(TreeRow::key)
     }
     pub fn prev(&self, key: Term<'_>) -> Option<Term<'_>> {
-        let place = Place::Key(key);
+        let place = TreeBound::Key(key);
         self.between(Bound::Unbounded, Bound::Excluded(place)).next_back().map(TreeRow::key)
     }
     pub fn nth(&self, n: usize) -> Option<Term<'_>> {
@@ -207,8 +207,8 @@ impl Tree {
     /// The rows between two places, in order.
     pub fn between<'t, 'k>(
         &'t self,
-        from: Bound<Place<'k>>,
-        to: Bound<Place<'k>>,
+        from: Bound<TreeBound<'k>>,
+        to: Bound<TreeBound<'k>>,
     ) -> std::collections::btree_set::Range<'t, TreeRow> {
         if let (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) =
             (&from, &to)
@@ -222,7 +222,7 @@ impl Tree {
                 ));
             }
         }
-        fn as_dyn<'a, 'k>(b: &'a Bound<Place<'k>>) -> Bound<&'a (dyn Placed + 'k)> {
+        fn as_dyn<'a, 'k>(b: &'a Bound<TreeBound<'k>>) -> Bound<&'a (dyn Placed + 'k)> {
             match b {
                 Bound::Included(p) => Bound::Included(p),
                 Bound::Excluded(p) => Bound::Excluded(p),
@@ -235,8 +235,8 @@ impl Tree {
     /// Says how many it changed, and the key of the last one where there are more.
     pub fn edit(
         &mut self,
-        from: Bound<Place<'_>>,
-        to: Bound<Place<'_>>,
+        from: Bound<TreeBound<'_>>,
+        to: Bound<TreeBound<'_>>,
         most: &mut usize,
         mut f: impl FnMut(Term<'_>) -> Edit,
     ) -> (usize, Option<OwnedTerm>) {

@@ -1,7 +1,7 @@
 //! Tables against a plain list of their objects: random operations on both, with the table free, held
 //! by a walk that stopped, and fixed.
 
-use kvik_ets::{Access, Hold, Kind, Options, Protection, Store, Table};
+use kvik_ets::{Access, IterationHold, Protection, Store, Table, TableKind, TableOptions};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, cmp, Term};
 
@@ -19,8 +19,8 @@ impl Numbers {
     }
 }
 
-fn table(kind: Kind) -> Table {
-    let options = Options {
+fn table(kind: TableKind) -> Table {
+    let options = TableOptions {
         kind,
         keypos: 1,
         named: false,
@@ -51,14 +51,14 @@ fn key_of(o: Term<'_>) -> Term<'_> {
 
 /// The objects in the order in which they came.
 struct Model {
-    kind: Kind,
+    kind: TableKind,
     objects: Vec<OwnedTerm>,
 }
 
 impl Model {
     fn same_key(&self, a: Term<'_>, b: Term<'_>) -> bool {
         match self.kind {
-            Kind::OrderedSet => cmp::compare(a, b).is_eq(),
+            TableKind::OrderedSet => cmp::compare(a, b).is_eq(),
             _ => cmp::eq_exact(a, b),
         }
     }
@@ -71,8 +71,10 @@ impl Model {
             return false;
         }
         match self.kind {
-            Kind::Set | Kind::OrderedSet => self.erase(key_of(o)),
-            Kind::Bag if self.objects.iter().any(|p| cmp::eq_exact(p.term(), o)) => return true,
+            TableKind::Set | TableKind::OrderedSet => self.erase(key_of(o)),
+            TableKind::Bag if self.objects.iter().any(|p| cmp::eq_exact(p.term(), o)) => {
+                return true
+            }
             _ => {}
         }
         self.objects.push(OwnedTerm::new(o));
@@ -123,7 +125,7 @@ fn agree(store: &Store, model: &Model) {
     }
 }
 
-fn run(kind: Kind, seed: u64) {
+fn run(kind: TableKind, seed: u64) {
     let (t, mut n) = (table(kind), Numbers(seed));
     let mut model = Model { kind, objects: Vec::new() };
     for step in 0..3000 {
@@ -171,7 +173,7 @@ fn run(kind: Kind, seed: u64) {
             350 => assert!(t.unfix(8, true)),
             _ => {}
         }
-        assert_eq!(t.hold() == Hold::Objects, (200..350).contains(&(step % 500)));
+        assert_eq!(t.hold() == IterationHold::Objects, (200..350).contains(&(step % 500)));
     }
     let s = t.read(OWNER, Access::Read).expect("the owner's table");
     agree(&s.store, &model);
@@ -179,7 +181,7 @@ fn run(kind: Kind, seed: u64) {
 
 #[test]
 fn tables_hold_what_a_list_would() {
-    for kind in [Kind::Set, Kind::Bag, Kind::DuplicateBag, Kind::OrderedSet] {
+    for kind in [TableKind::Set, TableKind::Bag, TableKind::DuplicateBag, TableKind::OrderedSet] {
         (1..=10).for_each(|seed| run(kind, 0x9E37_79B9 * seed));
     }
 }
@@ -188,7 +190,7 @@ fn tables_hold_what_a_list_would() {
 #[test]
 fn a_walk_through_a_fixed_table_meets_each_key_once() {
     for seed in 1..=20 {
-        let (t, mut n) = (table(Kind::Set), Numbers(0xA5A5_1234 * seed));
+        let (t, mut n) = (table(TableKind::Set), Numbers(0xA5A5_1234 * seed));
         let h = Heap::new(1 << 14);
         let put = |i: i64| {
             let mut s = t.write(OWNER, Access::Write).expect("the owner's table");
@@ -225,11 +227,11 @@ fn a_walk_through_a_fixed_table_meets_each_key_once() {
 }
 
 #[test]
-fn who_may_do_what() {
+fn access_rights() {
     let all = [Protection::Public, Protection::Protected, Protection::Private];
     for (protection, stranger) in all.into_iter().zip([[true, true], [true, false], [false, false]])
     {
-        let options = table(Kind::Set).options;
+        let options = table(TableKind::Set).options;
         let t = Table::new(options, am::undefined, OWNER, protection);
         for access in [Access::Info, Access::Read, Access::Write] {
             assert!(t.write(OWNER, access).is_ok());

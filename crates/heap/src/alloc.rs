@@ -5,15 +5,15 @@ use std::cell::Cell;
 use std::mem::offset_of;
 use std::ptr;
 
-use kvik_sync::Room;
+use kvik_sync::InlineHeap;
 use kvik_term::word::*;
 use kvik_term::{CodeAddress, Term};
 
 use crate::binary::{release_off_heap, release_until};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Sharing};
-use crate::meter::BLOCKS;
-use crate::pairs::Pairs;
+use crate::memory_counters::BLOCKS;
+use crate::root_pairs::RootPairs;
 use crate::roots::{Root, ROOTS};
 
 /// Words of the least block that is allocated, heap and stack together.
@@ -29,7 +29,7 @@ pub struct Heap {
     pub(crate) htop: Cell<*mut u64>,
     /// The top of the stack, which is its lowest word.
     pub(crate) stop: Cell<*mut u64>,
-    /// Reductions left in this turn.
+    /// Reductions left in this time slice.
     pub(crate) fcalls: Cell<i64>,
     /// Where the process goes on when it is run again.
     pub(crate) ip: Cell<usize>,
@@ -56,11 +56,11 @@ pub struct Heap {
     pub(crate) vheap: Cell<usize>,
     pub(crate) roots: [Cell<u64>; ROOTS],
     /// The process dictionary, where there is one.
-    pub(crate) pairs: Cell<Option<Box<Pairs>>>,
-    /// What a BIF of the process that stopped keeps; see `pin.rs`.
-    pub(crate) pinned: Cell<Option<Box<crate::pin::Pinned>>>,
+    pub(crate) pairs: Cell<Option<Box<RootPairs>>>,
+    /// What a BIF of the process that stopped keeps; see `suspended_bif.rs`.
+    pub(crate) pinned: Cell<Option<Box<crate::suspended_bif::Suspended>>>,
     pub(crate) min_words: Cell<u32>,
-    /// Words from `start` on where the top once was: see `shed.rs`.
+    /// Words from `start` on where the top once was: see `reset_nursery.rs`.
     pub(crate) mark: Cell<u32>,
     /// `max_heap_size` in words, 0 for none.
     pub(crate) max_words: Cell<usize>,
@@ -68,7 +68,7 @@ pub struct Heap {
     pub(crate) gc_count: Cell<u16>,
     /// How often there was one of late: see `gc.rs`.
     pub(crate) often: Cell<u8>,
-    /// Calls that may pass before the next is to give back: see `shed.rs`.
+    /// Calls that may pass before the next is to give back: see `reset_nursery.rs`.
     pub(crate) rest: Cell<u8>,
     /// Words outside the heap at which a collection is due.
     pub(crate) vheap_limit: Cell<u32>,
@@ -117,7 +117,7 @@ impl Heap {
     }
     /// The same, in the room there is beside the process when that is enough.
     #[inline]
-    pub fn within(room: Room, words: usize) -> Heap {
+    pub fn within(room: InlineHeap, words: usize) -> Heap {
         let (at, n) = room.into_words();
         // One call, so that it is inlined.
         let least = words.max(LEAST_WORDS);
@@ -521,7 +521,7 @@ pub struct HeapSizes {
 impl Drop for Heap {
     fn drop(&mut self) {
         self.pinned.take();
-        self.keep_lent();
+        self.keep_borrowed_message();
         // SAFETY: the heap goes; nobody can have a term of it.
         unsafe {
             release_off_heap(self.off_heap.get());

@@ -10,20 +10,20 @@ use crate::Heap;
 
 /// Why there is no result.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Fault {
+pub enum ArithError {
     /// `badarith`
     BadArith,
     /// An integer of more bits than there may be: `system_limit`.
     SystemLimit,
 }
 
-pub type Number<'h> = Result<Term<'h>, Fault>;
+pub type Number<'h> = Result<Term<'h>, ArithError>;
 
 /// The most bits of an integer.
 pub const MAX_BITS: u64 = ((1 << 19) - 1) * 64;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Op {
+pub enum ArithOp {
     Add,
     Sub,
     Mul,
@@ -99,7 +99,7 @@ impl Heap {
     }
     fn limited(&self, i: &BigInt) -> Number<'_> {
         if i.bits() > MAX_BITS {
-            return Err(Fault::SystemLimit);
+            return Err(ArithError::SystemLimit);
         }
         Ok(self.big_integer(i))
     }
@@ -107,17 +107,17 @@ impl Heap {
         if f.is_finite() {
             Ok(self.float(f))
         } else {
-            Err(Fault::BadArith)
+            Err(ArithError::BadArith)
         }
     }
 
     /// `+ - *`
-    pub fn arith<'h>(&'h self, op: Op, a: Term<'h>, b: Term<'h>) -> Number<'h> {
+    pub fn arith<'h>(&'h self, op: ArithOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
         if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
             let r = match op {
-                Op::Add => Some(x + y),
-                Op::Sub => Some(x - y),
-                Op::Mul => x.checked_mul(y),
+                ArithOp::Add => Some(x + y),
+                ArithOp::Sub => Some(x - y),
+                ArithOp::Mul => x.checked_mul(y),
             };
             if let Some(r) = r {
                 return Ok(self.integer(r));
@@ -125,9 +125,9 @@ impl Heap {
         }
         if let Some((x, y)) = both_wide(a, b) {
             let r = match op {
-                Op::Add => x.checked_add(y),
-                Op::Sub => x.checked_sub(y),
-                Op::Mul => x.checked_mul(y),
+                ArithOp::Add => x.checked_add(y),
+                ArithOp::Sub => x.checked_sub(y),
+                ArithOp::Mul => x.checked_mul(y),
             };
             if let Some(r) = r {
                 return Ok(self.wide_integer(r));
@@ -136,27 +136,27 @@ impl Heap {
         if a.as_float().is_some() || b.as_float().is_some() {
             let (x, y) = floats(a, b)?;
             return self.finite(match op {
-                Op::Add => x + y,
-                Op::Sub => x - y,
-                Op::Mul => x * y,
+                ArithOp::Add => x + y,
+                ArithOp::Sub => x - y,
+                ArithOp::Mul => x * y,
             });
         }
         let (x, y) = integers(a, b)?;
-        if op == Op::Mul && x.bits() + y.bits() > MAX_BITS + 1 {
-            return Err(Fault::SystemLimit);
+        if op == ArithOp::Mul && x.bits() + y.bits() > MAX_BITS + 1 {
+            return Err(ArithError::SystemLimit);
         }
         self.bump_reductions(((x.bits() + y.bits()) >> 12) as i64);
         self.limited(&match op {
-            Op::Add => x + y,
-            Op::Sub => x - y,
-            Op::Mul => x * y,
+            ArithOp::Add => x + y,
+            ArithOp::Sub => x - y,
+            ArithOp::Mul => x * y,
         })
     }
     /// `/`
     pub fn divide<'h>(&'h self, a: Term<'h>, b: Term<'h>) -> Number<'h> {
         let (x, y) = floats(a, b)?;
         if y == 0.0 {
-            return Err(Fault::BadArith);
+            return Err(ArithError::BadArith);
         }
         self.finite(x / y)
     }
@@ -164,7 +164,7 @@ impl Heap {
     pub fn int_divide<'h>(&'h self, a: Term<'h>, b: Term<'h>, rem: bool) -> Number<'h> {
         if let (Some(x), Some(y)) = (a.as_small(), b.as_small()) {
             if y == 0 {
-                return Err(Fault::BadArith);
+                return Err(ArithError::BadArith);
             }
             return Ok(self.integer(if rem { x % y } else { x / y }));
         }
@@ -176,7 +176,7 @@ impl Heap {
         }
         let (x, y) = integers(a, b)?;
         if y.sign() == Sign::NoSign {
-            return Err(Fault::BadArith);
+            return Err(ArithError::BadArith);
         }
         self.bump_reductions(((x.bits() + y.bits()) >> 12) as i64);
         Ok(self.big_integer(&if rem { x % y } else { x / y }))
@@ -187,7 +187,7 @@ impl Heap {
             View::Small(i) => Ok(self.integer(-i)),
             View::Float(f) => Ok(self.float(-f)),
             View::Big(b) => Ok(self.big(!b.is_negative(), b.digits())),
-            _ => Err(Fault::BadArith),
+            _ => Err(ArithError::BadArith),
         }
     }
     pub fn bitwise<'h>(&'h self, op: BitOp, a: Term<'h>, b: Term<'h>) -> Number<'h> {
@@ -216,7 +216,7 @@ impl Heap {
     pub fn complement<'h>(&'h self, a: Term<'h>) -> Number<'h> {
         match a.as_small() {
             Some(i) => Ok(self.integer(!i)),
-            None => self.limited(&!integer_value(a).ok_or(Fault::BadArith)?),
+            None => self.limited(&!integer_value(a).ok_or(ArithError::BadArith)?),
         }
     }
     /// `bsl`; to the right where the count is negative.
@@ -236,7 +236,7 @@ impl Heap {
                 return Ok(self.wide_integer(x << n.abs()));
             }
         }
-        let x = integer_value(a).ok_or(Fault::BadArith)?;
+        let x = integer_value(a).ok_or(ArithError::BadArith)?;
         let zero = x.sign() == Sign::NoSign;
         let n = match by.view() {
             View::Small(n) => n,
@@ -244,8 +244,8 @@ impl Heap {
                 // Away to the right: only the sign remains.
                 return Ok(Term::int(if x.sign() == Sign::Minus { -1 } else { 0 }));
             }
-            View::Big(_) => return Err(Fault::SystemLimit),
-            _ => return Err(Fault::BadArith),
+            View::Big(_) => return Err(ArithError::SystemLimit),
+            _ => return Err(ArithError::BadArith),
         };
         let left = if right { -n } else { n };
         if left > 0 {
@@ -253,7 +253,7 @@ impl Heap {
                 return Ok(Term::int(0));
             }
             if left as u64 > MAX_BITS {
-                return Err(Fault::SystemLimit);
+                return Err(ArithError::SystemLimit);
             }
             if let Some(i) = a.as_small() {
                 if left < SMALL_BITS as i64 && fits_small(i << left) && (i << left) >> left == i {
@@ -283,11 +283,11 @@ impl Heap {
     }
 }
 
-fn floats(a: Term<'_>, b: Term<'_>) -> Result<(f64, f64), Fault> {
-    float_value(a).zip(float_value(b)).ok_or(Fault::BadArith)
+fn floats(a: Term<'_>, b: Term<'_>) -> Result<(f64, f64), ArithError> {
+    float_value(a).zip(float_value(b)).ok_or(ArithError::BadArith)
 }
-fn integers(a: Term<'_>, b: Term<'_>) -> Result<(BigInt, BigInt), Fault> {
-    integer_value(a).zip(integer_value(b)).ok_or(Fault::BadArith)
+fn integers(a: Term<'_>, b: Term<'_>) -> Result<(BigInt, BigInt), ArithError> {
+    integer_value(a).zip(integer_value(b)).ok_or(ArithError::BadArith)
 }
 
 #[cfg(test)]
@@ -301,16 +301,16 @@ mod tests {
         let back = h.shift_right(two64, Term::int(64)).unwrap();
         assert_eq!(back.as_small(), Some(1));
         assert_eq!(float_value(two64), Some(18446744073709551616.0));
-        let m = h.arith(Op::Mul, two64, two64).unwrap();
+        let m = h.arith(ArithOp::Mul, two64, two64).unwrap();
         assert_eq!(digits(h.int_divide(m, two64, false).unwrap()), digits(two64));
         assert_eq!(h.int_divide(Term::int(-7), Term::int(2), true).unwrap().as_small(), Some(-1));
-        assert_eq!(h.divide(Term::int(1), Term::int(0)).unwrap_err(), Fault::BadArith);
+        assert_eq!(h.divide(Term::int(1), Term::int(0)).unwrap_err(), ArithError::BadArith);
         let f = h.integer_of_float(1e20);
         assert_eq!(float_value(f), Some(1e20));
     }
 
     #[test]
-    fn what_two_digits_hold_is_as_what_more_do() {
+    fn two_digit_and_longer_integers_agree() {
         let h = Heap::new(64);
         let all: Vec<i128> =
             [0, 1, 7, 1 << 59, 1 << 63, (1 << 64) - 1, 1 << 64, 1 << 100, i128::MAX]
@@ -324,9 +324,9 @@ mod tests {
                 let (a, b) = (BigInt::from(x), BigInt::from(y));
                 let (s, t) = (h.big_integer(&a), h.big_integer(&b));
                 let value = |n: Number<'_>| n.ok().and_then(integer_value);
-                assert_eq!(value(h.arith(Op::Add, s, t)), Some(&a + &b));
-                assert_eq!(value(h.arith(Op::Sub, s, t)), Some(&a - &b));
-                assert_eq!(value(h.arith(Op::Mul, s, t)), Some(&a * &b));
+                assert_eq!(value(h.arith(ArithOp::Add, s, t)), Some(&a + &b));
+                assert_eq!(value(h.arith(ArithOp::Sub, s, t)), Some(&a - &b));
+                assert_eq!(value(h.arith(ArithOp::Mul, s, t)), Some(&a * &b));
                 if y != 0 {
                     assert_eq!(value(h.int_divide(s, t, false)), Some(&a / &b));
                     assert_eq!(value(h.int_divide(s, t, true)), Some(&a % &b));

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use kvik_term::word::*;
 
-use crate::aside::goes_by_lines;
-use crate::meter::BINARIES;
+use crate::copy_alignment::goes_by_lines;
+use crate::memory_counters::BINARIES;
 
 /// The header of an off-heap binary; its bytes follow it, 16-aligned.
 #[repr(C, align(16))]
@@ -35,7 +35,7 @@ impl Binary {
 
 const HEAD: usize = size_of::<Binary>();
 const LINE: usize = 64;
-/// In a binary's `cap`: behind the bytes, 8-aligned, there is the address of a boxed [`Resource`].
+/// In a binary's `cap`: behind the bytes, 8-aligned, there is the address of a boxed [`MagicResource`].
 const OWNED: usize = 1 << 63;
 
 /// A counted hold on an off-heap binary.
@@ -132,11 +132,11 @@ struct Block {
 /// in the processor's last cache (file-memory.md).
 const LINED: std::ops::Range<usize> = 512..2048;
 /// And those of so many bytes and more on some processors: see [`goes_by_lines`].
-const LONG: usize = 16 << 10;
+const COPY_BY_LINES_BYTES: usize = 16 << 10;
 
 #[inline]
 fn is_lined(cap: usize) -> bool {
-    LINED.contains(&cap) || cap >= LONG && goes_by_lines()
+    LINED.contains(&cap) || cap >= COPY_BY_LINES_BYTES && goes_by_lines()
 }
 
 /// `None`: so much there never is.
@@ -149,13 +149,13 @@ fn block(cap: usize) -> Option<Block> {
 fn block_of(word: usize) -> Block {
     let cap = match word & OWNED {
         0 => word,
-        _ => owner_at(word & !OWNED) + size_of::<*mut Resource>(),
+        _ => owner_at(word & !OWNED) + size_of::<*mut MagicResource>(),
     };
     block(cap).unwrap_or(Block { layout: Layout::new::<Binary>(), lead: 0 })
 }
 /// Where the owner stands, behind the first of so many bytes.
 fn owner_at(cap: usize) -> usize {
-    cap.next_multiple_of(align_of::<*mut Resource>())
+    cap.next_multiple_of(align_of::<*mut MagicResource>())
 }
 
 impl BinRef {
@@ -189,19 +189,19 @@ impl BinRef {
         b
     }
     /// A copy of bytes that keeps something alive as long as it is there itself.
-    pub fn with_owner(bytes: &[u8], owner: Resource) -> BinRef {
+    pub fn with_owner(bytes: &[u8], owner: MagicResource) -> BinRef {
         let at = owner_at(bytes.len());
-        let b = BinRef::allocate(at + size_of::<*mut Resource>(), bytes.len());
+        let b = BinRef::allocate(at + size_of::<*mut MagicResource>(), bytes.len());
         // SAFETY: fresh memory, of that many bytes and an address, which nobody else has.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), b.data(), bytes.len());
-            b.data().add(at).cast::<*mut Resource>().write(Box::into_raw(Box::new(owner)));
+            b.data().add(at).cast::<*mut MagicResource>().write(Box::into_raw(Box::new(owner)));
             (*b.0.as_ptr()).cap = bytes.len() | OWNED;
         }
         b
     }
     /// What it keeps alive.
-    pub fn owner(&self) -> Option<&Resource> {
+    pub fn owner(&self) -> Option<&MagicResource> {
         // SAFETY: where the mark is there is the address of a box, which is ours.
         self.is_owned().then(|| unsafe { &*self.owner_box() })
     }
@@ -210,9 +210,9 @@ impl BinRef {
     }
     /// # Safety
     /// It is owned.
-    unsafe fn owner_box(&self) -> *mut Resource {
+    unsafe fn owner_box(&self) -> *mut MagicResource {
         // SAFETY: as the caller says.
-        unsafe { self.data().add(owner_at(self.capacity())).cast::<*mut Resource>().read() }
+        unsafe { self.data().add(owner_at(self.capacity())).cast::<*mut MagicResource>().read() }
     }
     /// A binary of `len` bytes that `fill` writes (it finds zeros).
     pub fn with<R>(len: usize, fill: impl FnOnce(&mut [u8]) -> R) -> (BinRef, R) {
@@ -250,8 +250,8 @@ impl BinRef {
     ) -> Option<Result<BinRef, E>> {
         Some(BinRef::try_allocate(cap)?.filled(0, cap, fill))
     }
-    /// This one, of which nothing is in use, with what `fill` writes to `cap` bytes that begin `aside`
-    /// bytes behind the first: so many there have to be.
+    /// This one, of which nothing is in use, with what `fill` writes to `cap` bytes that begin
+    /// `copy_alignment` bytes behind the first: so many there have to be.
     #[inline]
     pub(crate) fn filled<E>(
         self,
@@ -439,7 +439,7 @@ impl Drop for BinRef {
 }
 
 /// What a magic reference stands for: an atomics array, a file, a compiled pattern …
-pub type Resource = Arc<dyn Any + Send + Sync>;
+pub type MagicResource = Arc<dyn Any + Send + Sync>;
 
 /// Gives back the counts of a whole chain of off-heap objects.
 ///
@@ -472,7 +472,7 @@ pub(crate) unsafe fn release_one(p: *mut u64) {
     unsafe {
         match header_subtag(*p) {
             REFC_BIN => drop(BinRef::from_raw(*p.add(3) as *mut Binary)),
-            MAGIC_REF => drop(Box::from_raw(*p.add(4) as *mut Resource)),
+            MAGIC_REF => drop(Box::from_raw(*p.add(4) as *mut MagicResource)),
             _ => debug_assert!(false, "not an off-heap object"),
         }
     }
@@ -495,12 +495,12 @@ pub(crate) unsafe fn next_word(p: *mut u64) -> *mut u64 {
 ///
 /// # Safety
 /// `p` is null or a chain of live off-heap objects, which `f` does not change.
-pub(crate) unsafe fn each_resource(mut p: *mut u64, f: &mut dyn FnMut(&Resource)) {
+pub(crate) unsafe fn each_resource(mut p: *mut u64, f: &mut dyn FnMut(&MagicResource)) {
     while !p.is_null() {
         // SAFETY: as the caller says, with the layouts of `word`.
         unsafe {
             if header_subtag(*p) == MAGIC_REF {
-                f(&*(*p.add(4) as *const Resource));
+                f(&*(*p.add(4) as *const MagicResource));
             }
             p = *next_word(p) as *mut u64;
         }
@@ -508,7 +508,7 @@ pub(crate) unsafe fn each_resource(mut p: *mut u64, f: &mut dyn FnMut(&Resource)
 }
 impl crate::Heap {
     /// Shows the resources that its references keep alive, those of garbage as well.
-    pub fn each_resource(&self, f: &mut dyn FnMut(&Resource)) {
+    pub fn each_resource(&self, f: &mut dyn FnMut(&MagicResource)) {
         // SAFETY: the chain's objects are live as long as nothing is collected, which takes the heap
         // for itself; what `f` may build is put before the chain and changes none of its words.
         unsafe { each_resource(self.off_heap.get(), f) }
@@ -537,7 +537,7 @@ mod tests {
 
     #[test]
     fn a_binary_keeps_its_owner() {
-        let owner: Resource = Arc::new(7);
+        let owner: MagicResource = Arc::new(7);
         for n in [0, 1, 8, 9, 100, 504, 512, 2039, 2040, 2048] {
             let b = BinRef::with_owner(&vec![3; n], owner.clone());
             assert_eq!((b.bytes(), b.capacity(), b.refs()), (&vec![3; n][..], n, 1));
@@ -556,7 +556,20 @@ mod tests {
     fn bytes_stay_where_a_binary_grows() {
         let bytes: Vec<u8> = (0..40_000).map(|i| i as u8).collect();
         let mut b = BinRef::with_capacity(0);
-        for n in [1, 400, 511, 512, 600, 2047, 2048, 2100, 5000, LONG - 1, LONG, 40_000] {
+        for n in [
+            1,
+            400,
+            511,
+            512,
+            600,
+            2047,
+            2048,
+            2100,
+            5000,
+            COPY_BY_LINES_BYTES - 1,
+            COPY_BY_LINES_BYTES,
+            40_000,
+        ] {
             let had = b.bytes().len();
             b = b.resize(n).ok().filter(|b| b.bytes().len() == n).unwrap();
             // SAFETY: nobody else has it, and it has so many bytes.

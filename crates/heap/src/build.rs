@@ -6,7 +6,7 @@ use kvik_term::map::ROOT;
 use kvik_term::word::*;
 use kvik_term::{Atom, Export, ExtKind, FunEntry, LocalRef, Term};
 
-use crate::binary::{BinRef, Gather, Resource};
+use crate::binary::{BinRef, Gather, MagicResource};
 use crate::bits::copy_bits;
 use crate::Heap;
 
@@ -363,11 +363,11 @@ impl Heap {
         self.boxed(header(REF, 3), &[a, b, Term::local_pid(pid).word()])
     }
     /// A new reference that stands for a resource and keeps it alive.
-    pub fn magic_ref(&self, r: Resource) -> Term<'_> {
+    pub fn magic_ref(&self, r: MagicResource) -> Term<'_> {
         self.magic_ref_of_numbers(next_ref(), r)
     }
     /// The same with the numbers given: one resource, many references that are equal.
-    pub fn magic_ref_of_numbers(&self, n: [u32; 3], r: Resource) -> Term<'_> {
+    pub fn magic_ref_of_numbers(&self, n: [u32; 3], r: MagicResource) -> Term<'_> {
         let [a, b] = ref_words(n);
         let t = self.boxed(
             header(MAGIC_REF, 4),
@@ -378,17 +378,17 @@ impl Heap {
     }
     /// The resource a magic reference stands for, for as long as the reference is borrowed.
     #[inline]
-    pub fn resource_ref(t: Term<'_>) -> Option<&Resource> {
+    pub fn resource_ref(t: Term<'_>) -> Option<&MagicResource> {
         Heap::resource_of_ref(t.as_local_ref()?)
     }
     #[inline]
-    pub(crate) fn resource_of_ref(r: LocalRef<'_>) -> Option<&Resource> {
+    pub(crate) fn resource_of_ref(r: LocalRef<'_>) -> Option<&MagicResource> {
         let r = r.resource()?;
         // SAFETY: a magic reference's word is a boxed Resource that lives as long as it.
-        Some(unsafe { &*r.cast::<Resource>() })
+        Some(unsafe { &*r.cast::<MagicResource>() })
     }
     /// The resource a magic reference stands for.
-    pub fn resource_of(&self, t: Term<'_>) -> Option<Resource> {
+    pub fn resource_of(&self, t: Term<'_>) -> Option<MagicResource> {
         Heap::resource_ref(t).cloned()
     }
     /// A pid, port or reference of another node. `data` as [`kvik_term::Ext`] gives it back.
@@ -596,9 +596,9 @@ mod tests {
         let small = OwnedTerm::new(h.tuple(&[Term::int(1), h.string("abc")]));
         let g = Heap::new(64);
         check(m.clone().term(), 40);
-        check(g.lend(m), 40);
-        g.keep_lent();
-        let t = g.lend(small).as_tuple().unwrap();
+        check(g.borrow_message(m), 40);
+        g.keep_borrowed_message();
+        let t = g.borrow_message(small).as_tuple().unwrap();
         assert_eq!(t.get(1).unwrap().list_to_vec().unwrap().len(), 3);
     }
 

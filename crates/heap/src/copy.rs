@@ -9,7 +9,7 @@ use kvik_term::word::*;
 use kvik_term::{Bits, Term};
 use smallvec::SmallVec;
 
-use crate::binary::{BinRef, Binary, Resource};
+use crate::binary::{BinRef, Binary, MagicResource};
 use crate::literal::{is_literal, Sharing};
 
 /// Words of the object at `p`, header included.
@@ -405,7 +405,7 @@ unsafe fn own_parts(p: *const u64, q: *mut u64, off_heap: &mut *mut u64) {
                 *off_heap = q;
             }
             MAGIC_REF => {
-                let r = &*(*p.add(4) as *const Resource);
+                let r = &*(*p.add(4) as *const MagicResource);
                 *q.add(4) = Box::into_raw(Box::new(r.clone())) as u64;
                 *q.add(3) = *off_heap as u64;
                 *off_heap = q;

@@ -19,7 +19,7 @@ impl Heap {
     /// The same for a process that has not asked for it. It has some words to go on with, and as many
     /// as its settings say. Its counters and reductions stay what they were.
     pub fn collect_idle(&mut self) {
-        if self.is_pinned() {
+        if self.is_suspended() {
             return;
         }
         let (minors, min) = (self.minor_count.get(), self.min_words.replace(FIT_IDLE));

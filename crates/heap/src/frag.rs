@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 use kvik_term::word::*;
 use kvik_term::Term;
 
-use crate::binary::{each_resource, release_off_heap, Resource};
+use crate::binary::{each_resource, release_off_heap, MagicResource};
 use crate::copy;
 use crate::literal::{Leaving, Sharing};
 use crate::Heap;
@@ -183,7 +183,7 @@ impl OwnedTerm {
         unsafe { std::slice::from_raw_parts(Frag::words(f), (*f).used) }
     }
     /// Shows the resources that its references keep alive.
-    pub fn each_resource(&self, f: &mut dyn FnMut(&Resource)) {
+    pub fn each_resource(&self, f: &mut dyn FnMut(&MagicResource)) {
         if !self.frag.is_null() {
             // SAFETY: a fragment that is not null is live, and its objects do not change.
             unsafe { each_resource((*self.frag).off_heap, f) }

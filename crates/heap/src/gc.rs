@@ -13,7 +13,7 @@ use crate::binary::{next_word, release_one};
 use crate::copy::{copy_once, has_terms, object_words, AddressMap};
 use crate::frag::Frag;
 use crate::literal::{is_literal, Leaving};
-use crate::meter::Meter;
+use crate::memory_counters::ShardedCounter;
 
 /// Words of the block that OTP's processes begin with. Ours begin with less; collections that only
 /// lead up to that count for nothing.
@@ -207,12 +207,12 @@ fn distance(a: *mut u64, b: *mut u64) -> usize {
 const SOME_COLLECTIONS: u16 = 4;
 const BUSY_WORDS: usize = 256;
 
-/// What a collection counts for where they are many; each turn takes one from that.
+/// What a collection counts for where they are many; each time slice takes one from that.
 const COLLECTION: u8 = 8;
-/// From three collections in one turn on, or as many in two dozen, a block grows with each, though
-/// little survives, up to so many words or as many as survive in all: to collect costs more than to
-/// read what does.
-const MANY: u8 = 3 * COLLECTION;
+/// From three collections in one time slice on, or as many in two dozen, a block grows with each,
+/// though little survives, up to so many words or as many as survive in all: to collect costs more
+/// than to read what does.
+const FREQUENT_COLLECTIONS: u8 = 3 * COLLECTION;
 const MANY_WORDS: usize = 4096;
 
 /// A block that has grown is not made smaller below this: when all that is in it has moved on to the
@@ -230,8 +230,8 @@ const SMALL_WORDS: usize = 128;
 const LARGE_WORDS: usize = 1 << 20;
 
 kvik_state::vm_state! {
-    static COLLECTIONS: Meter = Meter::new();
-    static RECLAIMED: Meter = Meter::new();
+    static COLLECTIONS: ShardedCounter = ShardedCounter::new();
+    static RECLAIMED: ShardedCounter = ShardedCounter::new();
 }
 
 /// Collections so far, of all heaps, and the words they gave back.
@@ -252,7 +252,7 @@ impl Heap {
         if !self.may_refer(leaving) {
             return None;
         }
-        self.keep_lent();
+        self.keep_borrowed_message();
         let mature = distance(self.start.get(), self.high_water.get());
         let none = ptr::NonNull::<u64>::dangling().as_ptr();
         let copies =
@@ -309,7 +309,7 @@ impl Heap {
         let busy = if self.gc_count.get() >= SOME_COLLECTIONS { BUSY_WORDS } else { 0 };
         busy.max(self.min_words.get() as usize)
     }
-    /// Words a block may grow to in a turn that collects again and again.
+    /// Words a block may grow to in a time slice that collects again and again.
     fn most_for_turn(&self, survived: usize, m: &Mover) -> usize {
         (survived + distance(self.old_start.get(), m.old_top)).max(MANY_WORDS)
     }
@@ -319,14 +319,14 @@ impl Heap {
     }
 
     /// Collects, so that afterwards `need` words are free in the block; does nothing while something
-    /// is pinned.
+    /// is suspended.
     ///
     /// # Safety
     /// `x` points to `live` terms of this heap; no other term of it is held anywhere but on its
     /// stack and in its roots.
     pub unsafe fn collect(&self, x: *mut u64, live: usize, need: usize, full: bool) -> GcStats {
-        self.keep_lent();
-        if self.is_pinned() {
+        self.keep_borrowed_message();
+        if self.is_suspended() {
             return self.not_now();
         }
         let need = need + crate::alloc::STACK_SLACK;
@@ -411,7 +411,7 @@ impl Heap {
         let survived = distance(to, m.top);
         // Where a process begins with so much room, there would have been no collection.
         let first = distance(self.start.get(), self.end.get()) < FIRST_BLOCK;
-        self.often.set((self.often.get() + COLLECTION).min(MANY + COLLECTION));
+        self.often.set((self.often.get() + COLLECTION).min(FREQUENT_COLLECTIONS + COLLECTION));
         let wanted = self.wanted_words(&m, survived, stack, need, minor);
         let least = survived + stack + need;
         // SAFETY: everything alive has left the old spaces, and fits as it did here.
@@ -527,7 +527,8 @@ impl Heap {
         let old = if minor { distance(self.old_start.get(), self.old_end.get()) } else { 0 };
         let size = if used * 4 > size * 3 {
             next_size(used + if used < LARGE_WORDS { used.max(16) } else { used / 4 })
-        } else if self.often.get() >= MANY && size < self.most_for_turn(survived, m) {
+        } else if self.often.get() >= FREQUENT_COLLECTIONS && size < self.most_for_turn(survived, m)
+        {
             size * 2
         } else if size > KEPT_WORDS && used * 4 < size {
             next_size((used * 3).max(old / 2)).min(size)

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use kvik_env::fs::read_to_string;
 
 /// Whatever the machine has.
-const MOST: usize = 1 << 40;
+const MAX_LIMIT_BYTES: usize = 1 << 40;
 /// So much is not worth a look at the machine.
 const LITTLE: usize = 1 << 24;
 
@@ -19,12 +19,12 @@ pub fn memory() -> usize {
                 let line = s.lines().find_map(|l| l.strip_prefix(name))?;
                 line.split_whitespace().next()?.parse::<usize>().ok()
             };
-            (kb("MemTotal:").unwrap_or(MOST >> 10) + kb("SwapTotal:").unwrap_or(0)) << 10
+            (kb("MemTotal:").unwrap_or(MAX_LIMIT_BYTES >> 10) + kb("SwapTotal:").unwrap_or(0)) << 10
         });
         let group = read_to_string("/sys/fs/cgroup/memory.max")
             .ok()
             .and_then(|s| s.trim().parse::<usize>().ok());
-        [machine, group].into_iter().flatten().fold(MOST, usize::min)
+        [machine, group].into_iter().flatten().fold(MAX_LIMIT_BYTES, usize::min)
     })
 }
 

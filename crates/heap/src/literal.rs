@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use kvik_term::Term;
 
-use crate::binary::{each_resource, release_off_heap, Resource};
+use crate::binary::{each_resource, release_off_heap, MagicResource};
 use crate::copy;
 
 /// The range is fixed: the collector compares with constants.
@@ -264,7 +264,7 @@ impl LiteralArea {
         unsafe { std::slice::from_raw_parts(self.start(), self.words) }
     }
     /// Shows the resources that its references keep alive.
-    pub fn each_resource(&self, f: &mut dyn FnMut(&Resource)) {
+    pub fn each_resource(&self, f: &mut dyn FnMut(&MagicResource)) {
         // SAFETY: the objects of the area are live as long as self and do not change.
         unsafe { each_resource(self.off_heap, f) }
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, Weak};
 
 use kvik_term::{LocalRef, Term};
 
-use crate::{Heap, Resource};
+use crate::{Heap, MagicResource};
 
 /// How many entries there are when those whose resources are gone are looked for the first time.
 const FIRST_SWEEP: usize = 256;
@@ -40,7 +40,7 @@ pub fn remember(r: LocalRef<'_>) {
 }
 
 /// The resource of a reference with these numbers.
-pub fn find(numbers: [u32; 3]) -> Option<Resource> {
+pub fn find(numbers: [u32; 3]) -> Option<MagicResource> {
     table().all.get(&numbers)?.upgrade()
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use kvik_term::map::{self, child, Child, Node, Path, COLLISION};
+use kvik_term::map::{self, child, MapChild, MapNode, Path, COLLISION};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{cmp, Atom, Map, Term, Tuple};
 
@@ -223,7 +223,7 @@ impl Heap {
     /// root comes the keys it has.
     pub(crate) fn node_put<'h>(
         &'h self,
-        n: Node<'h>,
+        n: MapNode<'h>,
         path: Path<'h>,
         put: &Put<'h>,
         root_of: Option<usize>,
@@ -236,25 +236,25 @@ impl Heap {
             return Some((self.hamt_node(n.bitmap | bit, root_of, &children), true));
         }
         let (new, added) = match child(all[place]) {
-            Child::Leaf(k, v) if cmp::eq_exact(k, put.key) => {
+            MapChild::Leaf(k, v) if cmp::eq_exact(k, put.key) => {
                 if v.same(put.value) {
                     return None;
                 }
                 (put.leaf, false)
             }
-            Child::Leaf(k, _) => {
+            MapChild::Leaf(k, _) => {
                 let down = path.down();
                 let mut two = [(Path::at_level_of(k, down), all[place]), (down, put.leaf)];
                 (self.branch(&mut two, None), true)
             }
-            Child::Node(sub) => self.node_put(sub, path.down(), put, None)?,
+            MapChild::Node(sub) => self.node_put(sub, path.down(), put, None)?,
         };
         let root_of = root_of.map(|keys| keys + added as usize);
         Some((self.with_child(n, place, new, root_of), added))
     }
     fn with_child<'h>(
         &'h self,
-        n: Node<'h>,
+        n: MapNode<'h>,
         place: usize,
         new: Term<'h>,
         root_of: Option<usize>,
@@ -285,23 +285,23 @@ impl Heap {
     /// A node without a leaf that is below it: a single leaf moves up. `None` where nothing is left.
     fn node_remove<'h>(
         &'h self,
-        n: Node<'h>,
+        n: MapNode<'h>,
         path: Path<'h>,
         root_of: Option<usize>,
     ) -> Option<Term<'h>> {
         let (place, _, bit) = place(n, path);
         let all = n.children;
         let rest = match child(all[place]) {
-            Child::Leaf(..) => None,
-            Child::Node(sub) => self.node_remove(sub, path.down(), None),
+            MapChild::Leaf(..) => None,
+            MapChild::Node(sub) => self.node_remove(sub, path.down(), None),
         };
         match (rest, all) {
             (None, [_]) => None,
             (None, [a, b]) if root_of.is_none() => {
                 let other = if place == 0 { *b } else { *a };
                 match child(other) {
-                    Child::Leaf(..) => Some(other),
-                    Child::Node(_) => Some(self.hamt_node(n.bitmap & !bit, None, &[&[other]])),
+                    MapChild::Leaf(..) => Some(other),
+                    MapChild::Node(_) => Some(self.hamt_node(n.bitmap & !bit, None, &[&[other]])),
                 }
             }
             (None, _) => {
@@ -316,7 +316,7 @@ impl Heap {
 }
 
 /// Where in a node the child on a path is or would have to go, whether it is there, and its bit.
-fn place(n: Node<'_>, path: Path<'_>) -> (usize, bool, u32) {
+fn place(n: MapNode<'_>, path: Path<'_>) -> (usize, bool, u32) {
     if path.is_collision() {
         let place = n.place_in_collision(path.key());
         return (place.unwrap_or_else(|before| before), place.is_ok(), 0);

@@ -1,6 +1,6 @@
 //! Making a large map of many pairs, a part at a time.
 
-use kvik_term::map::{child, Child, Path};
+use kvik_term::map::{child, MapChild, Path};
 use kvik_term::word::FLAT_MAP_LIMIT;
 use kvik_term::{cmp, Term};
 
@@ -13,7 +13,7 @@ type Bucket<'h> = Vec<(Path<'h>, Pair<'h>)>;
 /// Children of the root's children.
 const BUCKETS: usize = WIDTH * WIDTH;
 /// Pairs that are made a map at once.
-const FEW: usize = 1000;
+const SINGLE_PASS_PAIRS: usize = 1000;
 
 /// A map under way: pairs are added, then it is finished.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl<'h> MapBuilder<'h> {
             return self.put((key, value));
         }
         self.few.push((key, value));
-        if self.few.len() > FEW {
+        if self.few.len() > SINGLE_PASS_PAIRS {
             self.buckets.resize_with(BUCKETS, Vec::new);
             for pair in std::mem::take(&mut self.few) {
                 self.put(pair);
@@ -80,7 +80,7 @@ impl<'h> MapBuilder<'h> {
             let (bitmap, words) = packed(c);
             match words[..] {
                 [] => None,
-                [one] if matches!(child(one), Child::Leaf(..)) => Some(one),
+                [one] if matches!(child(one), MapChild::Leaf(..)) => Some(one),
                 _ => Some(h.hamt_node(bitmap, None, &[&words])),
             }
         });

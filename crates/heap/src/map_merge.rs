@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use kvik_term::map::{child, find_below, Child, Node, Path, COLLISION};
+use kvik_term::map::{child, find_below, MapChild, MapNode, Path, COLLISION};
 use kvik_term::{cmp, Map, Term};
 
 use crate::map::{Put, WIDTH};
@@ -13,7 +13,7 @@ use crate::Heap;
 struct Frame<'h> {
     /// The nodes as terms; of roots the maps.
     terms: [Term<'h>; 2],
-    nodes: [Node<'h>; 2],
+    nodes: [MapNode<'h>; 2],
     /// Indices whose children are still to come.
     todo: u32,
     children: [Term<'h>; WIDTH],
@@ -21,7 +21,7 @@ struct Frame<'h> {
 }
 
 impl<'h> Frame<'h> {
-    fn new(terms: [Term<'h>; 2], nodes: [Node<'h>; 2]) -> Frame<'h> {
+    fn new(terms: [Term<'h>; 2], nodes: [MapNode<'h>; 2]) -> Frame<'h> {
         let todo = (nodes[0].bitmap | nodes[1].bitmap) & ((1 << WIDTH) - 1);
         Frame { terms, nodes, todo, children: [Term::NIL; WIDTH], n: 0 }
     }
@@ -44,7 +44,7 @@ impl<'h> Frame<'h> {
     /// The node of all children: one of the two where it has the same.
     fn finish(&self, h: &'h Heap, root_of: Option<usize>) -> Term<'h> {
         let children = &self.children[..self.n];
-        let is = |n: &Node<'h>| {
+        let is = |n: &MapNode<'h>| {
             n.children.len() == self.n && n.children.iter().zip(children).all(|(a, b)| a.same(*b))
         };
         match self.nodes.iter().rposition(is) {
@@ -80,7 +80,7 @@ impl<'h> MapMerge<'h> {
             let top = self.frames.last_mut()?;
             let done = match top.next() {
                 Some([Some(a), Some(b)]) => match (child(a), child(b)) {
-                    (Child::Node(x), Child::Node(y)) if !level.is_collision() => {
+                    (MapChild::Node(x), MapChild::Node(y)) if !level.is_collision() => {
                         self.frames.push(Frame::new([a, b], [x, y]));
                         self.levels.push(level.down());
                         continue;
@@ -123,12 +123,12 @@ fn together<'h>(
 ) -> (Term<'h>, usize) {
     let put = |key, value, leaf| Put { key, value, leaf };
     match (child(a), child(b)) {
-        (Child::Leaf(k, _), Child::Leaf(l, _)) if cmp::eq_exact(k, l) => (b, 1),
-        (Child::Leaf(k, _), Child::Leaf(l, _)) => {
+        (MapChild::Leaf(k, _), MapChild::Leaf(l, _)) if cmp::eq_exact(k, l) => (b, 1),
+        (MapChild::Leaf(k, _), MapChild::Leaf(l, _)) => {
             let mut two = [(Path::at_level_of(k, level), a), (Path::at_level_of(l, level), b)];
             (h.branch(&mut two, None), 0)
         }
-        (Child::Leaf(k, v), Child::Node(n)) => {
+        (MapChild::Leaf(k, v), MapChild::Node(n)) => {
             *steps = steps.saturating_sub(PUT);
             let path = Path::at_level_of(k, level);
             match find_below(n, path) {
@@ -136,14 +136,14 @@ fn together<'h>(
                 None => (h.node_put(n, path, &put(k, v, a), None).map_or(b, |(t, _)| t), 0),
             }
         }
-        (Child::Node(n), Child::Leaf(k, v)) => {
+        (MapChild::Node(n), MapChild::Leaf(k, v)) => {
             *steps = steps.saturating_sub(PUT);
             match h.node_put(n, Path::at_level_of(k, level), &put(k, v, b), None) {
                 Some((t, added)) => (t, !added as usize),
                 None => (a, 1),
             }
         }
-        (Child::Node(x), Child::Node(y)) => collisions(h, x.children, y.children, steps),
+        (MapChild::Node(x), MapChild::Node(y)) => collisions(h, x.children, y.children, steps),
     }
 }
 

@@ -97,7 +97,7 @@ fn many_colliding_keys_are_built_in_sorting_time() {
 }
 
 #[test]
-fn what_differs_in_one_field_hashes_differently() {
+fn keys_that_differ_in_one_field_hash_differently() {
     let h = Heap::new(64);
     let (a, b) = (Atom::intern("a@b").unwrap(), Atom::intern("b@b").unwrap());
     let mut all = Vec::new();

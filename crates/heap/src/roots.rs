@@ -6,7 +6,7 @@ use kvik_term::word::NONE;
 use kvik_term::Term;
 
 use crate::alloc::Heap;
-use crate::pairs::Index;
+use crate::root_pairs::Index;
 
 /// The places every process has.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_text_is() {
+    fn valid_utf8_stays_valid() {
         let h = Heap::new(64);
         let s = "aåä€𝄞".repeat(20);
         let t = h.binary(s.as_bytes());

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_there() {
+    fn reads_back_what_was_written() {
         let lengths = [0, 1, 64, 65, 200, 223, 224, 225, 500, 5000, 100_000];
         for n in lengths.into_iter().filter(|n| !cfg!(miri) || *n <= 500) {
             let h = Heap::new(64);

@@ -6,4 +6,4 @@
 
 mod opcode;
 
-pub use opcode::{highest_opcode, Kind, OpInfo, Opcode, MAX_OPCODE};
+pub use opcode::{highest_opcode, OpInfo, Opcode, OperandKind, MAX_OPCODE};

@@ -12,7 +12,7 @@ pub fn highest_opcode(release: u16) -> u8 {
 
 /// What may stand in an operand's place; the letters of `ops.tab`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum OperandKind {
     /// `x`: an x register.
     X,
     /// `y`: a y register.
@@ -75,7 +75,7 @@ pub struct OpInfo {
     /// Too old for every release: a file that has it is refused.
     pub obsolete: bool,
     /// What each operand may be; empty for obsolete instructions.
-    pub kinds: &'static [Kind],
+    pub kinds: &'static [OperandKind],
     /// One line for the reader.
     pub meaning: &'static str,
 }
@@ -139,8 +139,8 @@ mod tests {
     fn a_list_is_the_last_operand() {
         for number in 1..=MAX_OPCODE {
             let kinds = Opcode::from_number(number).expect("dense").info().kinds;
-            let lists = kinds.iter().filter(|k| **k == Kind::List).count();
-            assert!(lists == 0 || (lists == 1 && kinds.last() == Some(&Kind::List)));
+            let lists = kinds.iter().filter(|k| **k == OperandKind::List).count();
+            assert!(lists == 0 || (lists == 1 && kinds.last() == Some(&OperandKind::List)));
         }
     }
 }

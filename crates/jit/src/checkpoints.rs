@@ -4,11 +4,11 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::FLOAT_WORDS;
 
 use crate::checked::{check, Checkpoint, Need};
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 
 impl<'m> Compiler<'m> {
     /// Generates the check before an instruction.
-    pub fn check_state(&mut self, op: &Op) -> Done {
+    pub fn check_state(&mut self, op: &Op) -> EmitResult {
         let proof = self.proof;
         if !proof.reachable(self.at) {
             return Ok(());

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use kvik_beam::{Arg, Code, Module, Op, Opcode, Proof};
-use kvik_code::{NifCell, Place};
+use kvik_code::{NifCell, ReturnSite};
 use kvik_heap::bits_build::Seg;
 use kvik_heap::LiteralArea;
 use kvik_term::word::{self, NIL};
@@ -36,7 +36,7 @@ pub struct Compiler<'m> {
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
     pub segments: Vec<Box<[Seg]>>,
-    pub places: Vec<Place>,
+    pub places: Vec<ReturnSite>,
     /// The location in force, an index of the module's lines.
     pub line: u32,
     /// Index of the instruction at hand.
@@ -73,14 +73,14 @@ pub struct Tables {
 #[derive(Default)]
 pub struct Scratch {
     pub a: Asm,
-    pub places: Vec<Place>,
+    pub places: Vec<ReturnSite>,
 }
 
 /// What a compiler leaves behind.
-pub struct Output {
+pub struct CompiledModule {
     pub a: Asm,
     pub segments: Vec<Box<[Seg]>>,
-    pub places: Vec<Place>,
+    pub places: Vec<ReturnSite>,
     pub labels: Vec<Label>,
     pub lambda_labels: Vec<Label>,
     pub nifs: Vec<NifCell>,
@@ -88,7 +88,7 @@ pub struct Output {
     pub label_addresses: LabelAddresses,
 }
 
-pub type Done = Result<(), LoadError>;
+pub type EmitResult = Result<(), LoadError>;
 
 fn any_nif(code: &Code, imports: &[&Export]) -> bool {
     let loads = |e: &&Export| (e.module, e.function, e.arity) == (am::erlang, am::load_nif, 2);
@@ -142,10 +142,19 @@ impl<'m> Compiler<'m> {
     }
 
     /// The code and what belongs to it, free of what it was made from.
-    pub fn finish(self) -> Output {
+    pub fn finish(self) -> CompiledModule {
         let Compiler { a, segments, places, labels, lambda_labels, nifs, .. } = self;
         let Compiler { checkpoints, label_addresses, .. } = self;
-        Output { a, segments, places, labels, lambda_labels, nifs, checkpoints, label_addresses }
+        CompiledModule {
+            a,
+            segments,
+            places,
+            labels,
+            lambda_labels,
+            nifs,
+            checkpoints,
+            label_addresses,
+        }
     }
     pub fn refuse(&self, what: &'static str) -> LoadError {
         LoadError::Unsupported(what)
@@ -190,17 +199,17 @@ impl<'m> Compiler<'m> {
 
     /// Notes the present position as one that stack traces know.
     pub fn place(&mut self) {
-        self.places.push(Place { offset: self.a.pos(), line: self.line });
+        self.places.push(ReturnSite { offset: self.a.pos(), line: self.line });
     }
     /// Code that is rarely run goes behind the function.
-    pub fn later(&mut self, f: impl FnOnce(&mut Compiler<'m>) -> Done + 'm) {
+    pub fn later(&mut self, f: impl FnOnce(&mut Compiler<'m>) -> EmitResult + 'm) {
         let (line, at) = (self.line, self.at);
         self.cold.push(Box::new(move |c| {
             (c.line, c.at) = (line, at);
             f(c)
         }))
     }
-    pub fn flush_cold(&mut self) -> Done {
+    pub fn flush_cold(&mut self) -> EmitResult {
         let line = self.line;
         while !self.cold.is_empty() {
             for f in std::mem::take(&mut self.cold) {

@@ -1,4 +1,4 @@
-//! The functions that have a breakpoint at their entry (see `breaks.rs`).
+//! The functions that have a breakpoint at their entry (see `breakpoints.rs`).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

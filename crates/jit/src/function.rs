@@ -3,13 +3,13 @@
 use kvik_beam::{Arg, Function, Op, Opcode};
 use kvik_term::am;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt;
 use crate::target::Label;
 
 impl<'m> Compiler<'m> {
     /// A whole function: `func_info`, the entry, and its instructions.
-    pub fn function(&mut self, f: &'m Function) -> Done {
+    pub fn function(&mut self, f: &'m Function) -> EmitResult {
         self.arity = f.arity as u32;
         self.function = *self.atoms.get(f.name as usize).unwrap_or(&am::undefined);
         self.line = f.line;
@@ -39,7 +39,7 @@ impl<'m> Compiler<'m> {
         self.flush_cold()
     }
 
-    fn at_label(&mut self, op: &Op, entry: Label) -> Done {
+    fn at_label(&mut self, op: &Op, entry: Label) -> EmitResult {
         let &[Arg::U(n)] = self.args(op) else { return Err(self.refuse("label")) };
         let l = self.label(n as u32)?;
         if l != entry {
@@ -53,7 +53,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn instruction(&mut self, op: &Op) -> Done {
+    fn instruction(&mut self, op: &Op) -> EmitResult {
         use Opcode::*;
         match op.opcode {
             Line => {

@@ -1,7 +1,7 @@
 //! Native code: every function of a module becomes machine code when the module is loaded, from
 //! one template per instruction. See `docs/internals/code.md`.
 
-pub mod breaks;
+pub mod breakpoints;
 mod checked;
 mod checkpoints;
 mod compiler;
@@ -9,8 +9,8 @@ mod continuation;
 mod entry_breakpoints;
 mod function;
 mod load;
+mod load_buffers;
 pub mod mem;
-mod room;
 mod rt;
 mod stubs;
 mod target;
@@ -18,20 +18,20 @@ mod target;
 mod x86_64;
 
 use kvik_heap::Regs;
-use kvik_proc::{Proc, Stage};
+use kvik_proc::{CurrentTask, Proc};
 use kvik_term::{am, Atom, CodeAddress, CodeCell, Export, NativeCell, Term};
 
 pub use load::{name_atoms, prepare, LoadError};
-pub use room::forget_rooms;
+pub use load_buffers::free_buffers;
 pub use rt::trace::{
-    capture, goes_on, of_process, returns, slots, stacktrace, uses_code, uses_old_code, Slot,
+    capture, goes_on, of_process, returns, slots, stacktrace, uses_code, uses_old_code, StackSlot,
     DEPTH as BACKTRACE_DEPTH, LINE_NUMBERS,
 };
 
 /// Why a process stopped running.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// Its turn is over; it is runnable.
+pub enum RunOutcome {
+    /// Its time slice is over; it is runnable.
     Yield,
     /// It waits for a message (or a time-out).
     Wait,
@@ -46,25 +46,25 @@ pub fn init() -> bool {
     stubs::get().is_some()
 }
 
-/// Runs the process on a scheduler's stage until it stops, or another that took its place there.
+/// Runs a scheduler's current task until it stops, or another that took its place.
 /// Registers are taken from the heap and put back there.
-pub fn run_on(stage: &Stage, regs: &Regs) -> Outcome {
-    match stage.address() {
-        // SAFETY: what is on the stage is this thread's.
+pub fn run_on(current_task: &CurrentTask, regs: &Regs) -> RunOutcome {
+    match current_task.address() {
+        // SAFETY: the current task is this thread's.
         Some(p) => unsafe { enter(p.as_ptr(), regs) },
-        None => Outcome::Failed,
+        None => RunOutcome::Failed,
     }
 }
 /// Runs a process until it stops.
-pub fn run(p: &Proc, regs: &Regs) -> Outcome {
+pub fn run(p: &Proc, regs: &Regs) -> RunOutcome {
     // SAFETY: who has it may run it.
     unsafe { enter(p, regs) }
 }
 
 /// # Safety
 /// The process is this thread's alone until another is put in its place.
-unsafe fn enter(p: *const Proc, regs: &Regs) -> Outcome {
-    let Some(s) = stubs::get() else { return Outcome::Failed };
+unsafe fn enter(p: *const Proc, regs: &Regs) -> RunOutcome {
+    let Some(s) = stubs::get() else { return RunOutcome::Failed };
     // SAFETY: the saved registers fit; the stub is code of ours with this signature.
     let code = unsafe {
         let ip = rt::stop::goes_on(&*p, regs);
@@ -73,10 +73,10 @@ unsafe fn enter(p: *const Proc, regs: &Regs) -> Outcome {
         enter(p, regs, ip)
     };
     match code {
-        stubs::YIELD => Outcome::Yield,
-        stubs::WAIT => Outcome::Wait,
-        stubs::RETURNED => Outcome::Returned,
-        _ => Outcome::Failed,
+        stubs::YIELD => RunOutcome::Yield,
+        stubs::WAIT => RunOutcome::Wait,
+        stubs::RETURNED => RunOutcome::Returned,
+        _ => RunOutcome::Failed,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kvik_beam::{verify_in, Arg, Code as Generic, Container, Module, Op, Opcode};
-use kvik_code::{fun_entry, FunKey, FuncRange, Instance};
+use kvik_code::{fun_entry, FunKey, FuncRange, LoadedModule};
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
@@ -14,9 +14,9 @@ use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
 use kvik_term::{cmp, Atom, CodeAddress, Export, FunEntry, Term};
 
 use crate::checked::{Checkpoints, CHECKED};
-use crate::compiler::{Compiler, Done, Output, Scratch, Tables};
-use crate::mem::Code;
-use crate::room::Room;
+use crate::compiler::{CompiledModule, Compiler, EmitResult, Scratch, Tables};
+use crate::load_buffers::LoadBuffers;
+use crate::mem::NativeCode;
 use crate::stubs;
 use crate::target::Label;
 
@@ -24,12 +24,12 @@ use crate::target::Label;
 #[derive(Debug)]
 pub enum LoadError {
     /// Not a well-formed or not a safe file: `badfile`.
-    Bad(kvik_beam::Error),
+    Bad(kvik_beam::BeamError),
     /// The literals, or an operand, are not what they should be: `badfile`.
     Malformed(&'static str),
     /// An instruction that has no template.
     Unsupported(&'static str),
-    /// No room for atoms, literals or code: `system_limit`.
+    /// No buffers for atoms, literals or code: `system_limit`.
     Full(&'static str),
 }
 
@@ -44,25 +44,25 @@ impl fmt::Display for LoadError {
     }
 }
 
-impl From<kvik_beam::Error> for LoadError {
-    fn from(e: kvik_beam::Error) -> Self {
+impl From<kvik_beam::BeamError> for LoadError {
+    fn from(e: kvik_beam::BeamError) -> Self {
         LoadError::Bad(e)
     }
 }
 
 /// What the code's memory keeps alive.
 struct Memory {
-    _code: Code,
+    _code: NativeCode,
     _segments: Vec<Box<[Seg]>>,
     _strings: Box<[u8]>,
     _checkpoints: Checkpoints,
 }
 
 /// Makes native code of a `.beam` file. Nothing of it can be called before it is committed.
-pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
-    let mut room = Room::take();
-    let made = prepare_in(file, &mut room);
-    room.give_back();
+pub fn prepare(file: &[u8]) -> Result<LoadedModule, LoadError> {
+    let mut buffers = LoadBuffers::take();
+    let made = prepare_in(file, &mut buffers);
+    buffers.give_back();
     made
 }
 
@@ -79,12 +79,12 @@ pub fn name_atoms(file: &[u8]) -> Result<(), LoadError> {
     Ok(())
 }
 
-fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
+fn prepare_in(file: &[u8], buffers: &mut LoadBuffers) -> Result<LoadedModule, LoadError> {
     let stubs = stubs::get().ok_or(LoadError::Full("code"))?;
     let container = Container::parse(file)?;
-    let module = Module::parse_in(&container, &mut room.reading)?;
-    let code = Generic::decode_in(&module, &mut room.reading)?;
-    let proof = verify_in(&module, &code, &mut room.reading)?;
+    let module = Module::parse_in(&container, &mut buffers.reading)?;
+    let code = Generic::decode_in(&module, &mut buffers.reading)?;
+    let proof = verify_in(&module, &code, &mut buffers.reading)?;
     let attributes = [module.attributes, module.compile_info];
     // They are read when somebody asks for them.
     if !without_ranks(|| attributes.into_iter().all(is_external)).made {
@@ -92,14 +92,14 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
     }
     let tables = Tables::new(&module, &code, stubs.no_fun)?;
     let name = tables.module_name()?;
-    let scratch = std::mem::take(&mut room.compiling);
+    let scratch = std::mem::take(&mut buffers.compiling);
     let mut c = Compiler::new(&module, &code, &proof, stubs, &tables, scratch);
     let (functions, on_load) = compile(&mut c)?;
     let made = c.finish();
-    let Output { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
-    let Output { checkpoints, label_addresses, .. } = made;
-    room.reading.take_back(code);
-    let memory = Code::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
+    let CompiledModule { mut a, segments, places, labels, lambda_labels, nifs, .. } = made;
+    let CompiledModule { checkpoints, label_addresses, .. } = made;
+    buffers.reading.reclaim(code);
+    let memory = NativeCode::alloc(a.buf.len()).ok_or(LoadError::Full("code"))?;
     let start = memory.address();
     if !a.resolve() || !a.relocate(start) {
         return Err(LoadError::Malformed("labels"));
@@ -118,8 +118,8 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
     let on_load = on_load.and_then(entry);
     let lines = module.lines.items.iter().map(|l| (l.file, l.line)).collect();
     let size = a.buf.len();
-    room.compiling = Scratch { a, places };
-    Ok(Instance {
+    buffers.compiling = Scratch { a, places };
+    Ok(LoadedModule {
         name,
         md5: module.md5,
         attributes: module.attributes.to_vec(),
@@ -127,7 +127,7 @@ fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
         start,
         size,
         functions,
-        places: room.compiling.places.to_vec(),
+        places: buffers.compiling.places.to_vec(),
         lines,
         files: source_files(&module, name),
         exports,
@@ -320,7 +320,7 @@ pub(crate) fn compile<'m>(
 }
 
 /// A function that the VM implements: the file's body is a stand-in.
-fn native(c: &mut Compiler<'_>, f: &kvik_beam::Function, e: &'static Export) -> Done {
+fn native(c: &mut Compiler<'_>, f: &kvik_beam::Function, e: &'static Export) -> EmitResult {
     let ops = c.code.ops.get(f.ops.clone()).unwrap_or_default();
     for op in ops.iter().filter(|op| op.opcode == Opcode::Label) {
         if let [Arg::U(n)] = c.args(op) {

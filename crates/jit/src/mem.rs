@@ -152,14 +152,14 @@ pub(crate) fn settle() {
 
 /// A stretch of executable memory; given back when dropped.
 #[derive(Debug)]
-pub struct Code {
+pub struct NativeCode {
     offset: usize,
     len: usize,
 }
 
-impl Code {
+impl NativeCode {
     /// Takes a stretch of that many bytes, 64-aligned.
-    pub fn alloc(len: usize) -> Option<Code> {
+    pub fn alloc(len: usize) -> Option<NativeCode> {
         let len = len.div_ceil(64).max(1) * 64;
         let r = region()?;
         let mut free = r.free.lock().unwrap_or_else(|e| e.into_inner());
@@ -171,7 +171,7 @@ impl Code {
             free.remove(i);
         }
         r.restore(offset..offset + len);
-        Some(Code { offset, len })
+        Some(NativeCode { offset, len })
     }
     pub fn address(&self) -> usize {
         region().map_or(0, |r| r.exec) + self.offset
@@ -212,7 +212,7 @@ pub fn patch(at: usize, bytes: [u8; 2]) -> bool {
     true
 }
 
-impl Drop for Code {
+impl Drop for NativeCode {
     fn drop(&mut self) {
         crate::entry_breakpoints::forget(self.address()..self.address() + self.len);
         let Some(r) = region() else { return };

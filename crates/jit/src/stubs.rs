@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use kvik_term::CodeAddress;
 
-use crate::mem::Code;
+use crate::mem::NativeCode;
 use crate::target::{make_stubs, Label};
 
 /// Why native code was left.
@@ -21,7 +21,7 @@ macro_rules! stubs {
         /// Addresses.
         pub struct Stubs {
             $($(#[$doc])* pub $name: CodeAddress,)*
-            _code: Code,
+            _code: NativeCode,
         }
         #[cfg(test)]
         impl Stubs {
@@ -36,7 +36,7 @@ macro_rules! stubs {
             $(pub $name: Label,)*
         }
         impl Labels {
-            pub fn placed(self, code: Code, at: impl Fn(Label) -> Option<CodeAddress>) -> Option<Stubs> {
+            pub fn placed(self, code: NativeCode, at: impl Fn(Label) -> Option<CodeAddress>) -> Option<Stubs> {
                 Some(Stubs { $($name: at(self.$name)?,)* _code: code })
             }
         }
@@ -50,7 +50,7 @@ stubs! {
     raise,
     /// Ends the process for good: what called it could not come here.
     trap,
-    /// Ends the turn, given the address to go on at and how many x registers are live.
+    /// Ends the time slice, given the address to go on at and how many x registers are live.
     yield_,
     /// Waits, given the address to go on at.
     wait,

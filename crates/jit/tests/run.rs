@@ -5,7 +5,7 @@ use std::process::Command;
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
-use kvik_jit::Outcome;
+use kvik_jit::RunOutcome;
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{Atom, Term};
 
@@ -55,8 +55,8 @@ fn call(module: &str, function: &str) -> Result<String, String> {
     loop {
         p.heap.set_reductions(1000);
         match kvik_jit::run(&p, &regs) {
-            Outcome::Yield => {}
-            Outcome::Returned => {
+            RunOutcome::Yield => {}
+            RunOutcome::Returned => {
                 // SAFETY: x0 is the function's value.
                 let t: Term = unsafe { Term::from_word(*regs.x_ptr()) };
                 return Ok(t.as_atom().map_or(format!("{t:?}"), |a| a.name().into()));
@@ -104,7 +104,7 @@ fn the_language() {
 #[test]
 fn all_of_otp_compiles() {
     let Ok(lib) = std::fs::read_dir("/usr/lib/erlang/lib") else { return };
-    kvik_etf::set_hooks(kvik_etf::Hooks {
+    kvik_etf::set_hooks(kvik_etf::EtfHooks {
         node: || (kvik_term::am::nonode_nohost, 0),
         export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
         is_exported: |_, _, _| false,

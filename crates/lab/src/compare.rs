@@ -6,7 +6,7 @@
 
 use crate::experiments::{subject, Better, Chart};
 use crate::stats::{interval, Ratio, TELLING};
-use crate::table::Table;
+use crate::table::TextTable;
 use serde_json::Value;
 use std::path::Path;
 
@@ -85,7 +85,7 @@ impl Comparison {
         Comparison { changes, agreement, notes }
     }
 
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> TextTable {
         let heading = ["", "kvik beside", "then", "now", "change", "verdict"];
         let line = |c: &Change| {
             let verdict = match c.verdict {
@@ -103,7 +103,7 @@ impl Comparison {
             ]
         };
         let lines = self.changes.iter().map(line);
-        Table(std::iter::once(heading.map(str::to_owned).to_vec()).chain(lines).collect())
+        TextTable(std::iter::once(heading.map(str::to_owned).to_vec()).chain(lines).collect())
     }
 
     pub fn sentence(&self) -> String {
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_else_changed_is_said() {
+    fn reports_other_changes() {
         let mut old = report([2.0; 3], [0.2; 3], "w");
         let mut new = old.clone();
         old["machine"] = json!({"model": "a", "cores": 2});

@@ -4,9 +4,9 @@
 use crate::peers::LineUp;
 use crate::rounds::Results;
 use crate::stats::{geometric_mean, Ratio};
-use crate::summary::{pairs, Column, Row};
+use crate::summary::{pairs, Column, SummaryRow};
 
-pub struct Line {
+pub struct HeadlineRow {
     pub label: String,
     /// How many rows are in it, in the column that has most.
     pub rows: usize,
@@ -37,21 +37,27 @@ const LINES: &[(&str, &[&str])] = &[
     ("whole programs", &["programs/*", "compile"]),
 ];
 
-pub fn of(line_up: &LineUp, results: &Results, rows: &[Row], columns: &[&Column]) -> Vec<Line> {
+pub fn of(
+    line_up: &LineUp,
+    results: &Results,
+    rows: &[SummaryRow],
+    columns: &[&Column],
+) -> Vec<HeadlineRow> {
     LINES.iter().filter_map(|line| one(line_up, results, rows, columns, line)).collect()
 }
 
 fn one(
     line_up: &LineUp,
     results: &Results,
-    rows: &[Row],
+    rows: &[SummaryRow],
     columns: &[&Column],
     (label, patterns): &(&str, &[&str]),
-) -> Option<Line> {
-    let meant: Vec<&Row> = patterns.iter().flat_map(|p| matching(rows, p)).collect();
+) -> Option<HeadlineRow> {
+    let meant: Vec<&SummaryRow> = patterns.iter().flat_map(|p| matching(rows, p)).collect();
     let of_column = |column: &&Column| -> Vec<Vec<f64>> {
-        let pairs_of =
-            |row: &&Row| pairs(line_up, results.values.get(&row.id)?, column, row.subject.better);
+        let pairs_of = |row: &&SummaryRow| {
+            pairs(line_up, results.values.get(&row.id)?, column, row.subject.better)
+        };
         meant.iter().filter_map(pairs_of).collect()
     };
     let known: Vec<Vec<Vec<f64>>> = columns.iter().map(of_column).collect();
@@ -60,17 +66,21 @@ fn one(
         1 => (*label).to_owned(),
         n => format!("{label} ({n})"),
     };
-    Some(Line { label, rows, ratios: known.iter().map(|rows| geometric_mean(rows)).collect() })
+    Some(HeadlineRow {
+        label,
+        rows,
+        ratios: known.iter().map(|rows| geometric_mean(rows)).collect(),
+    })
 }
 
-fn matching<'a>(rows: &'a [Row], pattern: &str) -> Vec<&'a Row> {
+fn matching<'a>(rows: &'a [SummaryRow], pattern: &str) -> Vec<&'a SummaryRow> {
     if let Some(front) = pattern.strip_suffix("MOST") {
-        let number = |row: &&Row| row.id.strip_prefix(front)?.parse::<u64>().ok();
+        let number = |row: &&SummaryRow| row.id.strip_prefix(front)?.parse::<u64>().ok();
         let with = rows.iter().filter_map(|row| Some((number(&row)?, row)));
         return with.max_by_key(|(n, _)| *n).map(|(_, row)| row).into_iter().collect();
     }
     let parts: Vec<&str> = pattern.split('/').collect();
-    let fits = |row: &&Row| {
+    let fits = |row: &&SummaryRow| {
         let own: Vec<&str> = row.id.split('/').collect();
         own.len() == parts.len() && own.iter().zip(&parts).all(|(o, p)| *p == "*" || o == p)
     };
@@ -79,13 +89,13 @@ fn matching<'a>(rows: &'a [Row], pattern: &str) -> Vec<&'a Row> {
 
 #[cfg(test)]
 mod tests {
-    use crate::peers::Kind;
+    use crate::peers::PeerKind;
     use crate::summary::tests::{line_up, results};
     use crate::summary::Summary;
 
     #[test]
     fn a_line_is_the_mean_of_its_rows() {
-        let line_up = line_up(&[(Kind::Kvik, false), (Kind::Otp, false)]);
+        let line_up = line_up(&[(PeerKind::Kvik, false), (PeerKind::Otp, false)]);
         let results = results(&[
             ("files/random_read/raw/1", &[8.0, 1.0]),
             ("files/random_read/raw/64", &[2.0, 1.0]),

@@ -10,8 +10,8 @@ mod compare;
 mod experiments;
 mod headline;
 mod jdk;
-mod load;
 mod machine;
+mod memory_warmup;
 mod options;
 mod peers;
 mod programs;
@@ -21,15 +21,15 @@ mod rounds;
 mod run;
 mod stats;
 mod summary;
+mod system_load;
 mod table;
-mod warm;
 
 pub use compare::FORMAT;
-use options::Options;
+use options::LabOptions;
 
 /// `kvik bench ARGS…`: the exit status.
 pub fn main(args: Vec<String>) -> i32 {
-    match Options::parse(&args) {
+    match LabOptions::parse(&args) {
         Ok(options) if options.help => {
             kvik_sys::say!("{}", options::HELP);
             0
@@ -45,7 +45,7 @@ pub fn main(args: Vec<String>) -> i32 {
     }
 }
 
-fn bench(options: &Options) -> Result<i32, String> {
+fn bench(options: &LabOptions) -> Result<i32, String> {
     // Before anything is measured, so that a name that leads nowhere takes no time.
     let old = options.compare.as_deref().map(compare::read).transpose()?;
     if let (Some(old), Some(new)) = (&old, options.with.as_deref()) {

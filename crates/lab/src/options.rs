@@ -33,7 +33,7 @@ const BUDGET: u64 = 1490;
 const QUICK_BUDGET: u64 = 175;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct LabOptions {
     pub help: bool,
     pub quick: bool,
     pub json: bool,
@@ -49,9 +49,9 @@ pub struct Options {
     pub experiments: Vec<String>,
 }
 
-impl Default for Options {
+impl Default for LabOptions {
     fn default() -> Self {
-        Options {
+        LabOptions {
             help: false,
             quick: false,
             json: false,
@@ -69,9 +69,9 @@ impl Default for Options {
     }
 }
 
-impl Options {
-    pub fn parse(args: &[String]) -> Result<Options, String> {
-        let mut options = Options::default();
+impl LabOptions {
+    pub fn parse(args: &[String]) -> Result<LabOptions, String> {
+        let mut options = LabOptions::default();
         let mut rounds = None;
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
@@ -118,8 +118,8 @@ fn number(text: &str) -> Result<usize, String> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Options, String> {
-        Options::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    fn parse(line: &str) -> Result<LabOptions, String> {
+        LabOptions::parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 
     #[test]

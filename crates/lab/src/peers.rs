@@ -5,12 +5,12 @@
 //! programs under `lab/peers/`, which `programs` builds.
 
 use crate::jdk;
-use crate::options::Options;
+use crate::options::LabOptions;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum PeerKind {
     Kvik,
     Otp,
     /// Plain system calls and stdio; for pipes one thread with epoll.
@@ -26,24 +26,24 @@ pub enum Kind {
     JavaThreads,
 }
 
-impl Kind {
+impl PeerKind {
     pub fn is_erlang(self) -> bool {
-        matches!(self, Kind::Kvik | Kind::Otp)
+        matches!(self, PeerKind::Kvik | PeerKind::Otp)
     }
     /// Whether that is another way to run the same: kvik stands beside the better.
-    pub fn stands_for(self, kind: Kind) -> bool {
-        self == kind || (self, kind) == (Kind::CBlocking, Kind::C)
+    pub fn stands_for(self, kind: PeerKind) -> bool {
+        self == kind || (self, kind) == (PeerKind::CBlocking, PeerKind::C)
     }
     /// What to install where it is missing.
     fn package(self) -> &'static str {
         match self {
-            Kind::Kvik => "kvik",
-            Kind::Otp => "apt-get install erlang-base",
-            Kind::C | Kind::CBlocking => "apt-get install gcc libc6-dev",
-            Kind::Go => "apt-get install golang",
-            Kind::Tokio => "cargo: https://rustup.rs",
-            Kind::JavaVirtual => "a JDK of version 21 or later",
-            Kind::JavaThreads => "apt-get install default-jdk-headless",
+            PeerKind::Kvik => "kvik",
+            PeerKind::Otp => "apt-get install erlang-base",
+            PeerKind::C | PeerKind::CBlocking => "apt-get install gcc libc6-dev",
+            PeerKind::Go => "apt-get install golang",
+            PeerKind::Tokio => "cargo: https://rustup.rs",
+            PeerKind::JavaVirtual => "a JDK of version 21 or later",
+            PeerKind::JavaThreads => "apt-get install default-jdk-headless",
         }
     }
 }
@@ -52,7 +52,7 @@ impl Kind {
 pub struct Peer {
     pub id: String,
     pub label: String,
-    pub kind: Kind,
+    pub kind: PeerKind,
     /// On one scheduler: compared with kvik on one scheduler.
     pub single: bool,
     /// What was found: the machine itself, or what builds its programs.
@@ -67,7 +67,7 @@ pub struct Peer {
 struct Row {
     id: &'static str,
     label: &'static str,
-    kind: Kind,
+    kind: PeerKind,
     single: bool,
     flags: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
@@ -75,34 +75,37 @@ struct Row {
     quick: bool,
 }
 
-const fn row(id: &'static str, label: &'static str, kind: Kind, quick: bool) -> Row {
+const fn row(id: &'static str, label: &'static str, kind: PeerKind, quick: bool) -> Row {
     Row { id, label, kind, single: false, flags: &[], env: &[], quick }
 }
 
 const TABLE: &[Row] = &[
-    Row { single: true, flags: &["+S", "1"], ..row("kvik1", "kvik +S 1", Kind::Kvik, true) },
-    Row { single: true, flags: &["+S", "1"], ..row("otp1", "OTP +S 1", Kind::Otp, true) },
-    row("kvik", "kvik", Kind::Kvik, true),
-    row("otp", "OTP", Kind::Otp, true),
+    Row { single: true, flags: &["+S", "1"], ..row("kvik1", "kvik +S 1", PeerKind::Kvik, true) },
+    Row { single: true, flags: &["+S", "1"], ..row("otp1", "OTP +S 1", PeerKind::Otp, true) },
+    row("kvik", "kvik", PeerKind::Kvik, true),
+    row("otp", "OTP", PeerKind::Otp, true),
     Row {
         single: true,
         env: &[("GOMAXPROCS", "1")],
-        ..row("go1", "Go, 1 thread", Kind::Go, false)
+        ..row("go1", "Go, 1 thread", PeerKind::Go, false)
     },
-    row("go", "Go", Kind::Go, true),
+    row("go", "Go", PeerKind::Go, true),
     Row {
         single: true,
         flags: &["current"],
-        ..row("tokio1", "tokio, 1 thread", Kind::Tokio, false)
+        ..row("tokio1", "tokio, 1 thread", PeerKind::Tokio, false)
     },
-    Row { flags: &["multi"], ..row("tokio", "tokio", Kind::Tokio, true) },
-    Row { flags: &["VirtualThreads"], ..row("jvirtual", "Java virtual", Kind::JavaVirtual, true) },
+    Row { flags: &["multi"], ..row("tokio", "tokio", PeerKind::Tokio, true) },
+    Row {
+        flags: &["VirtualThreads"],
+        ..row("jvirtual", "Java virtual", PeerKind::JavaVirtual, true)
+    },
     Row {
         flags: &["PlatformThreads"],
-        ..row("jthreads", "Java threads", Kind::JavaThreads, false)
+        ..row("jthreads", "Java threads", PeerKind::JavaThreads, false)
     },
-    row("c", "C", Kind::C, true),
-    row("cblocking", "C, blocking", Kind::CBlocking, true),
+    row("c", "C", PeerKind::C, true),
+    row("cblocking", "C, blocking", PeerKind::CBlocking, true),
 ];
 
 pub struct LineUp {
@@ -112,14 +115,14 @@ pub struct LineUp {
 
 impl LineUp {
     pub fn kvik(&self) -> Option<&Peer> {
-        self.peers.iter().find(|p| p.kind == Kind::Kvik)
+        self.peers.iter().find(|p| p.kind == PeerKind::Kvik)
     }
     /// The peer of that kind on one scheduler or by default.
-    pub fn position(&self, kind: Kind, single: bool) -> Option<usize> {
+    pub fn position(&self, kind: PeerKind, single: bool) -> Option<usize> {
         self.peers.iter().position(|p| p.kind == kind && p.single == single)
     }
     /// Those of that kind leave, and why.
-    pub fn dismiss(&mut self, kinds: &[Kind], why: &str) {
+    pub fn dismiss(&mut self, kinds: &[PeerKind], why: &str) {
         let gone = |p: &&Peer| kinds.contains(&p.kind);
         self.missing.extend(self.peers.iter().filter(gone).map(|p| format!("{} ({why})", p.label)));
         self.peers.retain(|p| !kinds.contains(&p.kind));
@@ -150,7 +153,7 @@ pub fn everybody() -> LineUp {
 /// What a peer is run with: its tool and the environment that needs.
 type Found = (PathBuf, Vec<(String, String)>);
 
-pub fn find(options: &Options) -> Result<LineUp, String> {
+pub fn find(options: &LabOptions) -> Result<LineUp, String> {
     let kvik = match &options.vm {
         Some(path) => path.clone(),
         None => std::env::current_exe().map_err(|e| format!("where am I? {e}"))?,
@@ -170,23 +173,23 @@ pub fn find(options: &Options) -> Result<LineUp, String> {
     let mut line_up = LineUp { peers: Vec::new(), missing: Vec::new() };
     for row in TABLE.iter().filter(wanted) {
         let found: Option<Found> = match row.kind {
-            Kind::Kvik => plain(Some(kvik.clone())),
-            Kind::Otp => {
+            PeerKind::Kvik => plain(Some(kvik.clone())),
+            PeerKind::Otp => {
                 let named = options.erl.first().cloned();
                 plain(named.or_else(|| on_path("erl"))).or_else(|| unpacked(&kvik))
             }
-            Kind::C | Kind::CBlocking => plain(on_path("cc")),
-            Kind::Go => plain(on_path("go").or_else(|| existing("/usr/local/go/bin/go"))),
-            Kind::Tokio => plain(on_path("cargo")),
-            Kind::JavaThreads => plain(jdk.as_ref().map(jdk::Jdk::compiler)),
-            Kind::JavaVirtual => {
+            PeerKind::C | PeerKind::CBlocking => plain(on_path("cc")),
+            PeerKind::Go => plain(on_path("go").or_else(|| existing("/usr/local/go/bin/go"))),
+            PeerKind::Tokio => plain(on_path("cargo")),
+            PeerKind::JavaThreads => plain(jdk.as_ref().map(jdk::Jdk::compiler)),
+            PeerKind::JavaVirtual => {
                 plain(jdk.as_ref().filter(|j| j.has_virtual()).map(jdk::Jdk::compiler))
             }
         };
         match found {
             Some(found) => {
                 line_up.peers.push(peer(row, found));
-                if row.kind == Kind::Otp {
+                if row.kind == PeerKind::Otp {
                     line_up.peers.extend(others(row, &options.erl));
                 }
             }
@@ -263,7 +266,7 @@ mod tests {
 
     fn ids(line: &str) -> Vec<String> {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        let options = Options::parse(&args).unwrap();
+        let options = LabOptions::parse(&args).unwrap();
         find(&options).unwrap().peers.iter().map(|p| p.id.clone()).collect()
     }
 
@@ -281,16 +284,18 @@ mod tests {
 
     #[test]
     fn an_unknown_peer_is_refused() {
-        let options = Options { peers: vec!["perl".to_owned()], ..Options::default() };
+        let options = LabOptions { peers: vec!["perl".to_owned()], ..LabOptions::default() };
         assert!(find(&options).is_err_and(|fault| fault.contains("perl")));
     }
 
     #[test]
-    fn those_who_leave_are_named_as_missing() {
-        let options =
-            Options { peers: vec!["kvik".to_owned(), "kvik1".to_owned()], ..Options::default() };
+    fn reports_missing_peers() {
+        let options = LabOptions {
+            peers: vec!["kvik".to_owned(), "kvik1".to_owned()],
+            ..LabOptions::default()
+        };
         let mut line_up = find(&options).unwrap();
-        line_up.dismiss(&[Kind::Kvik], "because");
+        line_up.dismiss(&[PeerKind::Kvik], "because");
         assert!(line_up.peers.is_empty());
         assert_eq!(line_up.missing, ["kvik +S 1 (because)", "kvik (because)"]);
     }

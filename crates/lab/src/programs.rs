@@ -4,7 +4,7 @@
 //! A build lies in a folder named after a hash of its sources, its commands and the compiler's
 //! version, so that it is made once, and what the report says was run can be run again.
 
-use crate::peers::{on_path, Kind, LineUp, Peer};
+use crate::peers::{on_path, LineUp, Peer, PeerKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -47,7 +47,7 @@ const ERLANG: Sources = &[
 /// How the programs of a language are built.
 struct Recipe {
     name: &'static str,
-    kinds: &'static [Kind],
+    kinds: &'static [PeerKind],
     /// How the compiler is asked for its version.
     version: &'static [&'static str],
     sources: Sources,
@@ -61,7 +61,7 @@ struct Recipe {
 const RECIPES: &[Recipe] = &[
     Recipe {
         name: "c",
-        kinds: &[Kind::C, Kind::CBlocking],
+        kinds: &[PeerKind::C, PeerKind::CBlocking],
         version: &["--version"],
         sources: &[
             ("main.c", include_str!("../../../lab/peers/c/main.c")),
@@ -74,7 +74,7 @@ const RECIPES: &[Recipe] = &[
     },
     Recipe {
         name: "go",
-        kinds: &[Kind::Go],
+        kinds: &[PeerKind::Go],
         version: &["version"],
         sources: &[
             ("go.mod", include_str!("../../../lab/peers/go/go.mod")),
@@ -86,7 +86,7 @@ const RECIPES: &[Recipe] = &[
     },
     Recipe {
         name: "java",
-        kinds: &[Kind::JavaThreads],
+        kinds: &[PeerKind::JavaThreads],
         version: &["-version"],
         sources: &[TALK_JAVA, PLATFORM_JAVA],
         build: &["-d", ".", "Talk.java", "PlatformThreads.java"],
@@ -95,7 +95,7 @@ const RECIPES: &[Recipe] = &[
     },
     Recipe {
         name: "java-virtual",
-        kinds: &[Kind::JavaVirtual],
+        kinds: &[PeerKind::JavaVirtual],
         version: &["-version"],
         sources: &[TALK_JAVA, VIRTUAL_JAVA],
         build: &["-d", ".", "Talk.java", "VirtualThreads.java"],
@@ -104,7 +104,7 @@ const RECIPES: &[Recipe] = &[
     },
     Recipe {
         name: "tokio",
-        kinds: &[Kind::Tokio],
+        kinds: &[PeerKind::Tokio],
         version: &["--version"],
         sources: &[
             ("Cargo.toml", include_str!("../../../lab/peers/tokio/Cargo.toml")),
@@ -176,8 +176,8 @@ pub fn prepare(line_up: &mut LineUp) -> Result<Programs, String> {
 fn equip(peer: &mut Peer, folder: &Path, version: &str) {
     peer.version = version.to_owned();
     let program = match peer.kind {
-        Kind::C | Kind::CBlocking => folder.join("c"),
-        Kind::JavaThreads | Kind::JavaVirtual => {
+        PeerKind::C | PeerKind::CBlocking => folder.join("c"),
+        PeerKind::JavaThreads | PeerKind::JavaVirtual => {
             let path = folder.display().to_string();
             peer.flags.splice(0..0, ["-cp".to_owned(), path]);
             peer.tool.with_file_name("java")
@@ -296,7 +296,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn what_is_built_is_not_built_again() {
+    fn built_programs_are_reused() {
         let cache = Folder(std::env::temp_dir().join(format!("kvik-lab.{}", std::process::id())));
         let count = Cell::new(0);
         let build = |folder: &Path| {

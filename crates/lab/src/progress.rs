@@ -1,12 +1,12 @@
 //! What runs now, and how long is left, on the line where the cursor is.
 
-use crate::rounds::Step;
+use crate::rounds::RoundStep;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 pub struct Progress {
-    steps: Vec<Step>,
+    steps: Vec<RoundStep>,
     rounds: usize,
     /// When no other round begins; see `rounds`.
     budget: Option<Duration>,
@@ -18,7 +18,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    pub fn new(steps: &[Step], rounds: usize, budget: Option<u64>) -> Progress {
+    pub fn new(steps: &[RoundStep], rounds: usize, budget: Option<u64>) -> Progress {
         Progress {
             steps: steps.to_vec(),
             rounds,
@@ -29,12 +29,12 @@ impl Progress {
         }
     }
 
-    pub fn took(&mut self, step: &Step, time: Duration) {
+    pub fn took(&mut self, step: &RoundStep, time: Duration) {
         self.known.insert((step.job, step.peer), time);
     }
 
     /// What a step will take: as long as last time, or as long as others do.
-    fn of(&self, step: &Step) -> Duration {
+    fn of(&self, step: &RoundStep) -> Duration {
         let number = u32::try_from(self.known.len()).unwrap_or(u32::MAX).max(1);
         let usual = || self.known.values().sum::<Duration>() / number;
         self.known.get(&(step.job, step.peer)).copied().unwrap_or_else(usual)
@@ -95,7 +95,7 @@ pub fn one_too_many(done: usize, end: Duration, budget: Duration) -> bool {
 }
 
 /// Of fewer the spread says little.
-pub const ENOUGH: usize = 5;
+pub const MIN_SAMPLES: usize = 5;
 
 fn bar(done: f64) -> String {
     const WIDTH: usize = 20;
@@ -119,9 +119,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_tells_what_is_left() {
+    fn estimates_the_remaining_time() {
         let seconds = Duration::from_secs;
-        let steps: Vec<Step> = (0..20).map(|i| Step::new(i / 2, 0, i % 2)).collect();
+        let steps: Vec<RoundStep> = (0..20).map(|i| RoundStep::new(i / 2, 0, i % 2)).collect();
         let left = |known: &[u64], budget, index| {
             let mut progress = Progress::new(&steps, 10, budget);
             for (peer, time) in known.iter().enumerate() {

@@ -2,18 +2,18 @@
 //! another peer begins, so that nobody always has the same one before it (and its dirty pages).
 
 use crate::experiments::{Ask, Job};
-use crate::options::Options;
+use crate::memory_warmup::{Need, Warm};
+use crate::options::LabOptions;
 use crate::peers::{LineUp, Peer};
 use crate::programs::Programs;
 use crate::progress::{one_too_many, Progress};
-use crate::run::{interrupted, run, tail, Outcome};
-use crate::warm::{Need, Warm};
+use crate::run::{interrupted, run, tail, RunResult};
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A peer that failed this often at a job is not asked again.
-const PATIENCE: usize = 2;
+const MAX_FAILURES: usize = 2;
 /// How often a disturbed run is repeated.
 const REPEATS: usize = 2;
 /// Repeating must not take more than this part of the time.
@@ -63,7 +63,7 @@ pub struct Run {
 
 /// One run to be made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Step {
+pub struct RoundStep {
     pub round: usize,
     /// The how-manieth run of this job this is.
     time: usize,
@@ -72,14 +72,14 @@ pub struct Step {
 }
 
 #[cfg(test)]
-impl Step {
-    pub fn new(round: usize, job: usize, peer: usize) -> Step {
-        Step { round, time: round, job, peer }
+impl RoundStep {
+    pub fn new(round: usize, job: usize, peer: usize) -> RoundStep {
+        RoundStep { round, time: round, job, peer }
     }
 }
 
 /// All runs in their order.
-fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<Step> {
+fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<RoundStep> {
     let mut steps = Vec::new();
     for round in 0..rounds {
         for (index, job) in jobs.iter().enumerate().filter(|(_, job)| round < job.rounds) {
@@ -91,7 +91,7 @@ fn plan(line_up: &LineUp, jobs: &[Job], rounds: usize) -> Vec<Step> {
             for time in round * job.times..(round + 1) * job.times {
                 let mut order = peers.clone();
                 order.rotate_left(time % peers.len().max(1));
-                steps.extend(order.iter().map(|&peer| Step { round, time, job: index, peer }));
+                steps.extend(order.iter().map(|&peer| RoundStep { round, time, job: index, peer }));
             }
         }
     }
@@ -107,7 +107,12 @@ struct Lab<'a> {
     begin: Instant,
 }
 
-pub fn measure(line_up: &LineUp, jobs: &[Job], programs: &Programs, options: &Options) -> Results {
+pub fn measure(
+    line_up: &LineUp,
+    jobs: &[Job],
+    programs: &Programs,
+    options: &LabOptions,
+) -> Results {
     let begin = Instant::now();
     let lab = Lab { line_up, jobs, programs, limit: options.limit, begin };
     let mut warm = Warm::new();
@@ -174,10 +179,10 @@ fn typed(command: &Command, peer: &Peer) -> String {
 }
 
 /// One run of a job by a peer that counts.
-fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &Step) {
+fn one(lab: &Lab, results: &mut Results, warm: &mut Warm, step: &RoundStep) {
     let (job, peer, programs) = (&lab.jobs[step.job], &lab.line_up.peers[step.peer], lab.programs);
     let key = (job.name(), step.peer);
-    let tired = results.faults.get(&key).is_some_and(|f| f.len() >= PATIENCE)
+    let tired = results.faults.get(&key).is_some_and(|f| f.len() >= MAX_FAILURES)
         || results.missing.contains_key(&key);
     let Some(ask) = job.ask(peer).filter(|_| !tired) else { return };
     let need = Need {
@@ -246,10 +251,10 @@ enum Unmeasured {
 
 /// A run; where others disturbed it the least disturbed of up to three, while there is time.
 fn least_disturbed(
-    mut once: impl FnMut() -> Result<(Outcome, Rows), Unmeasured>,
+    mut once: impl FnMut() -> Result<(RunResult, Rows), Unmeasured>,
     results: &mut Results,
     begin: Instant,
-) -> Result<(Outcome, Rows, usize), Unmeasured> {
+) -> Result<(RunResult, Rows, usize), Unmeasured> {
     let (mut best, mut rows) = once()?;
     let mut repeats = 0;
     while best.disturbed() && repeats < REPEATS && !interrupted() {
@@ -267,7 +272,7 @@ fn least_disturbed(
     Ok((best, rows, repeats))
 }
 
-fn rows(job: &Job, ask: &Ask, outcome: &Outcome) -> Result<Rows, Unmeasured> {
+fn rows(job: &Job, ask: &Ask, outcome: &RunResult) -> Result<Rows, Unmeasured> {
     if let Some(what) = outcome.output.strip_prefix("missing ") {
         return Err(Unmeasured::Lacks(what.trim().to_owned()));
     }
@@ -290,12 +295,12 @@ mod tests {
     use super::*;
     use crate::{experiments, peers};
 
-    fn options(line: &str) -> Options {
-        Options::parse(&line.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap()
+    fn options(line: &str) -> LabOptions {
+        LabOptions::parse(&line.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
-    fn everybody_begins_in_turn() {
+    fn starting_peer_rotates() {
         let options = options("oneway --peers kvik,kvik1");
         let line_up = peers::find(&options).unwrap();
         let jobs = experiments::chosen(&options).unwrap();
@@ -304,13 +309,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_each_time_takes_part_in_fewer_rounds() {
+    fn stable_results_take_fewer_rounds() {
         let options = options("--peers kvik,kvik1");
         let line_up = peers::find(&options).unwrap();
         let jobs = experiments::chosen(&options).unwrap();
         let steps = plan(&line_up, &jobs, 7);
         let rounds = |name: &str, id: &str| {
-            let meant = |s: &&Step| jobs[s.job].name() == name && line_up.peers[s.peer].id == id;
+            let meant =
+                |s: &&RoundStep| jobs[s.job].name() == name && line_up.peers[s.peer].id == id;
             steps.iter().filter(meant).count()
         };
         let of = |name| (rounds(name, "kvik"), rounds(name, "kvik1"));
@@ -318,10 +324,10 @@ mod tests {
         assert_eq!((of("pairs"), of("codesize")), ((7, 0), (3, 0)));
     }
 
-    fn outcome(outside_cores: f64) -> (Outcome, Rows) {
+    fn outcome(outside_cores: f64) -> (RunResult, Rows) {
         let usage = kvik_sys::usage::Usage::default();
         let output = String::new();
-        (Outcome { output, wall_seconds: 0.001, usage, outside_cores }, Vec::new())
+        (RunResult { output, wall_seconds: 0.001, usage, outside_cores }, Vec::new())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One run of one program in a process of its own, with a time limit.
 
-use crate::load::Load;
+use crate::system_load::SystemLoad;
 use kvik_sys::signal;
 use kvik_sys::usage::{reap, Usage};
 use std::io::{ErrorKind, Read};
@@ -21,7 +21,7 @@ const DISTURBING: f64 = 0.1;
 const UNSEEN_SECONDS: f64 = 0.03;
 
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct RunResult {
     pub output: String,
     pub wall_seconds: f64,
     /// Of the program and everything it started.
@@ -30,7 +30,7 @@ pub struct Outcome {
     pub outside_cores: f64,
 }
 
-impl Outcome {
+impl RunResult {
     pub fn disturbed(&self) -> bool {
         self.outside_cores > DISTURBING + UNSEEN_SECONDS / self.wall_seconds.max(0.001)
     }
@@ -40,7 +40,7 @@ impl Outcome {
 pub fn heed_interrupts() {
     // Where this does not work ^C ends the lab as it would any program, and orphans go uncounted.
     for signal in INTERRUPTS {
-        let _ = signal::set(signal, signal::Action::Handle);
+        let _ = signal::set(signal, signal::SignalAction::Handle);
     }
     let _ = kvik_sys::usage::adopt_orphans();
 }
@@ -53,9 +53,9 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outcome, String> {
+pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<RunResult, String> {
     kvik_sys::spawn::from_a_copy(command);
-    let before = Load::look();
+    let before = SystemLoad::look();
     let begin = Instant::now();
     let mut child = command
         .current_dir(folder)
@@ -84,7 +84,7 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Outc
     let usage = usage.and(orphans);
     let others = before.others_since(usage.cpu_seconds);
     let wall_seconds = wall.as_secs_f64();
-    Ok(Outcome { output, wall_seconds, usage, outside_cores: others / wall_seconds.max(0.001) })
+    Ok(RunResult { output, wall_seconds, usage, outside_cores: others / wall_seconds.max(0.001) })
 }
 
 /// A pipe that a thread reads, so that the caller can watch the clock.
@@ -183,7 +183,7 @@ pub static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 mod tests {
     use super::*;
 
-    fn sh(code: &str, limit_ms: u64) -> Result<Outcome, String> {
+    fn sh(code: &str, limit_ms: u64) -> Result<RunResult, String> {
         let _one = ONE.lock();
         let mut command = Command::new("sh");
         command.args(["-c", code]);
@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_there_though_the_pipe_stays_open() {
+    fn output_is_read_while_the_pipe_stays_open() {
         // It leaves the group, and so is not ended with it.
         let outcome = sh("setsid sleep 3 & echo hi", 5000).unwrap();
         assert_eq!(outcome.output, "hi\n");
     }
 
     #[test]
-    fn a_crash_is_a_fault_with_its_last_words() {
+    fn crash_is_reported_with_the_last_output() {
         let fault = sh("echo out; echo err >&2; exit 3", 5000).err().unwrap();
         assert!(fault.contains('3') && fault.contains("out") && fault.contains("err"), "{fault}");
     }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn load_from_outside_disturbs() {
-        let run = |outside_cores, wall_seconds| Outcome {
+        let run = |outside_cores, wall_seconds| RunResult {
             output: String::new(),
             wall_seconds,
             usage: Usage::default(),

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn few_rounds_leave_none_of_them_out() {
+    fn no_round_is_dropped_when_there_are_few() {
         let ends = |n: i32| {
             let values: Vec<f64> = (1..=n).map(f64::from).collect();
             by_order(&values)

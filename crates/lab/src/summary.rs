@@ -1,18 +1,18 @@
 //! The results as rows: a cell for each peer, kvik's ratios to the others, and each peer's to
 //! itself.
 
-use crate::experiments::{self, Better, Job, Subject};
+use crate::experiments::{self, Better, Experiment, Job};
 use crate::headline;
-use crate::peers::{Kind, LineUp};
+use crate::peers::{LineUp, PeerKind};
 use crate::rounds::Results;
 use crate::stats::{self, interval, Ratio, Spread};
 use std::collections::BTreeMap;
 
 /// One line of the report.
-pub struct Row {
+pub struct SummaryRow {
     pub id: String,
     pub label: String,
-    pub subject: &'static Subject,
+    pub subject: &'static Experiment,
     /// For each peer of the line-up.
     pub cells: Vec<Cell>,
     /// kvik's ratio, for each of the summary's columns.
@@ -30,23 +30,23 @@ pub enum Cell {
 #[derive(PartialEq)]
 pub struct Column {
     pub label: &'static str,
-    kind: Kind,
+    kind: PeerKind,
     /// On one scheduler only, kvik too.
     single: Option<bool>,
 }
 
-const fn column(label: &'static str, kind: Kind) -> Column {
+const fn column(label: &'static str, kind: PeerKind) -> Column {
     Column { label, kind, single: None }
 }
 
 const COLUMNS: &[Column] = &[
-    Column { single: Some(true), ..column("OTP, both +S 1", Kind::Otp) },
-    Column { single: Some(false), ..column("OTP", Kind::Otp) },
-    column("Go", Kind::Go),
-    column("tokio", Kind::Tokio),
-    column("Java virtual", Kind::JavaVirtual),
-    column("Java threads", Kind::JavaThreads),
-    column("C", Kind::C),
+    Column { single: Some(true), ..column("OTP, both +S 1", PeerKind::Otp) },
+    Column { single: Some(false), ..column("OTP", PeerKind::Otp) },
+    column("Go", PeerKind::Go),
+    column("tokio", PeerKind::Tokio),
+    column("Java virtual", PeerKind::JavaVirtual),
+    column("Java threads", PeerKind::JavaThreads),
+    column("C", PeerKind::C),
 ];
 
 /// A peer's speed in one row as a multiple of its speed in another.
@@ -58,29 +58,29 @@ pub struct Itself {
 
 pub struct Summary {
     /// Id, label and kind.
-    pub peers: Vec<(String, String, Kind)>,
+    pub peers: Vec<(String, String, PeerKind)>,
     pub columns: Vec<&'static Column>,
-    pub headline: Vec<headline::Line>,
-    pub rows: Vec<Row>,
+    pub headline: Vec<headline::HeadlineRow>,
+    pub rows: Vec<SummaryRow>,
     pub itself: Vec<Itself>,
     pub rounds: usize,
     pub seconds: f64,
     /// Runs that counted although others disturbed them, and all runs.
     pub disturbed: (usize, usize),
     pub interrupted: bool,
-    pub faults: Vec<Fault>,
+    pub faults: Vec<PeerFailure>,
 }
 
 /// What a peer failed at.
-pub struct Fault {
+pub struct PeerFailure {
     pub name: String,
     pub why: String,
-    kind: Kind,
+    kind: PeerKind,
 }
 
 impl Summary {
     pub fn of(line_up: &LineUp, jobs: &[Job], results: &Results) -> Summary {
-        let mut rows: Vec<Row> = results
+        let mut rows: Vec<SummaryRow> = results
             .values
             .iter()
             .filter_map(|(id, cells)| row(line_up, jobs, results, id, cells))
@@ -115,22 +115,27 @@ impl Summary {
         }
     }
     pub fn kvik_failed(&self) -> bool {
-        self.faults.iter().any(|f| f.kind == Kind::Kvik)
+        self.faults.iter().any(|f| f.kind == PeerKind::Kvik)
     }
     /// The peers who have something in any of these rows.
-    pub fn present(&self, rows: &[&Row]) -> Vec<usize> {
+    pub fn present(&self, rows: &[&SummaryRow]) -> Vec<usize> {
         let some = |peer: &usize| rows.iter().any(|r| r.cells[*peer] != Cell::NotRun);
         (0..self.peers.len()).filter(some).collect()
     }
 }
 
 /// Also where other rounds went well: who fails now and then has failed.
-fn fault(line_up: &LineUp, results: &Results, key: &(String, usize), why: &[String]) -> Fault {
+fn fault(
+    line_up: &LineUp,
+    results: &Results,
+    key: &(String, usize),
+    why: &[String],
+) -> PeerFailure {
     let peer = &line_up.peers[key.1];
     let good = results.runs.get(key).map_or(0, Vec::len);
     let (bad, all) = (why.len(), why.len() + good);
     let times = if good > 0 { format!(", {bad} of {all} runs") } else { String::new() };
-    Fault {
+    PeerFailure {
         name: format!("{} on {}{times}", key.0, peer.label),
         why: why.first().cloned().unwrap_or_default(),
         kind: peer.kind,
@@ -159,7 +164,7 @@ fn row(
     results: &Results,
     id: &str,
     values: &Values,
-) -> Option<Row> {
+) -> Option<SummaryRow> {
     let subject = experiments::subject(id.split('/').next()?)?;
     let cells = (0..line_up.peers.len())
         .map(|peer| {
@@ -172,7 +177,7 @@ fn row(
         })
         .collect();
     let ratios = COLUMNS.iter().map(|c| to_column(line_up, values, c, subject.better)).collect();
-    Some(Row { id: id.to_owned(), label: experiments::label(id), subject, cells, ratios })
+    Some(SummaryRow { id: id.to_owned(), label: experiments::label(id), subject, cells, ratios })
 }
 
 /// kvik's ratio to the best of a column's peers.
@@ -188,10 +193,10 @@ pub fn pairs(
     better: Better,
 ) -> Option<Vec<f64>> {
     let ours = match column.single {
-        Some(single) => line_up.position(Kind::Kvik, single)?,
-        None => {
-            line_up.position(Kind::Kvik, false).or_else(|| line_up.position(Kind::Kvik, true))?
-        }
+        Some(single) => line_up.position(PeerKind::Kvik, single)?,
+        None => line_up
+            .position(PeerKind::Kvik, false)
+            .or_else(|| line_up.position(PeerKind::Kvik, true))?,
     };
     let theirs = line_up.peers.iter().enumerate().filter(|(_, p)| {
         p.kind.stands_for(column.kind) && column.single.is_none_or(|single| p.single == single)
@@ -210,7 +215,7 @@ pub fn ratio(values: &Values, ours: usize, theirs: usize, better: Better) -> Opt
 }
 
 /// What is compared within a peer: label, row, and the row it is a multiple of.
-fn itself(line_up: &LineUp, results: &Results, rows: &[Row]) -> Vec<Itself> {
+fn itself(line_up: &LineUp, results: &Results, rows: &[SummaryRow]) -> Vec<Itself> {
     let sizes = rows.iter().filter_map(|r| r.id.strip_prefix("ring/")?.parse::<u64>().ok());
     let most = sizes.max().unwrap_or(0);
     let number = |n: u64| experiments::grouped(&n.to_string());
@@ -283,7 +288,13 @@ pub fn fills(job: &Job, row: &str) -> bool {
 }
 
 /// A row for a job that nobody finished: otherwise its failure would not be seen.
-fn add_failed(rows: &mut Vec<Row>, line_up: &LineUp, jobs: &[Job], results: &Results, job: &str) {
+fn add_failed(
+    rows: &mut Vec<SummaryRow>,
+    line_up: &LineUp,
+    jobs: &[Job],
+    results: &Results,
+    job: &str,
+) {
     let Some(job) = jobs.iter().find(|j| j.name() == job) else { return };
     if rows.iter().any(|r| fills(job, &r.id)) {
         return;
@@ -298,11 +309,11 @@ fn add_failed(rows: &mut Vec<Row>, line_up: &LineUp, jobs: &[Job], results: &Res
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use crate::options::Options;
+    use crate::options::LabOptions;
     use crate::peers::Peer;
 
-    pub fn line_up(peers: &[(Kind, bool)]) -> LineUp {
-        let peer = |&(kind, single): &(Kind, bool)| Peer {
+    pub fn line_up(peers: &[(PeerKind, bool)]) -> LineUp {
+        let peer = |&(kind, single): &(PeerKind, bool)| Peer {
             id: "x".to_owned(),
             label: "x".to_owned(),
             kind,
@@ -332,12 +343,12 @@ pub mod tests {
     #[test]
     fn kvik_stands_beside_the_better_of_each_kind() {
         let line_up = line_up(&[
-            (Kind::Kvik, false),
-            (Kind::Otp, false),
-            (Kind::Tokio, true),
-            (Kind::Tokio, false),
+            (PeerKind::Kvik, false),
+            (PeerKind::Otp, false),
+            (PeerKind::Tokio, true),
+            (PeerKind::Tokio, false),
         ]);
-        let jobs = experiments::chosen(&Options::default()).unwrap();
+        let jobs = experiments::chosen(&LabOptions::default()).unwrap();
         let results = results(&[("pingpong", &[60.0, 10.0, 30.0, 20.0])]);
         let summary = Summary::of(&line_up, &jobs, &results);
         let labels: Vec<_> = summary.columns.iter().map(|c| c.label).collect();
@@ -349,10 +360,10 @@ pub mod tests {
     #[test]
     fn one_scheduler_stands_beside_one() {
         let line_up = line_up(&[
-            (Kind::Kvik, true),
-            (Kind::Otp, true),
-            (Kind::Kvik, false),
-            (Kind::Otp, false),
+            (PeerKind::Kvik, true),
+            (PeerKind::Otp, true),
+            (PeerKind::Kvik, false),
+            (PeerKind::Otp, false),
         ]);
         let results = results(&[("ring/1000", &[1.0, 5.0, 2.0, 6.0]), ("ring/10", &[1.0; 4])]);
         let summary = Summary::of(&line_up, &[], &results);
@@ -362,7 +373,7 @@ pub mod tests {
 
     #[test]
     fn rows_are_compared_within_a_peer() {
-        let line_up = line_up(&[(Kind::Kvik, false)]);
+        let line_up = line_up(&[(PeerKind::Kvik, false)]);
         let results = results(&[
             ("calls/0", &[100.0]),
             ("calls/100000", &[90.0]),
@@ -376,8 +387,8 @@ pub mod tests {
 
     #[test]
     fn a_job_that_all_failed_has_a_row() {
-        let line_up = line_up(&[(Kind::Kvik, false)]);
-        let jobs = experiments::chosen(&Options::default()).unwrap();
+        let line_up = line_up(&[(PeerKind::Kvik, false)]);
+        let jobs = experiments::chosen(&LabOptions::default()).unwrap();
         let mut results = results(&[]);
         results.faults.insert(("ring 10".to_owned(), 0), vec!["it broke".to_owned()]);
         let summary = Summary::of(&line_up, &jobs, &results);

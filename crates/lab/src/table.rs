@@ -4,10 +4,10 @@ use crate::experiments::Job;
 use crate::peers::LineUp;
 use crate::rounds::{Results, Run};
 use crate::stats::{Ratio, Spread};
-use crate::summary::{Cell, Row, Summary};
+use crate::summary::{Cell, Summary, SummaryRow};
 
 /// The first line is the heading.
-pub struct Table(pub Vec<Vec<String>>);
+pub struct TextTable(pub Vec<Vec<String>>);
 
 /// Medians, or medians with what they lie between.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,7 +22,7 @@ pub fn text(summary: &Summary) -> String {
         out.push_str(&figures(summary, &rows, Detail::Median).aligned(2));
         out.push('\n');
     }
-    let mut part = |title: &str, table: Table| {
+    let mut part = |title: &str, table: TextTable| {
         if table.0.len() > 1 {
             out.push_str(&format!("{title}\n{}\n", table.aligned(1)));
         }
@@ -54,13 +54,13 @@ pub fn disturbed(summary: &Summary) -> Option<String> {
     })
 }
 
-pub fn all(summary: &Summary) -> Vec<&Row> {
+pub fn all(summary: &Summary) -> Vec<&SummaryRow> {
     summary.rows.iter().collect()
 }
 
 /// Rows one after the other that the same peers have something in.
-fn blocks(summary: &Summary) -> Vec<Vec<&Row>> {
-    let mut blocks: Vec<Vec<&Row>> = Vec::new();
+fn blocks(summary: &Summary) -> Vec<Vec<&SummaryRow>> {
+    let mut blocks: Vec<Vec<&SummaryRow>> = Vec::new();
     for row in &summary.rows {
         // Threads do not take part in large rings: that begins no new table.
         let fits = blocks.last().is_some_and(|block| {
@@ -76,43 +76,43 @@ fn blocks(summary: &Summary) -> Vec<Vec<&Row>> {
 }
 
 /// What was measured, for the peers that have anything there.
-pub fn figures(summary: &Summary, rows: &[&Row], detail: Detail) -> Table {
+pub fn figures(summary: &Summary, rows: &[&SummaryRow], detail: Detail) -> TextTable {
     let peers = summary.present(rows);
     let mut heading = vec![String::new(), "unit".to_owned()];
     heading.extend(peers.iter().map(|p| summary.peers[*p].1.to_owned()));
-    let line = |row: &&Row| {
+    let line = |row: &&SummaryRow| {
         let mut line = vec![row.label.clone(), row.subject.unit.to_owned()];
         line.extend(peers.iter().map(|p| cell(&row.cells[*p], detail)));
         line
     };
-    Table(std::iter::once(heading).chain(rows.iter().map(line)).collect())
+    TextTable(std::iter::once(heading).chain(rows.iter().map(line)).collect())
 }
 
 /// kvik beside the others.
-pub fn ratios(summary: &Summary, rows: &[&Row], detail: Detail) -> Table {
+pub fn ratios(summary: &Summary, rows: &[&SummaryRow], detail: Detail) -> TextTable {
     let mut heading = vec![String::new()];
     heading.extend(summary.columns.iter().map(|c| c.label.to_owned()));
     let known = rows.iter().filter(|r| r.ratios.iter().any(Option::is_some));
-    let line = |row: &&Row| {
+    let line = |row: &&SummaryRow| {
         let ratios = row.ratios.iter().map(|r| ratio(*r, detail));
         std::iter::once(row.label.clone()).chain(ratios).collect()
     };
-    Table(std::iter::once(heading).chain(known.map(line)).collect())
+    TextTable(std::iter::once(heading).chain(known.map(line)).collect())
 }
 
 /// What is to be looked at first.
-pub fn headline(summary: &Summary, detail: Detail) -> Table {
+pub fn headline(summary: &Summary, detail: Detail) -> TextTable {
     let mut heading = vec![String::new()];
     heading.extend(summary.columns.iter().map(|c| c.label.to_owned()));
-    let line = |line: &crate::headline::Line| {
+    let line = |line: &crate::headline::HeadlineRow| {
         let ratios = line.ratios.iter().map(|r| ratio(*r, detail));
         std::iter::once(line.label.clone()).chain(ratios).collect()
     };
-    Table(std::iter::once(heading).chain(summary.headline.iter().map(line)).collect())
+    TextTable(std::iter::once(heading).chain(summary.headline.iter().map(line)).collect())
 }
 
 /// Each peer beside itself.
-pub fn itself(summary: &Summary, detail: Detail) -> Table {
+pub fn itself(summary: &Summary, detail: Detail) -> TextTable {
     let some = |peer: &usize| summary.itself.iter().any(|i| i.cells[*peer].is_some());
     let peers: Vec<usize> = (0..summary.peers.len()).filter(some).collect();
     let mut heading = vec![String::new()];
@@ -121,11 +121,11 @@ pub fn itself(summary: &Summary, detail: Detail) -> Table {
         let cells = peers.iter().map(|p| ratio(i.cells[*p], detail));
         std::iter::once(i.label.clone()).chain(cells).collect()
     };
-    Table(std::iter::once(heading).chain(summary.itself.iter().map(line)).collect())
+    TextTable(std::iter::once(heading).chain(summary.itself.iter().map(line)).collect())
 }
 
 /// What the runs of some jobs have used: medians, the highest memory.
-pub fn usage(line_up: &LineUp, jobs: &[&Job], results: &Results) -> Table {
+pub fn usage(line_up: &LineUp, jobs: &[&Job], results: &Results) -> TextTable {
     let heading = ["", "peer", "time", "processor time", "memory", "context switches", "others"];
     let mut lines = vec![heading.map(str::to_owned).to_vec()];
     for job in jobs {
@@ -135,7 +135,7 @@ pub fn usage(line_up: &LineUp, jobs: &[&Job], results: &Results) -> Table {
             }
         }
     }
-    Table(lines)
+    TextTable(lines)
 }
 
 fn used(runs: &[Run]) -> Vec<String> {
@@ -188,7 +188,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-impl Table {
+impl TextTable {
     /// The first columns to the left, figures to the right.
     pub fn aligned(&self, left: usize) -> String {
         let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
@@ -228,8 +228,8 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn table(lines: &[[&str; 3]]) -> Table {
-        Table(lines.iter().map(|l| l.map(str::to_owned).to_vec()).collect())
+    fn table(lines: &[[&str; 3]]) -> TextTable {
+        TextTable(lines.iter().map(|l| l.map(str::to_owned).to_vec()).collect())
     }
 
     #[test]

@@ -188,7 +188,7 @@ fn a_peer_that_passes_fewer_messages_has_failed() {
 }
 
 #[test]
-fn who_fails_now_and_then_has_failed() {
+fn intermittent_failure_is_a_failure() {
     let bench = Bench::new("sometimes");
     let kvik = bench.double("kvik", GOOD);
     let otp = bench
@@ -200,7 +200,7 @@ fn who_fails_now_and_then_has_failed() {
 }
 
 #[test]
-fn what_was_measured_outlives_an_interrupt() {
+fn results_survive_an_interrupt() {
     let bench = Bench::new("interrupt");
     let kvik = bench.double("kvik", GOOD);
     let otp = bench.double(
@@ -226,7 +226,7 @@ fn what_was_measured_outlives_an_interrupt() {
 }
 
 #[test]
-fn what_changed_is_said() {
+fn reports_changes() {
     let bench = Bench::new("changes");
     let (kvik, otp) = (bench.double("kvik", "echo 30"), bench.double("otp", "echo 10"));
     bench.run("pingpong --rounds 3", &kvik, &otp);

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::env::Env;
+use crate::env::NifEnv;
 use crate::pointers::{CStrPtr, CTerm, Word};
 
 pub const VARIANT: &[u8] = b"beam.vanilla";
@@ -13,15 +13,15 @@ pub const LATIN1: c_int = 1;
 pub const DIRTY_CPU: c_uint = 1;
 pub const DIRTY_IO: c_uint = 2;
 
-pub type Native = unsafe extern "C" fn(*mut Env, c_int, *const Word) -> CTerm;
-pub type Load = unsafe extern "C" fn(*mut Env, *mut *mut c_void, Word) -> c_int;
+pub type Native = unsafe extern "C" fn(*mut NifEnv, c_int, *const Word) -> CTerm;
+pub type LoadFn = unsafe extern "C" fn(*mut NifEnv, *mut *mut c_void, Word) -> c_int;
 pub type Upgrade =
-    unsafe extern "C" fn(*mut Env, *mut *mut c_void, *mut *mut c_void, Word) -> c_int;
-pub type Unload = unsafe extern "C" fn(*mut Env, *mut c_void);
+    unsafe extern "C" fn(*mut NifEnv, *mut *mut c_void, *mut *mut c_void, Word) -> c_int;
+pub type Unload = unsafe extern "C" fn(*mut NifEnv, *mut c_void);
 
 /// `ErlNifFunc`
 #[repr(C)]
-pub struct Function {
+pub struct NifFunction {
     pub name: CStrPtr,
     pub arity: c_uint,
     pub code: Native,
@@ -43,9 +43,9 @@ pub struct Entry {
     pub minor: c_int,
     pub name: CStrPtr,
     pub num_of_funcs: c_int,
-    pub funcs: *const Function,
-    pub load: Option<Load>,
-    pub reload: Option<Load>,
+    pub funcs: *const NifFunction,
+    pub load: Option<LoadFn>,
+    pub reload: Option<LoadFn>,
     pub upgrade: Option<Upgrade>,
     pub unload: Option<Unload>,
     /// Since 2.1.
@@ -59,27 +59,27 @@ pub struct Entry {
 }
 
 /// `ErlNifPid`, `ErlNifPort`: a term.
-pub type Pid = Word;
+pub type NifPid = Word;
 
 /// `ErlNifMonitor`: the numbers of a reference.
 #[repr(C)]
 #[derive(Copy, Clone)]
-pub struct Monitor {
+pub struct NifMonitor {
     pub numbers: [u32; 3],
     pub spare: [u32; 5],
 }
 
-pub type Dtor = unsafe extern "C" fn(*mut Env, *mut c_void);
-pub type Stop = unsafe extern "C" fn(*mut Env, *mut c_void, c_int, c_int);
-pub type Down = unsafe extern "C" fn(*mut Env, *mut c_void, *mut Pid, *mut Monitor);
-pub type DynCall = unsafe extern "C" fn(*mut Env, *mut c_void, *mut c_void);
+pub type Dtor = unsafe extern "C" fn(*mut NifEnv, *mut c_void);
+pub type StopFn = unsafe extern "C" fn(*mut NifEnv, *mut c_void, c_int, c_int);
+pub type Down = unsafe extern "C" fn(*mut NifEnv, *mut c_void, *mut NifPid, *mut NifMonitor);
+pub type DynCall = unsafe extern "C" fn(*mut NifEnv, *mut c_void, *mut c_void);
 
 /// `ErlNifResourceTypeInit`
 #[repr(C)]
 #[derive(Copy, Clone, Default)]
 pub struct TypeInit {
     pub dtor: Option<Dtor>,
-    pub stop: Option<Stop>,
+    pub stop: Option<StopFn>,
     pub down: Option<Down>,
     /// How many of the four are there, where the type is made by `enif_init_resource_type`.
     pub members: c_int,

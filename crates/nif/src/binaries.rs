@@ -8,11 +8,11 @@ use kvik_etf::{DecodeOpts, EncodeOpts};
 use kvik_heap::BinRef;
 
 use crate::env::EnvPtr;
-use crate::pointers::{Array, CTerm, InOut, Out, Word};
+use crate::pointers::{Array, CTerm, InOut, OutPointer, Word};
 
 const SAFE: c_uint = 0x2000_0000;
 
-impl Binary {
+impl NifBinary {
     /// What it owns or points to.
     pub fn bytes(&self) -> &[u8] {
         if self.data.is_null() {
@@ -25,7 +25,7 @@ impl Binary {
 }
 /// `ErlNifBinary`
 #[repr(C)]
-pub struct Binary {
+pub struct NifBinary {
     size: usize,
     data: *mut u8,
     /// The off-heap binary that it owns, or null.
@@ -33,16 +33,16 @@ pub struct Binary {
     spare: [*mut c_void; 2],
 }
 
-fn pointing(data: *mut u8, size: usize) -> Binary {
-    Binary { size, data, owned: ptr::null_mut(), spare: [ptr::null_mut(); 2] }
+fn pointing(data: *mut u8, size: usize) -> NifBinary {
+    NifBinary { size, data, owned: ptr::null_mut(), spare: [ptr::null_mut(); 2] }
 }
-fn owning(b: BinRef, size: usize) -> Binary {
+fn owning(b: BinRef, size: usize) -> NifBinary {
     let data = b.data();
-    Binary { size, data, owned: b.into_raw(), spare: [ptr::null_mut(); 2] }
+    NifBinary { size, data, owned: b.into_raw(), spare: [ptr::null_mut(); 2] }
 }
 
 #[no_mangle]
-pub extern "C" fn enif_inspect_binary(mut e: EnvPtr, t: CTerm, to: Out<Binary>) -> c_int {
+pub extern "C" fn enif_inspect_binary(mut e: EnvPtr, t: CTerm, to: OutPointer<NifBinary>) -> c_int {
     let Some(bits) = t.term().as_bits().filter(|b| b.is_binary()) else { return 0 };
     let b = match bits.as_bytes() {
         Some(b) => pointing(b.as_ptr().cast_mut(), b.len()),
@@ -56,7 +56,11 @@ pub extern "C" fn enif_inspect_binary(mut e: EnvPtr, t: CTerm, to: Out<Binary>) 
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_inspect_iolist_as_binary(mut e: EnvPtr, t: CTerm, to: Out<Binary>) -> c_int {
+pub extern "C" fn enif_inspect_iolist_as_binary(
+    mut e: EnvPtr,
+    t: CTerm,
+    to: OutPointer<NifBinary>,
+) -> c_int {
     if t.term().as_bits().is_some() {
         return enif_inspect_binary(e, t, to);
     }
@@ -70,19 +74,19 @@ pub extern "C" fn enif_inspect_iolist_as_binary(mut e: EnvPtr, t: CTerm, to: Out
 }
 
 #[no_mangle]
-pub extern "C" fn enif_alloc_binary(size: usize, to: Out<Binary>) -> c_int {
+pub extern "C" fn enif_alloc_binary(size: usize, to: OutPointer<NifBinary>) -> c_int {
     let Some(b) = BinRef::for_writing(size) else { return 0 };
     to.put(owning(b, size));
     1
 }
 /// The off-heap binary that a structure owned; it owns nothing afterwards.
-pub fn take(b: &mut Binary) -> Option<BinRef> {
+pub fn take(b: &mut NifBinary) -> Option<BinRef> {
     let owned = std::mem::replace(&mut b.owned, ptr::null_mut());
     // SAFETY: what stands there came from `into_raw`, and is taken once.
     (!owned.is_null()).then(|| unsafe { BinRef::from_raw(owned) })
 }
 #[no_mangle]
-pub extern "C" fn enif_realloc_binary(mut b: InOut<Binary>, size: usize) -> c_int {
+pub extern "C" fn enif_realloc_binary(mut b: InOut<NifBinary>, size: usize) -> c_int {
     let Some(b) = b.get() else { return 0 };
     let (done, new) = match take(b).map(|r| r.resize(size)) {
         Some(Ok(r)) => (true, Some(r)),
@@ -107,7 +111,7 @@ pub extern "C" fn enif_realloc_binary(mut b: InOut<Binary>, size: usize) -> c_in
     done as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_release_binary(mut b: InOut<Binary>) {
+pub extern "C" fn enif_release_binary(mut b: InOut<NifBinary>) {
     let Some(b) = b.get() else { return };
     drop(take(b));
     b.data = ptr::null_mut();
@@ -115,7 +119,7 @@ pub extern "C" fn enif_release_binary(mut b: InOut<Binary>) {
 }
 /// A term with the bytes; what the structure owned belongs to the term, and can still be read.
 #[no_mangle]
-pub extern "C" fn enif_make_binary(e: EnvPtr, mut b: InOut<Binary>) -> Word {
+pub extern "C" fn enif_make_binary(e: EnvPtr, mut b: InOut<NifBinary>) -> Word {
     let Some(b) = b.get() else { return crate::env::enif_make_badarg(e) };
     match take(b) {
         Some(r) => e.heap().refc_binary(r, b.size).word(),
@@ -123,7 +127,7 @@ pub extern "C" fn enif_make_binary(e: EnvPtr, mut b: InOut<Binary>) -> Word {
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_make_new_binary(e: EnvPtr, size: usize, to: Out<Word>) -> *mut u8 {
+pub extern "C" fn enif_make_new_binary(e: EnvPtr, size: usize, to: OutPointer<Word>) -> *mut u8 {
     let h = e.heap();
     let t = if size > kvik_term::word::HEAP_BIN_LIMIT {
         let Some(b) = BinRef::for_writing(size) else { return ptr::null_mut() };
@@ -145,7 +149,7 @@ pub extern "C" fn enif_make_sub_binary(e: EnvPtr, t: CTerm, pos: usize, size: us
 }
 
 #[no_mangle]
-pub extern "C" fn enif_term_to_binary(_: EnvPtr, t: CTerm, to: Out<Binary>) -> c_int {
+pub extern "C" fn enif_term_to_binary(_: EnvPtr, t: CTerm, to: OutPointer<NifBinary>) -> c_int {
     let bytes = kvik_etf::encode(t.term(), EncodeOpts::default(), 0);
     to.put(owning(BinRef::from_bytes(&bytes), bytes.len()));
     1
@@ -156,7 +160,7 @@ pub extern "C" fn enif_binary_to_term(
     e: EnvPtr,
     data: Array<u8>,
     size: usize,
-    to: Out<Word>,
+    to: OutPointer<Word>,
     opts: c_uint,
 ) -> usize {
     if opts & !SAFE != 0 {

@@ -6,15 +6,15 @@ use std::ffi::{c_int, c_uint};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_heap::roots::Root;
-use kvik_heap::{Heap, OwnedTerm, Pins};
-use kvik_proc::{handle, BifResult, Proc, Raised};
+use kvik_heap::{Heap, OwnedTerm, SuspendedState};
+use kvik_proc::{signal_handlers, BifResult, Proc, Raised};
 use kvik_term::word::NONE;
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::abi::{Native, DIRTY_CPU, DIRTY_IO};
 
-use crate::env::{set_thread_kind, Env, EnvPtr, Next};
-use crate::library::Library;
+use crate::env::{set_thread_kind, EnvPtr, NifEnv, ScheduledNif};
+use crate::library::NifLibrary;
 use crate::pointers::{Array, CStrPtr, CTerm, Word};
 
 /// What a function that a library has is called by. Its entry comes first: native code knows it by
@@ -24,7 +24,7 @@ pub struct Record {
     pub entry: Export,
     code: Native,
     flags: c_uint,
-    lib: *const Library,
+    lib: *const NifLibrary,
     /// The function that was called, where this one runs in its place. Its arguments come first then,
     /// as one tuple, that exceptions may show them.
     called: Option<&'static Export>,
@@ -46,7 +46,7 @@ fn records() -> MutexGuard<'static, HashMap<Key, &'static Record>> {
 
 /// The record of a function, made when there is none yet.
 pub fn record(
-    lib: *const Library,
+    lib: *const NifLibrary,
     (module, name, arity): (Atom, Atom, u32),
     code: Native,
     flags: c_uint,
@@ -78,7 +78,7 @@ impl Record {
         raised
     }
     /// The function that runs in this one's place.
-    fn next(&'static self, n: &Next) -> Option<&'static Record> {
+    fn next(&'static self, n: &ScheduledNif) -> Option<&'static Record> {
         // SAFETY: the library whose function was called.
         let module = unsafe { self.lib.as_ref() }.map_or(am::undefined, |l| l.module);
         let name = (module, n.name, n.args.len() as u32);
@@ -118,13 +118,13 @@ fn call<'h>(p: &'h Proc, e: &'static Export, args: &[Term<'h>]) -> BifResult<'h>
     }
     // It may take long, or wait for what a program does.
     kvik_port::write_coalescing::write();
-    let mut e = Env::of_call(p, r.lib);
+    let mut e = NifEnv::of_call(p, r.lib);
     // SAFETY: the function of a library that is loaded, with as many arguments as it is to have.
     let w = unsafe { (r.code)(&mut e, own.len() as c_int, own.as_ptr().cast()) };
     if e.exception.is_none() && e.next.is_none() && w.word() != NONE {
         return Ok(w.on(&p.heap));
     }
-    let Env { exception, next, .. } = e;
+    let NifEnv { exception, next, .. } = e;
     ended(p, r, args, w, exception, next)
 }
 
@@ -136,7 +136,7 @@ fn ended<'h>(
     args: &[Term<'h>],
     w: CTerm,
     exception: Option<CTerm>,
-    next: Option<Next>,
+    next: Option<ScheduledNif>,
 ) -> BifResult<'h> {
     match (exception, next) {
         (Some(why), _) => Err(r.raised(p, args, p.error(why.on(&p.heap)))),
@@ -166,7 +166,7 @@ pub extern "C" fn enif_schedule_nif(
         return crate::env::enif_make_badarg(e);
     }
     let args = argv.slice(argc as usize).to_vec();
-    e.env().next = Some(Next { name, code, flags, args });
+    e.env().next = Some(ScheduledNif { name, code, flags, args });
     NONE
 }
 
@@ -183,7 +183,7 @@ enum Outcome {
 struct Job(Arc<Mutex<Option<Outcome>>>);
 
 enum Waiting {}
-impl Pins for Waiting {
+impl SuspendedState for Waiting {
     type In<'h> = Job;
 }
 
@@ -222,13 +222,13 @@ fn start(p: &Proc, r: &'static Record, args: &[Term<'_>]) -> Raised {
         Arc::from_raw(r.lib)
     };
     p.suspend_for(pid);
-    kvik_bifs::blocking::run(Box::new(move || {
+    kvik_bifs::blocking_pool::run(Box::new(move || {
         set_thread_kind(1 + r.flags as c_int);
         let outcome = dirty_call(r, pid, &args);
         *done.0.lock().unwrap_or_else(|e| e.into_inner()) = Some(outcome);
         set_thread_kind(0);
         drop(args);
-        handle::resume(pid, pid);
+        signal_handlers::resume(pid, pid);
         drop(keep);
     }));
     p.again::<Waiting>(job, None)
@@ -236,7 +236,7 @@ fn start(p: &Proc, r: &'static Record, args: &[Term<'_>]) -> Raised {
 
 fn dirty_call(r: &'static Record, pid: u32, args: &OwnedTerm) -> Outcome {
     let heap = Heap::detached();
-    let mut e = Env::of_job(&heap, pid, r.lib);
+    let mut e = NifEnv::of_job(&heap, pid, r.lib);
     let args = args.term().as_tuple().map_or(&[][..], |t| t.elements());
     // SAFETY: as in `call`; the library is kept.
     let w = unsafe { (r.code)(&mut e, args.len() as c_int, args.as_ptr().cast()) };

@@ -5,14 +5,14 @@ use std::ffi::{c_int, c_uint, c_void};
 use kvik_term::{map, Map, Term};
 
 use crate::env::EnvPtr;
-use crate::pointers::{Array, CTerm, In, InOut, Out, Word};
+use crate::pointers::{Array, CTerm, In, InOut, OutPointer, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_get_tuple(
     _: EnvPtr,
     t: CTerm,
-    arity: Out<c_int>,
-    elements: Out<*const Word>,
+    arity: OutPointer<c_int>,
+    elements: OutPointer<*const Word>,
 ) -> c_int {
     let Some(t) = t.term().as_tuple() else { return 0 };
     arity.put(t.len() as c_int);
@@ -28,8 +28,8 @@ pub extern "C" fn enif_make_tuple_from_array(e: EnvPtr, a: Array<CTerm>, n: c_ui
 pub extern "C" fn enif_get_list_cell(
     _: EnvPtr,
     t: CTerm,
-    head: Out<Word>,
-    tail: Out<Word>,
+    head: OutPointer<Word>,
+    tail: OutPointer<Word>,
 ) -> c_int {
     let Some(c) = t.term().as_cons() else { return 0 };
     head.put(c.head().word());
@@ -37,7 +37,7 @@ pub extern "C" fn enif_get_list_cell(
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_get_list_length(_: EnvPtr, t: CTerm, len: Out<c_uint>) -> c_int {
+pub extern "C" fn enif_get_list_length(_: EnvPtr, t: CTerm, len: OutPointer<c_uint>) -> c_int {
     let mut it = t.term().list();
     let n = it.by_ref().count();
     if !it.rest.is_nil() {
@@ -55,7 +55,7 @@ pub extern "C" fn enif_make_list_from_array(e: EnvPtr, a: Array<CTerm>, n: c_uin
     e.heap().list(a.terms(n as usize)).word()
 }
 #[no_mangle]
-pub extern "C" fn enif_make_reverse_list(e: EnvPtr, t: CTerm, to: Out<Word>) -> c_int {
+pub extern "C" fn enif_make_reverse_list(e: EnvPtr, t: CTerm, to: OutPointer<Word>) -> c_int {
     let h = e.heap();
     let mut it = t.term().list();
     let reversed = it.by_ref().fold(Term::NIL, |tail, head| h.cons(head, tail));
@@ -67,7 +67,7 @@ pub extern "C" fn enif_make_reverse_list(e: EnvPtr, t: CTerm, to: Out<Word>) -> 
 }
 
 #[no_mangle]
-pub extern "C" fn enif_get_map_size(_: EnvPtr, t: CTerm, size: Out<usize>) -> c_int {
+pub extern "C" fn enif_get_map_size(_: EnvPtr, t: CTerm, size: OutPointer<usize>) -> c_int {
     let Some(m) = t.term().as_map() else { return 0 };
     size.put(m.len());
     1
@@ -82,7 +82,7 @@ pub extern "C" fn enif_make_map_from_arrays(
     keys: Array<CTerm>,
     values: Array<CTerm>,
     n: usize,
-    to: Out<Word>,
+    to: OutPointer<Word>,
 ) -> c_int {
     let pairs = keys.terms(n).iter().copied().zip(values.terms(n).iter().copied());
     let pairs: Vec<_> = pairs.collect();
@@ -93,7 +93,7 @@ pub extern "C" fn enif_make_map_from_arrays(
     to.put(m.word());
     1
 }
-fn put_map(e: EnvPtr, m: Map<'_>, key: CTerm, value: CTerm, to: Out<Word>) -> c_int {
+fn put_map(e: EnvPtr, m: Map<'_>, key: CTerm, value: CTerm, to: OutPointer<Word>) -> c_int {
     to.put(e.heap().map_put(m, key.term(), value.term()).word());
     1
 }
@@ -103,7 +103,7 @@ pub extern "C" fn enif_make_map_put(
     m: CTerm,
     key: CTerm,
     value: CTerm,
-    to: Out<Word>,
+    to: OutPointer<Word>,
 ) -> c_int {
     m.term().as_map().map_or(0, |m| put_map(e, m, key, value, to))
 }
@@ -113,7 +113,7 @@ pub extern "C" fn enif_make_map_update(
     m: CTerm,
     key: CTerm,
     value: CTerm,
-    to: Out<Word>,
+    to: OutPointer<Word>,
 ) -> c_int {
     match m.term().as_map().filter(|m| map::contains(*m, key.term())) {
         Some(m) => put_map(e, m, key, value, to),
@@ -121,13 +121,23 @@ pub extern "C" fn enif_make_map_update(
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_make_map_remove(e: EnvPtr, m: CTerm, key: CTerm, to: Out<Word>) -> c_int {
+pub extern "C" fn enif_make_map_remove(
+    e: EnvPtr,
+    m: CTerm,
+    key: CTerm,
+    to: OutPointer<Word>,
+) -> c_int {
     let Some(m) = m.term().as_map() else { return 0 };
     to.put(e.heap().map_remove(m, key.term()).word());
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_get_map_value(_: EnvPtr, m: CTerm, key: CTerm, to: Out<Word>) -> c_int {
+pub extern "C" fn enif_get_map_value(
+    _: EnvPtr,
+    m: CTerm,
+    key: CTerm,
+    to: OutPointer<Word>,
+) -> c_int {
     match m.term().as_map().and_then(|m| map::get(m, key.term())) {
         Some(v) => {
             to.put(v.word());
@@ -155,7 +165,7 @@ pub struct MapIterator {
 pub extern "C" fn enif_map_iterator_create(
     _: EnvPtr,
     m: CTerm,
-    it: Out<MapIterator>,
+    it: OutPointer<MapIterator>,
     entry: c_int,
 ) -> c_int {
     let Some(map) = m.term().as_map() else { return 0 };
@@ -204,8 +214,8 @@ pub extern "C" fn enif_map_iterator_prev(_: EnvPtr, mut it: InOut<MapIterator>) 
 pub extern "C" fn enif_map_iterator_get_pair(
     _: EnvPtr,
     it: In<MapIterator>,
-    key: Out<Word>,
-    value: Out<Word>,
+    key: OutPointer<Word>,
+    value: OutPointer<Word>,
 ) -> c_int {
     let Some(it) = it.get() else { return 0 };
     // SAFETY: null, or the box that `create` put there.

@@ -1,4 +1,4 @@
-//! [`Env`], which C knows as `ErlNifEnv`: where terms are made, and what a call of a NIF leaves
+//! [`NifEnv`], which C knows as `ErlNifEnv`: where terms are made, and what a call of a NIF leaves
 //! behind besides its value.
 
 use std::cell::Cell;
@@ -13,12 +13,12 @@ use kvik_term::am;
 use crate::abi::Native;
 use crate::iovec::Vectors;
 
-use crate::library::Library;
-use crate::pointers::{CTerm, Out, Word};
+use crate::library::NifLibrary;
+use crate::pointers::{CTerm, OutPointer, Word};
 use crate::resource_types::Opened;
 
 /// What `enif_schedule_nif` asked for: it is called in place of the NIF's value.
-pub struct Next {
+pub struct ScheduledNif {
     pub name: kvik_term::Atom,
     pub code: Native,
     pub flags: c_uint,
@@ -27,16 +27,16 @@ pub struct Next {
 
 /// An environment. Terms made in it live on the heap of the process that calls, or, where it
 /// stands alone, on one of its own.
-pub struct Env {
+pub struct NifEnv {
     heap: *const Heap,
     own: Option<Box<Heap>>,
     /// The process that runs on this thread, in a call on a scheduler.
     pub proc: *const Proc,
     /// The process that the environment belongs to.
     pub pid: Option<u32>,
-    pub lib: *const Library,
+    pub lib: *const NifLibrary,
     pub exception: Option<CTerm>,
-    pub next: Option<Next>,
+    pub next: Option<ScheduledNif>,
     /// Bytes that were moved for `enif_inspect_binary` and its kin.
     pub bytes: Vec<Box<[u8]>>,
     /// Vectors that it frees at its end.
@@ -45,9 +45,9 @@ pub struct Env {
     pub opened: Option<Vec<Opened>>,
 }
 
-impl Env {
-    fn over(heap: *const Heap, lib: *const Library) -> Env {
-        Env {
+impl NifEnv {
+    fn over(heap: *const Heap, lib: *const NifLibrary) -> NifEnv {
+        NifEnv {
             heap,
             own: None,
             proc: ptr::null(),
@@ -61,17 +61,17 @@ impl Env {
         }
     }
     /// For a call in a process that this thread runs.
-    pub fn of_call(p: &Proc, lib: *const Library) -> Env {
-        Env { proc: p, pid: Some(p.pid()), ..Env::over(&p.heap, lib) }
+    pub fn of_call(p: &Proc, lib: *const NifLibrary) -> NifEnv {
+        NifEnv { proc: p, pid: Some(p.pid()), ..NifEnv::over(&p.heap, lib) }
     }
     /// For a call on behalf of a process, on a thread that does not run it.
-    pub fn of_job(heap: &Heap, pid: u32, lib: *const Library) -> Env {
-        Env { pid: Some(pid), ..Env::over(heap, lib) }
+    pub fn of_job(heap: &Heap, pid: u32, lib: *const NifLibrary) -> NifEnv {
+        NifEnv { pid: Some(pid), ..NifEnv::over(heap, lib) }
     }
     /// With a heap of its own, for callbacks and for `enif_alloc_env`.
-    pub fn alone(lib: *const Library) -> Env {
+    pub fn alone(lib: *const NifLibrary) -> NifEnv {
         let own = Box::new(Heap::detached());
-        Env { heap: &*own, own: Some(own), ..Env::over(ptr::null(), lib) }
+        NifEnv { heap: &*own, own: Some(own), ..NifEnv::over(ptr::null(), lib) }
     }
     pub fn heap<'a>(&self) -> &'a Heap {
         // SAFETY: the heap is the process's, which stays for the call, or our own.
@@ -104,18 +104,18 @@ impl Env {
 /// `ErlNifEnv *`, as C passes it: null, or a live environment that one thread uses at a time. Only C
 /// and `enif_alloc_env` make one (see [`crate::pointers`]).
 #[repr(transparent)]
-pub struct EnvPtr(*mut Env);
+pub struct EnvPtr(*mut NifEnv);
 
 impl EnvPtr {
     pub const NULL: EnvPtr = EnvPtr(ptr::null_mut());
 
     /// The environment, where the interface lets C pass none.
-    pub fn get(&mut self) -> Option<&mut Env> {
+    pub fn get(&mut self) -> Option<&mut NifEnv> {
         // SAFETY: the interface's contract: null, or a live environment that nobody else uses.
         unsafe { self.0.as_mut() }
     }
     /// The environment, which has to be there.
-    pub fn env(&mut self) -> &mut Env {
+    pub fn env(&mut self) -> &mut NifEnv {
         match self.get() {
             Some(e) => e,
             None => no_environment(),
@@ -135,11 +135,11 @@ impl EnvPtr {
     /// # Safety
     /// Null, or an environment that nobody else uses as long as this is used.
     #[cfg(test)]
-    pub unsafe fn new(e: *mut Env) -> EnvPtr {
+    pub unsafe fn new(e: *mut NifEnv) -> EnvPtr {
         EnvPtr(e)
     }
     /// For passing it on to a function of C's.
-    pub fn as_ptr(&self) -> *mut Env {
+    pub fn as_ptr(&self) -> *mut NifEnv {
         self.0
     }
 }
@@ -176,7 +176,7 @@ pub extern "C" fn enif_priv_data(mut e: EnvPtr) -> *mut c_void {
 
 #[no_mangle]
 pub extern "C" fn enif_alloc_env() -> EnvPtr {
-    EnvPtr(Box::into_raw(Box::new(Env::alone(ptr::null()))))
+    EnvPtr(Box::into_raw(Box::new(NifEnv::alone(ptr::null()))))
 }
 #[no_mangle]
 pub extern "C" fn enif_free_env(e: EnvPtr) {
@@ -210,18 +210,18 @@ pub extern "C" fn enif_is_exception(mut e: EnvPtr, t: CTerm) -> c_int {
     (t.word() == kvik_term::word::NONE && e.env().exception.is_some()) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_has_pending_exception(mut e: EnvPtr, reason: Out<Word>) -> c_int {
+pub extern "C" fn enif_has_pending_exception(mut e: EnvPtr, reason: OutPointer<Word>) -> c_int {
     let Some(why) = e.env().exception else { return 0 };
     reason.put(why.word());
     1
 }
 
-/// Takes `percent` of a turn; 1 where nothing is left of it.
+/// Takes `percent` of a time slice; 1 where nothing is left of it.
 #[no_mangle]
 pub extern "C" fn enif_consume_timeslice(mut e: EnvPtr, percent: c_int) -> c_int {
     let Some(p) = e.env().proc() else { return 0 };
     let part = kvik_proc::sched::REDUCTIONS * percent.clamp(1, 100) as i64 / 100;
-    // A turn is all that can be taken, however much of it is gone already.
+    // A time slice is all that can be taken, however much of it is gone already.
     let used = kvik_proc::sched::used_in_turn(p) as i64;
     p.heap.bump_reductions(part.max(1).min(kvik_proc::sched::REDUCTIONS - used).max(0));
     p.out_of_reductions() as c_int

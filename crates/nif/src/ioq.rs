@@ -8,10 +8,10 @@ use kvik_heap::{BinRef, Heap};
 use kvik_term::Term;
 use libc::iovec;
 
-use crate::binaries::{take, Binary};
+use crate::binaries::{take, NifBinary};
 use crate::env::EnvPtr;
 use crate::iovec::{make, Part, Vector};
-use crate::pointers::{CTerm, In, InOut, Out, Word};
+use crate::pointers::{CTerm, In, InOut, OutPointer, Word};
 
 /// A binary's bytes: shared where they lie outside the heap.
 fn part(heap: Option<&Heap>, t: Term<'_>) -> Option<Part> {
@@ -32,7 +32,7 @@ pub extern "C" fn enif_inspect_iovec(
     mut e: EnvPtr,
     max: usize,
     list: CTerm,
-    tail: Out<Word>,
+    tail: OutPointer<Word>,
     mut to: InOut<*mut Vector>,
 ) -> c_int {
     let Some(to) = to.get() else { return 0 };
@@ -56,13 +56,13 @@ pub extern "C" fn enif_inspect_iovec(
 
 /// `ErlNifIOQueue`
 #[derive(Default)]
-pub struct Queue {
+pub struct IoQueue {
     parts: VecDeque<Part>,
     size: usize,
     /// What `peek` has given.
     vectors: Vec<iovec>,
 }
-impl Queue {
+impl IoQueue {
     /// Adds what is left of some parts behind the first `skip` bytes.
     fn add(&mut self, parts: impl Iterator<Item = Part>, mut skip: usize) {
         for mut p in parts {
@@ -80,21 +80,21 @@ impl Queue {
 
 /// The one option there is is 1.
 #[no_mangle]
-pub extern "C" fn enif_ioq_create(opts: c_int) -> InOut<Queue> {
+pub extern "C" fn enif_ioq_create(opts: c_int) -> InOut<IoQueue> {
     match opts {
-        1 => InOut::boxed(Queue::default()),
+        1 => InOut::boxed(IoQueue::default()),
         _ => InOut::NULL,
     }
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_destroy(q: InOut<Queue>) {
+pub extern "C" fn enif_ioq_destroy(q: InOut<IoQueue>) {
     // SAFETY: the interface's contract: `enif_ioq_create` made it, and C gives it up.
     drop(unsafe { q.unbox() })
 }
 #[no_mangle]
 pub extern "C" fn enif_ioq_enq_binary(
-    mut q: InOut<Queue>,
-    mut b: InOut<Binary>,
+    mut q: InOut<IoQueue>,
+    mut b: InOut<NifBinary>,
     skip: usize,
 ) -> c_int {
     let (Some(q), Some(b)) = (q.get(), b.get()) else { return 0 };
@@ -107,7 +107,7 @@ pub extern "C" fn enif_ioq_enq_binary(
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_enqv(mut q: InOut<Queue>, v: In<Vector>, skip: usize) -> c_int {
+pub extern "C" fn enif_ioq_enqv(mut q: InOut<IoQueue>, v: In<Vector>, skip: usize) -> c_int {
     let parts = v.get().and_then(Vector::parts).filter(|(_, size)| skip <= *size);
     let (Some(q), Some((parts, _))) = (q.get(), parts) else { return 0 };
     let copy = |p: &Part| Part { binary: p.binary.clone(), at: p.at, len: p.len };
@@ -115,11 +115,15 @@ pub extern "C" fn enif_ioq_enqv(mut q: InOut<Queue>, v: In<Vector>, skip: usize)
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_size(mut q: InOut<Queue>) -> usize {
+pub extern "C" fn enif_ioq_size(mut q: InOut<IoQueue>) -> usize {
     q.get().map_or(0, |q| q.size)
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_deq(mut q: InOut<Queue>, count: usize, left: Out<usize>) -> c_int {
+pub extern "C" fn enif_ioq_deq(
+    mut q: InOut<IoQueue>,
+    count: usize,
+    left: OutPointer<usize>,
+) -> c_int {
     let Some(q) = q.get() else { return 0 };
     if count > q.size {
         return 0;
@@ -139,7 +143,7 @@ pub extern "C" fn enif_ioq_deq(mut q: InOut<Queue>, count: usize, left: Out<usiz
     1
 }
 #[no_mangle]
-pub extern "C" fn enif_ioq_peek(mut q: InOut<Queue>, len: Out<c_int>) -> *mut iovec {
+pub extern "C" fn enif_ioq_peek(mut q: InOut<IoQueue>, len: OutPointer<c_int>) -> *mut iovec {
     let Some(q) = q.get() else { return ptr::null_mut() };
     q.vectors = q.parts.iter().map(Part::vector).collect();
     len.put(q.vectors.len() as c_int);
@@ -149,9 +153,9 @@ pub extern "C" fn enif_ioq_peek(mut q: InOut<Queue>, len: Out<c_int>) -> *mut io
 #[no_mangle]
 pub extern "C" fn enif_ioq_peek_head(
     e: EnvPtr,
-    mut q: InOut<Queue>,
-    size: Out<usize>,
-    to: Out<Word>,
+    mut q: InOut<IoQueue>,
+    size: OutPointer<usize>,
+    to: OutPointer<Word>,
 ) -> c_int {
     let Some(p) = q.get().and_then(|q| q.parts.front()) else { return 0 };
     let h = e.heap();

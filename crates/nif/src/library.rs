@@ -1,4 +1,4 @@
-//! [`Library`]: a NIF library that is open.
+//! [`NifLibrary`]: a NIF library that is open.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicPtr};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicPtr};
 use kvik_term::Atom;
 
 use crate::abi::Unload;
-use crate::env::Env;
+use crate::env::NifEnv;
 
 /// A library that is open, for one version of one module.
-pub struct Library {
+pub struct NifLibrary {
     pub handle: *mut c_void,
     pub module: Atom,
     /// What `load` or `upgrade` has set.
@@ -21,14 +21,14 @@ pub struct Library {
     pub type_init_size: usize,
 }
 // SAFETY: the handle is only used to close it; the rest does not change or is atomic.
-unsafe impl Send for Library {}
+unsafe impl Send for NifLibrary {}
 // SAFETY: as above.
-unsafe impl Sync for Library {}
-impl Drop for Library {
+unsafe impl Sync for NifLibrary {}
+impl Drop for NifLibrary {
     fn drop(&mut self) {
         if let Some(f) = self.unload.filter(|_| *self.loaded.get_mut()) {
             let data = *self.priv_data.get_mut();
-            let mut e = Env::alone(self);
+            let mut e = NifEnv::alone(self);
             // SAFETY: the library's own function, as it is still open.
             unsafe { f(&mut e, data) }
         }

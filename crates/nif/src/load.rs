@@ -5,21 +5,21 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use kvik_code::{module, Instance};
+use kvik_code::{module, LoadedModule};
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Atom, Export, Term};
 
-use crate::abi::{self, Entry, Function, OldFunction};
+use crate::abi::{self, Entry, NifFunction, OldFunction};
 use crate::call::{record, Record};
-use crate::env::Env;
-use crate::library::Library;
+use crate::env::NifEnv;
+use crate::library::NifLibrary;
 use crate::pointers::CStrPtr;
 use crate::resource_types;
 use crate::shared_object::last_error;
 
 /// What a module's version has loaded. When it goes the library is closed, but not before the last
 /// resource with a callback in it has gone.
-struct Loaded(Arc<Library>);
+struct Loaded(Arc<NifLibrary>);
 impl Drop for Loaded {
     fn drop(&mut self) {
         resource_types::release(&self.0);
@@ -34,7 +34,7 @@ static LOADING: Mutex<()> = Mutex::new(());
 
 /// `erlang:load_nif/2`
 pub fn load_nif<'h>(p: &'h Proc, path: &[u8], info: Term<'h>) -> BifResult<'h> {
-    let Some(i) = kvik_jit::breaks::caller_address(p).and_then(module::at) else {
+    let Some(i) = kvik_jit::breakpoints::caller_address(p).and_then(module::at) else {
         return Err(p.badarg());
     };
     match load(p, &i, path, info) {
@@ -47,11 +47,11 @@ pub fn load_nif<'h>(p: &'h Proc, path: &[u8], info: Term<'h>) -> BifResult<'h> {
     }
 }
 
-fn library(i: &Instance) -> MutexGuard<'_, Option<kvik_code::Library>> {
+fn library(i: &LoadedModule) -> MutexGuard<'_, Option<kvik_code::LibraryHandle>> {
     i.library.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refusal> {
+fn load(p: &Proc, i: &LoadedModule, path: &[u8], info: Term<'_>) -> Result<(), Refusal> {
     let _one = LOADING.lock().unwrap_or_else(|e| e.into_inner());
     let old = module::old(i.name).filter(|o| o.start != i.start);
     if old.is_none() && module::current(i.name).is_none_or(|c| c.start != i.start) {
@@ -66,7 +66,7 @@ fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refus
     kvik_bifs::code::taint(i.name);
     // SAFETY: what `nif_init` gives is the library's description of itself, for good.
     let entry = unsafe { &*entry };
-    let lib = Library {
+    let lib = NifLibrary {
         handle,
         module: i.name,
         priv_data: AtomicPtr::new(ptr::null_mut()),
@@ -78,7 +78,7 @@ fn load(p: &Proc, i: &Instance, path: &[u8], info: Term<'_>) -> Result<(), Refus
     let lib = Arc::new(lib);
     check(entry, i)?;
     let functions = functions(entry, i, &lib)?;
-    let mut e = Env::of_call(p, &*lib);
+    let mut e = NifEnv::of_call(p, &*lib);
     e.opened = Some(Vec::new());
     call_load(entry, &lib, old.as_deref(), &mut e, info)?;
     resource_types::commit(e.opened.take().unwrap_or_default(), &lib);
@@ -134,7 +134,7 @@ fn open(path: &[u8]) -> Result<(*mut c_void, *const Entry), Refusal> {
 }
 
 /// Is the library made for this interface and this module?
-fn check(entry: &Entry, i: &Instance) -> Result<(), Refusal> {
+fn check(entry: &Entry, i: &LoadedModule) -> Result<(), Refusal> {
     let bad = |why| Err(("bad_lib", why));
     let (major, minor, module) = (entry.major, entry.minor, i.name.name());
     let ours = kvik_release::current().nif;
@@ -170,14 +170,14 @@ fn check(entry: &Entry, i: &Instance) -> Result<(), Refusal> {
 }
 
 /// Function number `n` of a library.
-fn function(entry: &Entry, n: usize) -> Function {
+fn function(entry: &Entry, n: usize) -> NifFunction {
     // SAFETY: the library has `num_of_funcs` of them; their size changed with version 2.7.
     unsafe {
         if entry.minor >= 7 {
             ptr::read(entry.funcs.add(n))
         } else {
             let f = &*entry.funcs.cast::<OldFunction>().add(n);
-            Function { name: f.name, arity: f.arity, code: f.code, flags: 0 }
+            NifFunction { name: f.name, arity: f.arity, code: f.code, flags: 0 }
         }
     }
 }
@@ -185,8 +185,8 @@ fn function(entry: &Entry, n: usize) -> Function {
 /// What the library's functions take the place of: indices of the module's `nifs`.
 fn functions(
     entry: &Entry,
-    i: &Instance,
-    lib: &Arc<Library>,
+    i: &LoadedModule,
+    lib: &Arc<NifLibrary>,
 ) -> Result<Vec<(usize, &'static Record)>, Refusal> {
     let module = i.name.name();
     let mut found: Vec<(usize, &'static Record)> = Vec::new();
@@ -219,9 +219,9 @@ fn functions(
 /// `load`, or `upgrade` where the version before had a library.
 fn call_load(
     entry: &Entry,
-    lib: &Library,
-    old: Option<&Instance>,
-    e: &mut Env,
+    lib: &NifLibrary,
+    old: Option<&LoadedModule>,
+    e: &mut NifEnv,
     info: Term<'_>,
 ) -> Result<(), Refusal> {
     // The library may ask for it before it has returned.

@@ -8,7 +8,7 @@ use kvik_proc::clock;
 use crate::abi::SysInfo;
 
 use crate::env::EnvPtr;
-use crate::pointers::{CStrPtr, InOut, Room, Word};
+use crate::pointers::{CStrPtr, InOut, OutBuffer, Word};
 
 #[no_mangle]
 pub extern "C" fn enif_alloc(size: usize) -> *mut c_void {
@@ -89,7 +89,7 @@ pub extern "C" fn enif_system_info(to: *mut SysInfo, size: usize) {
 }
 /// Copies a value to where there is room for so many bytes as `size` says, which then says how long it
 /// is. 1 where there is too little room: `size` says how much it takes.
-pub fn copy_value(value: &[u8], mut to: Room, mut size: InOut<usize>) -> c_int {
+pub fn copy_value(value: &[u8], mut to: OutBuffer, mut size: InOut<usize>) -> c_int {
     let Some(size) = size.get() else { return 1 };
     let room = std::mem::replace(size, value.len());
     if value.len() >= room {
@@ -102,7 +102,7 @@ pub fn copy_value(value: &[u8], mut to: Room, mut size: InOut<usize>) -> c_int {
 /// As `getenv`: 0 where it fits, 1 where it does not (`size` says how much it takes), -1 where there
 /// is none.
 #[no_mangle]
-pub extern "C" fn enif_getenv(key: CStrPtr, to: Room, size: InOut<usize>) -> c_int {
+pub extern "C" fn enif_getenv(key: CStrPtr, to: OutBuffer, size: InOut<usize>) -> c_int {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     let key = std::ffi::OsStr::from_bytes(key.bytes());
     let Some(value) = std::env::var_os(key).map(|v| v.into_vec()) else { return -1 };

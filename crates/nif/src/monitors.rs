@@ -9,11 +9,11 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::abi::Monitor;
+use crate::abi::NifMonitor;
 use crate::resources::{watchers, watching};
 
-use crate::env::{Env, EnvPtr};
-use crate::pointers::{CTerm, In, Out, Word};
+use crate::env::{EnvPtr, NifEnv};
+use crate::pointers::{CTerm, In, OutPointer, Word};
 use crate::process::{is_alive, pid_of};
 use crate::resources::{self, ResourcePtr};
 
@@ -25,7 +25,7 @@ pub fn down(dead: u32, id: RefId) {
     }
     let (calls, keep) = r.ty.calls();
     if let Some(f) = calls.down {
-        let mut e = Env::alone(keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
+        let mut e = NifEnv::alone(keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
         let (mut pid, mut m) = (Term::local_pid(dead).word(), monitor(id));
         // SAFETY: the type's function, whose library is kept, as the resource is.
         unsafe { f(&mut e, r.data(), &mut pid, &mut m) }
@@ -36,12 +36,12 @@ pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
     let r = watchers().get(&id).and_then(Weak::upgrade)?;
     Some(resources::term_of(heap, r))
 }
-fn monitor(id: RefId) -> Monitor {
-    Monitor { numbers: id.0, spare: [0; 5] }
+fn monitor(id: RefId) -> NifMonitor {
+    NifMonitor { numbers: id.0, spare: [0; 5] }
 }
 
 /// A null pointer has the numbers of no monitor.
-fn numbers(m: &In<Monitor>) -> [u32; 3] {
+fn numbers(m: &In<NifMonitor>) -> [u32; 3] {
     m.get().map_or([0; 3], |m| m.numbers)
 }
 
@@ -51,7 +51,7 @@ pub extern "C" fn enif_monitor_process(
     _: EnvPtr,
     obj: ResourcePtr,
     pid: In<CTerm>,
-    to: Out<Monitor>,
+    to: OutPointer<NifMonitor>,
 ) -> c_int {
     let r = obj.keep();
     if r.ty.calls().0.down.is_none() {
@@ -73,7 +73,7 @@ pub extern "C" fn enif_monitor_process(
 }
 /// 0 where the monitor was there.
 #[no_mangle]
-pub extern "C" fn enif_demonitor_process(_: EnvPtr, obj: ResourcePtr, m: In<Monitor>) -> c_int {
+pub extern "C" fn enif_demonitor_process(_: EnvPtr, obj: ResourcePtr, m: In<NifMonitor>) -> c_int {
     let Some(id) = m.get().map(|m| RefId(m.numbers)) else { return 1 };
     let Some(pid) = watching(obj.resource()).remove(&id) else { return 1 };
     watchers().remove(&id);
@@ -81,10 +81,10 @@ pub extern "C" fn enif_demonitor_process(_: EnvPtr, obj: ResourcePtr, m: In<Moni
     0
 }
 #[no_mangle]
-pub extern "C" fn enif_compare_monitors(a: In<Monitor>, b: In<Monitor>) -> c_int {
+pub extern "C" fn enif_compare_monitors(a: In<NifMonitor>, b: In<NifMonitor>) -> c_int {
     numbers(&a).cmp(&numbers(&b)) as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_make_monitor_term(e: EnvPtr, m: In<Monitor>) -> Word {
+pub extern "C" fn enif_make_monitor_term(e: EnvPtr, m: In<NifMonitor>) -> Word {
     e.heap().ref_of_numbers(numbers(&m)).word()
 }

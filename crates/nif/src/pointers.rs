@@ -49,10 +49,10 @@ impl From<Atom> for CTerm {
 
 /// A place for an answer, or null where C wants none.
 #[repr(transparent)]
-pub struct Out<T>(*mut T);
+pub struct OutPointer<T>(*mut T);
 
-impl<T> Out<T> {
-    pub const NULL: Out<T> = Out(ptr::null_mut());
+impl<T> OutPointer<T> {
+    pub const NULL: OutPointer<T> = OutPointer(ptr::null_mut());
 
     #[cfg(test)]
     pub fn is_null(self) -> bool {
@@ -69,8 +69,8 @@ impl<T> Out<T> {
     /// # Safety
     /// Null, or a place that can be written to for as long as this is used.
     #[cfg(test)]
-    pub unsafe fn new(to: *mut T) -> Out<T> {
-        Out(to)
+    pub unsafe fn new(to: *mut T) -> OutPointer<T> {
+        OutPointer(to)
     }
 }
 
@@ -105,7 +105,7 @@ macro_rules! copied {
         })*
     };
 }
-copied! { Out In Object Array }
+copied! { OutPointer In Object Array }
 
 /// A structure that C lets Rust change, or an object that Rust made for C; or null.
 #[repr(transparent)]
@@ -189,14 +189,14 @@ impl Array<CTerm> {
 
 /// Room for bytes whose number is another argument, or null.
 #[repr(transparent)]
-pub struct Room(*mut c_char);
+pub struct OutBuffer(*mut c_char);
 
-impl Room {
+impl OutBuffer {
     /// # Safety
     /// Null, or room for as many bytes as are said with it.
     #[cfg(test)]
-    pub unsafe fn new(to: *mut c_char) -> Room {
-        Room(to)
+    pub unsafe fn new(to: *mut c_char) -> OutBuffer {
+        OutBuffer(to)
     }
     /// Writes bytes behind the first `at`. To be called with bytes that fit into the size C has given.
     pub fn put_bytes(&mut self, at: usize, bytes: &[u8]) {

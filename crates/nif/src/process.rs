@@ -6,10 +6,10 @@ use kvik_heap::OwnedTerm;
 use kvik_proc::{process, registry, signal};
 use kvik_term::{am, Term};
 
-use crate::abi::Pid;
+use crate::abi::NifPid;
 
 use crate::env::EnvPtr;
-use crate::pointers::{CTerm, In, Out, Word};
+use crate::pointers::{CTerm, In, OutPointer, Word};
 
 /// A pid that C holds.
 pub fn pid_of(pid: In<CTerm>) -> Option<u32> {
@@ -21,13 +21,13 @@ pub fn is_alive(pid: u32) -> bool {
 }
 
 #[no_mangle]
-pub extern "C" fn enif_self(mut e: EnvPtr, to: Out<Pid>) -> Out<Pid> {
-    let Some(pid) = e.env().pid else { return Out::NULL };
+pub extern "C" fn enif_self(mut e: EnvPtr, to: OutPointer<NifPid>) -> OutPointer<NifPid> {
+    let Some(pid) = e.env().pid else { return OutPointer::NULL };
     to.put(Term::local_pid(pid).word());
     to
 }
 #[no_mangle]
-pub extern "C" fn enif_set_pid_undefined(to: Out<Pid>) {
+pub extern "C" fn enif_set_pid_undefined(to: OutPointer<NifPid>) {
     to.put(am::undefined.word())
 }
 #[no_mangle]
@@ -47,16 +47,16 @@ pub extern "C" fn enif_is_port_alive(_: EnvPtr, port: In<CTerm>) -> c_int {
     let port = port.get().and_then(|t| t.term().as_local_port());
     port.is_some_and(|p| kvik_port::table::get(p).is_some()) as c_int
 }
-fn whereis(name: CTerm, to: Out<Word>, wanted: impl Fn(Term<'_>) -> bool) -> c_int {
+fn whereis(name: CTerm, to: OutPointer<Word>, wanted: impl Fn(Term<'_>) -> bool) -> c_int {
     let found = name.term().as_atom().and_then(registry::whereis).filter(|t| wanted(*t));
     found.map(|t| to.put(t.word())).is_some() as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_whereis_pid(_: EnvPtr, name: CTerm, to: Out<Pid>) -> c_int {
+pub extern "C" fn enif_whereis_pid(_: EnvPtr, name: CTerm, to: OutPointer<NifPid>) -> c_int {
     whereis(name, to, |t| t.as_local_pid().is_some())
 }
 #[no_mangle]
-pub extern "C" fn enif_whereis_port(_: EnvPtr, name: CTerm, to: Out<Word>) -> c_int {
+pub extern "C" fn enif_whereis_port(_: EnvPtr, name: CTerm, to: OutPointer<Word>) -> c_int {
     whereis(name, to, |t| t.as_local_port().is_some())
 }
 

@@ -12,15 +12,15 @@ use kvik_term::Atom;
 
 use crate::abi::{Dtor, TypeInit};
 use crate::env::EnvPtr;
-use crate::library::Library;
-use crate::pointers::{CStrPtr, In, Out};
+use crate::library::NifLibrary;
+use crate::pointers::{CStrPtr, In, OutPointer};
 
 /// `ERL_NIF_RT_CREATE`, `ERL_NIF_RT_TAKEOVER`.
 const CREATE: c_int = 1;
 const TAKEOVER: c_int = 2;
 
 /// A resource type, `ErlNifResourceType`. There is one for each module and name for good.
-pub struct Type {
+pub struct ResourceType {
     pub module: Atom,
     pub name: Vec<u8>,
     state: Mutex<State>,
@@ -31,41 +31,42 @@ pub struct Type {
 struct State {
     calls: TypeInit,
     /// The library whose code the callbacks are. `None`: the type is not there (any more).
-    owner: Option<Arc<Library>>,
+    owner: Option<Arc<NifLibrary>>,
     /// That was unloaded; it stays while there are resources.
     orphan: bool,
 }
 
 /// `ErlNifResourceType *`. Types stay for good.
-pub type TypePtr = Option<&'static Type>;
+pub type TypePtr = Option<&'static ResourceType>;
 
 /// What `load` or `upgrade` has opened, to be put in place when that succeeds.
 pub struct Opened {
-    ty: &'static Type,
+    ty: &'static ResourceType,
     calls: TypeInit,
 }
 
-type Types = HashMap<(Atom, Vec<u8>), &'static Type>;
+type Types = HashMap<(Atom, Vec<u8>), &'static ResourceType>;
 fn types() -> MutexGuard<'static, Types> {
     kvik_state::vm_state! {
         static TYPES: OnceLock<Mutex<Types>> = OnceLock::new();
     }
     TYPES.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
-fn type_of(module: Atom, name: &[u8]) -> &'static Type {
+fn type_of(module: Atom, name: &[u8]) -> &'static ResourceType {
     let new = || {
         let (state, live) = (Mutex::default(), AtomicUsize::new(0));
-        Box::leak(Box::new(Type { module, name: name.to_vec(), state, live })) as &'static Type
+        Box::leak(Box::new(ResourceType { module, name: name.to_vec(), state, live }))
+            as &'static ResourceType
     };
     types().entry((module, name.to_vec())).or_insert_with(new)
 }
 
-impl Type {
+impl ResourceType {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
     /// The callbacks as they are now, and what keeps their code.
-    pub fn calls(&self) -> (TypeInit, Option<Arc<Library>>) {
+    pub fn calls(&self) -> (TypeInit, Option<Arc<NifLibrary>>) {
         let s = self.state();
         (s.calls, s.owner.clone())
     }
@@ -83,7 +84,7 @@ impl Type {
 }
 
 /// Puts in place what a library has opened.
-pub fn commit(opened: Vec<Opened>, lib: &Arc<Library>) {
+pub fn commit(opened: Vec<Opened>, lib: &Arc<NifLibrary>) {
     for o in opened {
         let new = State { calls: o.calls, owner: Some(lib.clone()), orphan: false };
         let before = std::mem::replace(&mut *o.ty.state(), new);
@@ -91,8 +92,8 @@ pub fn commit(opened: Vec<Opened>, lib: &Arc<Library>) {
     }
 }
 /// A library is unloaded: its types go, those at once that have no resources.
-pub fn release(lib: &Arc<Library>) {
-    let all: Vec<&Type> = types().values().copied().collect();
+pub fn release(lib: &Arc<NifLibrary>) {
+    let all: Vec<&ResourceType> = types().values().copied().collect();
     for t in all {
         let mut s = t.state();
         if s.owner.as_ref().is_some_and(|o| Arc::ptr_eq(o, lib)) {
@@ -106,7 +107,13 @@ pub fn release(lib: &Arc<Library>) {
     }
 }
 
-fn open(mut e: EnvPtr, name: CStrPtr, calls: TypeInit, flags: c_int, tried: Out<c_int>) -> TypePtr {
+fn open(
+    mut e: EnvPtr,
+    name: CStrPtr,
+    calls: TypeInit,
+    flags: c_int,
+    tried: OutPointer<c_int>,
+) -> TypePtr {
     let e = e.env();
     // SAFETY: null, or the library that is being loaded.
     let module = unsafe { e.lib.as_ref() }.map(|l| l.module);
@@ -128,7 +135,7 @@ pub extern "C" fn enif_open_resource_type(
     name: CStrPtr,
     dtor: Option<Dtor>,
     flags: c_int,
-    tried: Out<c_int>,
+    tried: OutPointer<c_int>,
 ) -> TypePtr {
     open(e, name, TypeInit { dtor, ..TypeInit::default() }, flags, tried)
 }
@@ -159,7 +166,7 @@ pub extern "C" fn enif_open_resource_type_x(
     name: CStrPtr,
     init: In<TypeInit>,
     flags: c_int,
-    tried: Out<c_int>,
+    tried: OutPointer<c_int>,
 ) -> TypePtr {
     // SAFETY: null, or the library that is being loaded.
     let size = unsafe { e.env().lib.as_ref() }.map_or(0, |l| l.type_init_size);
@@ -172,7 +179,7 @@ pub extern "C" fn enif_init_resource_type(
     name: CStrPtr,
     init: In<TypeInit>,
     flags: c_int,
-    tried: Out<c_int>,
+    tried: OutPointer<c_int>,
 ) -> TypePtr {
     // This function wants a structure with all fields.
     let n = init.get().map_or(0, |i| i.members.clamp(0, 4));

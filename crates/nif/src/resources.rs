@@ -15,28 +15,28 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::resource_types::{Type, TypePtr};
+use crate::resource_types::{ResourceType, TypePtr};
 
-use crate::env::{Env, EnvPtr};
-use crate::pointers::{Array, CTerm, Out, Word};
+use crate::env::{EnvPtr, NifEnv};
+use crate::pointers::{Array, CTerm, OutPointer, Word};
 
 /// The processes a resource watches.
 pub type Watching = HashMap<RefId, u32>;
 
 /// Who watches by which reference.
-pub fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<Resource>>> {
+pub fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<NifResource>>> {
     kvik_state::vm_state! {
-        static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<Resource>>>> = OnceLock::new();
+        static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<NifResource>>>> = OnceLock::new();
     }
     WATCHERS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 
-pub fn watching(r: &Resource) -> MutexGuard<'_, Watching> {
+pub fn watching(r: &NifResource) -> MutexGuard<'_, Watching> {
     r.watching.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// A resource goes, and all its monitors with it.
-fn forget_monitors(r: &Resource) {
+fn forget_monitors(r: &NifResource) {
     let all = std::mem::take(&mut *watching(r));
     for (id, pid) in all {
         watchers().remove(&id);
@@ -46,17 +46,17 @@ fn forget_monitors(r: &Resource) {
 
 /// A resource: what magic references keep. C's pointer is to memory of `size` bytes; before that
 /// stands the address of this structure.
-pub struct Resource {
-    pub ty: &'static Type,
+pub struct NifResource {
+    pub ty: &'static ResourceType,
     memory: *mut u8,
     size: usize,
     numbers: [u32; 3],
     watching: Mutex<Watching>,
 }
 // SAFETY: the memory is C's to use as it sees fit; everything else does not change or is locked.
-unsafe impl Send for Resource {}
+unsafe impl Send for NifResource {}
 // SAFETY: as above.
-unsafe impl Sync for Resource {}
+unsafe impl Sync for NifResource {}
 
 /// Bytes before C's memory, which has to be aligned for anything.
 const HEAD: usize = 16;
@@ -64,18 +64,18 @@ const HEAD: usize = 16;
 fn layout(size: usize) -> Option<Layout> {
     Layout::from_size_align(size.checked_add(HEAD)?, 16).ok()
 }
-impl Resource {
+impl NifResource {
     pub fn data(&self) -> *mut c_void {
         // SAFETY: the memory is longer than its head.
         unsafe { self.memory.add(HEAD).cast() }
     }
 }
-impl Drop for Resource {
+impl Drop for NifResource {
     fn drop(&mut self) {
         forget_monitors(self);
         let (calls, keep) = self.ty.calls();
         if let Some(dtor) = calls.dtor {
-            let mut e = Env::alone(keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
+            let mut e = NifEnv::alone(keep.as_ref().map_or(ptr::null(), Arc::as_ptr));
             // SAFETY: the type's destructor, whose library is kept; nobody has the memory any more.
             unsafe { dtor(&mut e, self.data()) }
         }
@@ -99,10 +99,10 @@ pub extern "C" fn enif_alloc_resource(ty: TypePtr, size: usize) -> ResourcePtr {
     }
     ty.live.fetch_add(1, Ordering::AcqRel);
     let watching = Mutex::default();
-    let r = Arc::new(Resource { ty, memory, size, numbers: next_ref(), watching });
+    let r = Arc::new(NifResource { ty, memory, size, numbers: next_ref(), watching });
     let at = r.data();
     // SAFETY: the head has room for a pointer. The count is C's until `enif_release_resource`.
-    unsafe { memory.cast::<*const Resource>().write(Arc::into_raw(r)) };
+    unsafe { memory.cast::<*const NifResource>().write(Arc::into_raw(r)) };
     ResourcePtr(at)
 }
 /// C's pointer to the memory of a resource. Only C and `enif_alloc_resource` make one.
@@ -111,17 +111,17 @@ pub extern "C" fn enif_alloc_resource(ty: TypePtr, size: usize) -> ResourcePtr {
 pub struct ResourcePtr(*mut c_void);
 
 impl ResourcePtr {
-    fn pointer(self) -> *const Resource {
+    fn pointer(self) -> *const NifResource {
         // SAFETY: the interface's contract: `enif_alloc_resource` gave it, and it is kept.
-        unsafe { self.0.cast::<u8>().sub(HEAD).cast::<*const Resource>().read() }
+        unsafe { self.0.cast::<u8>().sub(HEAD).cast::<*const NifResource>().read() }
     }
     /// The resource that it stands for.
-    pub fn resource(&self) -> &Resource {
+    pub fn resource(&self) -> &NifResource {
         // SAFETY: as above.
         unsafe { &*self.pointer() }
     }
     /// The same, kept.
-    pub fn keep(self) -> Arc<Resource> {
+    pub fn keep(self) -> Arc<NifResource> {
         let r = self.pointer();
         // SAFETY: as above; the count is one more.
         unsafe {
@@ -149,7 +149,7 @@ pub extern "C" fn enif_make_resource(e: EnvPtr, obj: ResourcePtr) -> Word {
     term_of(e.heap(), obj.keep()).word()
 }
 /// The reference that keeps a resource.
-pub fn term_of(heap: &Heap, r: Arc<Resource>) -> Term<'_> {
+pub fn term_of(heap: &Heap, r: Arc<NifResource>) -> Term<'_> {
     heap.magic_ref_of_numbers(r.numbers, r)
 }
 /// A binary with the bytes, which are copied. It keeps the resource alive.
@@ -168,12 +168,12 @@ pub extern "C" fn enif_get_resource(
     e: EnvPtr,
     t: CTerm,
     ty: TypePtr,
-    to: Out<*mut c_void>,
+    to: OutPointer<*mut c_void>,
 ) -> c_int {
-    let of = |r: &kvik_heap::Resource| {
-        r.downcast_ref::<Resource>()
+    let of = |r: &kvik_heap::MagicResource| {
+        r.downcast_ref::<NifResource>()
             .filter(|r| ty.is_some_and(|ty| ptr::eq(r.ty, ty)))
-            .map(Resource::data)
+            .map(NifResource::data)
     };
     // Its reference, or a binary of its bytes.
     let found = match Heap::resource_ref(t.term()) {
@@ -191,7 +191,7 @@ pub extern "C" fn enif_dynamic_resource_call(
     resource: CTerm,
     data: *mut c_void,
 ) -> c_int {
-    let r = Heap::resource_ref(resource.term()).and_then(|r| r.downcast_ref::<Resource>());
+    let r = Heap::resource_ref(resource.term()).and_then(|r| r.downcast_ref::<NifResource>());
     let (Some(r), Some(m), Some(n)) = (r, module.term().as_atom(), name.term().as_atom()) else {
         return 1;
     };

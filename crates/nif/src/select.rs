@@ -5,13 +5,13 @@ use std::ptr;
 use std::sync::Arc;
 
 use kvik_heap::OwnedTerm;
-use kvik_port::select::{self, Events};
+use kvik_port::select::{self, EventMask};
 use kvik_term::{Atom, Term};
 
 use crate::env::EnvPtr;
 use crate::pointers::{CTerm, In};
 use crate::process::pid_of;
-use crate::resources::{self, Resource, ResourcePtr};
+use crate::resources::{self, NifResource, ResourcePtr};
 
 /// `enum ErlNifSelectFlags`
 const READ: c_int = 1;
@@ -30,11 +30,11 @@ const ERROR_CANCELLED: c_int = 64;
 /// A call that fails answers a negative number.
 const NEGATIVE: c_int = c_int::MIN;
 
-fn events(flags: c_int) -> Events {
+fn events(flags: c_int) -> EventMask {
     let is = |f| flags & f != 0;
-    Events { read: is(READ), write: is(WRITE), error: is(ERROR) }
+    EventMask { read: is(READ), write: is(WRITE), error: is(ERROR) }
 }
-fn cancelled(e: Events) -> c_int {
+fn cancelled(e: EventMask) -> c_int {
     let bit = |there, flag| if there { flag } else { 0 };
     bit(e.read, READ_CANCELLED) | bit(e.write, WRITE_CANCELLED) | bit(e.error, ERROR_CANCELLED)
 }
@@ -70,14 +70,14 @@ pub extern "C" fn enif_select_x(
         return NEGATIVE | INVALID;
     }
     if flags & CANCEL != 0 {
-        return cancelled(select::cancel(fd, &(r as kvik_heap::Resource), events(flags)));
+        return cancelled(select::cancel(fd, &(r as kvik_heap::MagicResource), events(flags)));
     }
     let to = if pid.get().is_none() { e.env().pid } else { pid_of(pid) };
     // One that has ended is as good: nobody hears then.
     let Some(to) = to.filter(|_| flags & (READ | WRITE | ERROR) != 0) else {
         return NEGATIVE | FAILED;
     };
-    let r = r as kvik_heap::Resource;
+    let r = r as kvik_heap::MagicResource;
     for (flag, direction) in
         [(READ, "ready_input"), (WRITE, "ready_output"), (ERROR, "ready_error")]
     {
@@ -108,7 +108,7 @@ fn ready_message(e: &EnvPtr, obj: ResourcePtr, reference: CTerm, direction: &str
 }
 
 /// The descriptor is not used any more: `stop` may close it.
-fn stop(mut e: EnvPtr, fd: c_int, r: Arc<Resource>) -> c_int {
+fn stop(mut e: EnvPtr, fd: c_int, r: Arc<NifResource>) -> c_int {
     let there = select::stop(fd);
     match call_stop(&mut e, fd, &r) {
         true => STOP_CALLED | cancelled(there),
@@ -117,7 +117,7 @@ fn stop(mut e: EnvPtr, fd: c_int, r: Arc<Resource>) -> c_int {
 }
 
 /// False where the type has no `stop`.
-fn call_stop(e: &mut EnvPtr, fd: c_int, r: &Resource) -> bool {
+fn call_stop(e: &mut EnvPtr, fd: c_int, r: &NifResource) -> bool {
     let (calls, keep) = r.ty.calls();
     let Some(f) = calls.stop else { return false };
     let lib = keep.as_ref().map_or(ptr::null(), Arc::as_ptr);

@@ -2,12 +2,12 @@
 
 use std::ffi::{c_double, c_int, c_long, c_uint, c_ulong};
 
-use kvik_term::{cmp, Atom, Pid, Port, Term, View};
+use kvik_term::{cmp, Atom, PidTerm, PortTerm, Term, View};
 
 use crate::abi::LATIN1;
 
 use crate::env::EnvPtr;
-use crate::pointers::{latin1, Array, CStrPtr, CTerm, Out, Room, Word};
+use crate::pointers::{latin1, Array, CStrPtr, CTerm, OutBuffer, OutPointer, Word};
 
 macro_rules! tests {
     ($($name:ident: $f:expr;)*) => {
@@ -69,36 +69,36 @@ pub extern "C" fn enif_hash(kind: c_int, t: CTerm, salt: u64) -> u64 {
 }
 
 /// Writes a value that is there; was it?
-fn answer<T>(to: Out<T>, value: Option<T>) -> c_int {
+fn answer<T>(to: OutPointer<T>, value: Option<T>) -> c_int {
     value.map(|v| to.put(v)).is_some() as c_int
 }
 #[no_mangle]
-pub extern "C" fn enif_get_int(_: EnvPtr, t: CTerm, to: Out<c_int>) -> c_int {
+pub extern "C" fn enif_get_int(_: EnvPtr, t: CTerm, to: OutPointer<c_int>) -> c_int {
     answer(to, t.term().as_small().and_then(|i| i.try_into().ok()))
 }
 #[no_mangle]
-pub extern "C" fn enif_get_uint(_: EnvPtr, t: CTerm, to: Out<c_uint>) -> c_int {
+pub extern "C" fn enif_get_uint(_: EnvPtr, t: CTerm, to: OutPointer<c_uint>) -> c_int {
     answer(to, t.term().as_small().and_then(|i| i.try_into().ok()))
 }
 #[no_mangle]
-pub extern "C" fn enif_get_long(_: EnvPtr, t: CTerm, to: Out<c_long>) -> c_int {
+pub extern "C" fn enif_get_long(_: EnvPtr, t: CTerm, to: OutPointer<c_long>) -> c_int {
     answer(to, t.term().as_i64())
 }
 #[no_mangle]
-pub extern "C" fn enif_get_ulong(_: EnvPtr, t: CTerm, to: Out<c_ulong>) -> c_int {
+pub extern "C" fn enif_get_ulong(_: EnvPtr, t: CTerm, to: OutPointer<c_ulong>) -> c_int {
     answer(to, t.term().as_u64())
 }
 #[no_mangle]
-pub extern "C" fn enif_get_double(_: EnvPtr, t: CTerm, to: Out<c_double>) -> c_int {
+pub extern "C" fn enif_get_double(_: EnvPtr, t: CTerm, to: OutPointer<c_double>) -> c_int {
     answer(to, t.term().as_float())
 }
 #[no_mangle]
-pub extern "C" fn enif_get_local_pid(_: EnvPtr, t: CTerm, to: Out<Word>) -> c_int {
-    answer(to, matches!(t.term().view(), View::Pid(Pid::Local(_))).then_some(t.word()))
+pub extern "C" fn enif_get_local_pid(_: EnvPtr, t: CTerm, to: OutPointer<Word>) -> c_int {
+    answer(to, matches!(t.term().view(), View::Pid(PidTerm::Local(_))).then_some(t.word()))
 }
 #[no_mangle]
-pub extern "C" fn enif_get_local_port(_: EnvPtr, t: CTerm, to: Out<Word>) -> c_int {
-    answer(to, matches!(t.term().view(), View::Port(Port::Local(_))).then_some(t.word()))
+pub extern "C" fn enif_get_local_port(_: EnvPtr, t: CTerm, to: OutPointer<Word>) -> c_int {
+    answer(to, matches!(t.term().view(), View::Port(PortTerm::Local(_))).then_some(t.word()))
 }
 
 #[no_mangle]
@@ -148,7 +148,7 @@ pub extern "C" fn enif_make_atom(e: EnvPtr, name: CStrPtr) -> Word {
 pub extern "C" fn enif_make_atom_len(e: EnvPtr, name: Array<u8>, len: usize) -> Word {
     make_atom(e, name.slice(len))
 }
-fn existing(name: &[u8], to: Out<Word>, encoding: c_int) -> c_int {
+fn existing(name: &[u8], to: OutPointer<Word>, encoding: c_int) -> c_int {
     let found = if encoding == LATIN1 { Atom::existing(&latin1(name)) } else { None };
     answer(to, found.map(|a| a.word()))
 }
@@ -156,7 +156,7 @@ fn existing(name: &[u8], to: Out<Word>, encoding: c_int) -> c_int {
 pub extern "C" fn enif_make_existing_atom(
     _: EnvPtr,
     name: CStrPtr,
-    to: Out<Word>,
+    to: OutPointer<Word>,
     encoding: c_int,
 ) -> c_int {
     existing(name.bytes(), to, encoding)
@@ -166,7 +166,7 @@ pub extern "C" fn enif_make_existing_atom_len(
     _: EnvPtr,
     name: Array<u8>,
     len: usize,
-    to: Out<Word>,
+    to: OutPointer<Word>,
     encoding: c_int,
 ) -> c_int {
     existing(name.slice(len), to, encoding)
@@ -175,7 +175,7 @@ pub extern "C" fn enif_make_existing_atom_len(
 pub extern "C" fn enif_get_atom_length(
     _: EnvPtr,
     t: CTerm,
-    len: Out<c_uint>,
+    len: OutPointer<c_uint>,
     encoding: c_int,
 ) -> c_int {
     let name = t.term().as_atom().filter(|_| encoding == LATIN1);
@@ -186,7 +186,7 @@ pub extern "C" fn enif_get_atom_length(
 pub extern "C" fn enif_get_atom(
     _: EnvPtr,
     t: CTerm,
-    mut to: Room,
+    mut to: OutBuffer,
     len: c_uint,
     encoding: c_int,
 ) -> c_int {
@@ -206,7 +206,7 @@ pub extern "C" fn enif_get_atom(
 pub extern "C" fn enif_get_string(
     _: EnvPtr,
     t: CTerm,
-    mut to: Room,
+    mut to: OutBuffer,
     len: c_uint,
     encoding: c_int,
 ) -> c_int {

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_double, c_int, c_long, c_void};
 
 use kvik_term::Term;
 
-use crate::pointers::{CStrPtr, Room};
+use crate::pointers::{CStrPtr, OutBuffer};
 
 /// The System V `va_list`: offsets into the save area of the registers, then the stack.
 #[repr(C)]
@@ -156,7 +156,7 @@ unsafe fn formatted(format: &[u8], args: &mut Arguments) -> Vec<u8> {
 /// There is room for `size` bytes, and the arguments are those that the format says.
 #[no_mangle]
 pub unsafe extern "C" fn enif_vsnprintf(
-    mut to: Room,
+    mut to: OutBuffer,
     size: usize,
     format: CStrPtr,
     args: &mut Arguments,

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t, pthread_t};
 
-use crate::pointers::{CStrPtr, In, InOut, Object, Out};
+use crate::pointers::{CStrPtr, In, InOut, Object, OutPointer};
 
 const BUSY: c_int = libc::EBUSY;
 const INVALID: c_int = libc::EINVAL;
@@ -138,7 +138,7 @@ thread_local! {
     static DATA: RefCell<Vec<*mut c_void>> = const { RefCell::new(Vec::new()) };
 }
 #[no_mangle]
-pub extern "C" fn enif_tsd_key_create(_name: CStrPtr, key: Out<c_int>) -> c_int {
+pub extern "C" fn enif_tsd_key_create(_name: CStrPtr, key: OutPointer<c_int>) -> c_int {
     let mut next = KEYS.lock().unwrap_or_else(|e| e.into_inner());
     key.put(*next);
     *next += 1;
@@ -210,7 +210,7 @@ extern "C" fn begin(start: *mut c_void) -> *mut c_void {
 #[no_mangle]
 pub extern "C" fn enif_thread_create(
     name: CStrPtr,
-    tid: Out<Tid>,
+    tid: OutPointer<Tid>,
     start: extern "C" fn(*mut c_void) -> *mut c_void,
     argument: *mut c_void,
     opts: In<ThreadOpts>,

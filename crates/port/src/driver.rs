@@ -53,7 +53,7 @@ impl Exit {
 pub type Flow = Result<(), Exit>;
 
 /// The answer to `port_control`: the driver's flags say which.
-pub enum Reply {
+pub enum ControlReply {
     List(Vec<u8>),
     Binary(Vec<u8>),
 }
@@ -73,7 +73,7 @@ pub trait Driver: Send {
     /// `buffer` is the scheduler's, for the length of the call.
     fn ready(&mut self, core: &mut Core, why: Ready, buffer: &mut [u8]) -> Flow;
     /// `None`: `badarg`.
-    fn control(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<Reply> {
+    fn control(&mut self, _core: &mut Core, _op: u32, _data: &[u8]) -> Option<ControlReply> {
         None
     }
     /// Whether `call` is more than `badarg`.

@@ -4,13 +4,13 @@ use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use kvik_env::place;
-use kvik_proc::sched::meter::{during, State};
+use kvik_env::cpu_affinity;
+use kvik_proc::sched::microstate_timing::{during, Microstate};
 
 use crate::affinity::{pinned_child, policy, scheduler_load};
 use crate::driver::Ready;
-use crate::poll::{Source, ROOM};
-use crate::{pause, poll, signals, table, tty, write_coalescing};
+use crate::poll::{Source, BUFFERS};
+use crate::{poll, signals, stop_the_world, table, tty, write_coalescing};
 
 /// Hears of a library's descriptors: number, readable, writable, hung up.
 type Library = fn(RawFd, bool, bool, bool);
@@ -25,37 +25,40 @@ pub fn set_library(f: Library) {
 /// Serves a scheduler's poll set: waits for events at most this long (`None`: until one comes or
 /// [`poll::wake`] is called), calls `woken`, serves them, and answers how many there were.
 pub fn check_io(scheduler: usize, timeout: Option<Duration>, woken: &mut dyn FnMut()) -> usize {
-    let (Some(s), Some(keeps)) = (poll::set(scheduler), pinned_child::keeps(scheduler)) else {
+    let (Some(s), Some(keeps)) = (poll::set(scheduler), pinned_child::pinned_children(scheduler))
+    else {
         woken();
         return 0;
     };
     write_coalescing::write();
     let pending = s.any_ready();
     let timeout = if pending { Some(Duration::ZERO) } else { s.until_timer(timeout) };
-    let served = ROOM.with_borrow_mut(|(events, buffer)| {
+    let served = BUFFERS.with_borrow_mut(|(events, buffer)| {
         let mut n = keeps.wait(&s.poller, events, timeout).unwrap_or(0);
         policy::heard(scheduler, n, timeout.is_none_or(|t| !t.is_zero()));
-        scheduler_load::runs_on(scheduler, place::cpu().unwrap_or(usize::MAX));
+        scheduler_load::runs_on(scheduler, cpu_affinity::cpu().unwrap_or(usize::MAX));
         woken();
         for e in events.iter() {
-            during(State::Port, || serve(scheduler, e.token, e.read, e.write, e.hangup, buffer));
+            during(Microstate::Port, || {
+                serve(scheduler, e.token, e.read, e.write, e.hangup, buffer)
+            });
         }
         for (_, number, tag) in s.due() {
             n += 1;
             if let Some(port) = table::get(number) {
-                during(State::Port, || port.ready(Ready::Timer(tag), buffer));
+                during(Microstate::Port, || port.ready(Ready::Timer(tag), buffer));
             }
         }
         if pending {
             let tokens = s.take_ready();
             n += tokens.len();
             for t in tokens {
-                during(State::Port, || serve(scheduler, t, true, true, false, buffer));
+                during(Microstate::Port, || serve(scheduler, t, true, true, false, buffer));
             }
         }
         n
     });
-    pause::point(scheduler, signals::dispatch);
+    stop_the_world::point(scheduler, signals::dispatch);
     served
 }
 
@@ -89,7 +92,7 @@ fn serve(home: usize, token: u64, read: bool, write: bool, hangup: bool, buffer:
 
 /// Descriptors in all poll sets, by what the kernel says.
 #[derive(Default)]
-pub struct Watched {
+pub struct DescriptorCounts {
     /// Of ports and their programs.
     pub ports: usize,
     /// That libraries selected.
@@ -97,8 +100,8 @@ pub struct Watched {
     /// That belong to a port which is not there any more.
     pub strays: usize,
 }
-pub fn watched() -> Watched {
-    let mut w = Watched::default();
+pub fn watched() -> DescriptorCounts {
+    let mut w = DescriptorCounts::default();
     for t in poll::tokens() {
         let (source, number) = (t >> 32, t as u32);
         let of = |s: Source| source == s as u64;

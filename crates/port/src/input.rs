@@ -11,7 +11,7 @@ pub enum Input {
 
 /// One message's worth.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Piece<'a> {
+pub enum InputPiece<'a> {
     Data(&'a [u8]),
     /// A whole line, or the last part of one.
     Eol(&'a [u8]),
@@ -29,20 +29,20 @@ impl Input {
     }
 
     /// Takes bytes that came and gives the pieces they complete.
-    pub fn feed(&mut self, bytes: &[u8], mut out: impl FnMut(Piece<'_>)) {
+    pub fn feed(&mut self, bytes: &[u8], mut out: impl FnMut(InputPiece<'_>)) {
         match self {
-            Input::Stream => out(Piece::Data(bytes)),
+            Input::Stream => out(InputPiece::Data(bytes)),
             Input::Line(max, part) => lines(*max, part, bytes, &mut out),
             Input::Packet(head, part) => packets(*head as usize, part, bytes, &mut out),
         }
     }
 
     /// The input has ended: what is left of a line still counts.
-    pub fn end(&mut self, mut out: impl FnMut(Piece<'_>)) {
+    pub fn end(&mut self, mut out: impl FnMut(InputPiece<'_>)) {
         if let Input::Line(max, part) = self {
             // A CR that was kept back may be one more than what is delivered at once.
             for piece in part.chunks(*max) {
-                out(Piece::NoEol(piece));
+                out(InputPiece::NoEol(piece));
             }
             part.clear();
         }
@@ -51,7 +51,7 @@ impl Input {
 
 /// A line's end is LF or CR LF. The part kept is at most one byte (a CR that may belong to the end)
 /// longer than what is delivered.
-fn lines(max: usize, part: &mut Vec<u8>, mut bytes: &[u8], out: &mut impl FnMut(Piece<'_>)) {
+fn lines(max: usize, part: &mut Vec<u8>, mut bytes: &[u8], out: &mut impl FnMut(InputPiece<'_>)) {
     while !bytes.is_empty() {
         let have = part.len();
         let seen = &bytes[..bytes.len().min(max + 2 - have)];
@@ -60,10 +60,10 @@ fn lines(max: usize, part: &mut Vec<u8>, mut bytes: &[u8], out: &mut impl FnMut(
             let n = have + i - (before == Some(&b'\r')) as usize;
             if n <= max {
                 if have == 0 {
-                    out(Piece::Eol(&bytes[..n]));
+                    out(InputPiece::Eol(&bytes[..n]));
                 } else {
                     part.extend_from_slice(&bytes[..i]);
-                    out(Piece::Eol(&part[..n]));
+                    out(InputPiece::Eol(&part[..n]));
                     part.clear();
                 }
                 bytes = &bytes[i + 1..];
@@ -76,11 +76,11 @@ fn lines(max: usize, part: &mut Vec<u8>, mut bytes: &[u8], out: &mut impl FnMut(
             return;
         }
         if have > max {
-            out(Piece::NoEol(&part[..max]));
+            out(InputPiece::NoEol(&part[..max]));
             part.drain(..max);
         } else {
             part.extend_from_slice(&bytes[..max - have]);
-            out(Piece::NoEol(part));
+            out(InputPiece::NoEol(part));
             part.clear();
             bytes = &bytes[max - have..];
         }
@@ -91,13 +91,18 @@ fn packet_length(head: &[u8]) -> usize {
     head.iter().fold(0, |n, b| n << 8 | *b as usize)
 }
 
-fn packets(head: usize, part: &mut Vec<u8>, mut bytes: &[u8], out: &mut impl FnMut(Piece<'_>)) {
+fn packets(
+    head: usize,
+    part: &mut Vec<u8>,
+    mut bytes: &[u8],
+    out: &mut impl FnMut(InputPiece<'_>),
+) {
     while !bytes.is_empty() {
         if part.is_empty() && bytes.len() >= head {
             // The common case: whole packets, given out where they lie.
             let n = head + packet_length(&bytes[..head]);
             if bytes.len() >= n {
-                out(Piece::Data(&bytes[head..n]));
+                out(InputPiece::Data(&bytes[head..n]));
                 bytes = &bytes[n..];
                 continue;
             }
@@ -111,7 +116,7 @@ fn packets(head: usize, part: &mut Vec<u8>, mut bytes: &[u8], out: &mut impl FnM
         part.extend_from_slice(&bytes[..k]);
         bytes = &bytes[k..];
         if part.len() >= head && part.len() == head + packet_length(&part[..head]) {
-            out(Piece::Data(&part[head..]));
+            out(InputPiece::Data(&part[head..]));
             part.clear();
         }
     }
@@ -127,9 +132,9 @@ mod tests {
             input.feed(c, |p| {
                 let s = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
                 got.push(match p {
-                    Piece::Data(b) => s(b),
-                    Piece::Eol(b) => s(b) + "$",
-                    Piece::NoEol(b) => s(b) + "-",
+                    InputPiece::Data(b) => s(b),
+                    InputPiece::Eol(b) => s(b) + "$",
+                    InputPiece::NoEol(b) => s(b) + "-",
                 })
             });
         }

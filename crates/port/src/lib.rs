@@ -7,9 +7,9 @@
 #![forbid(unsafe_code)]
 
 mod affinity;
-pub mod breaks;
 pub mod channel;
 pub mod console;
+pub mod ctrl_c;
 pub mod driver;
 pub mod env;
 pub mod event_loop;
@@ -21,7 +21,6 @@ mod open;
 pub mod options;
 pub mod packet;
 pub mod packet_term;
-pub mod pause;
 pub mod pipes;
 pub mod poll;
 pub mod port;
@@ -30,7 +29,8 @@ pub mod queue;
 pub mod ram_file;
 pub mod select;
 pub mod signals;
-pub mod starter;
+pub mod spawn_thread;
+pub mod stop_the_world;
 pub mod table;
 mod trace;
 pub mod tty;
@@ -39,7 +39,7 @@ pub mod write_coalescing;
 pub use channel::Channel;
 pub use event_loop::check_io;
 pub use host::Host;
-pub use options::{Options, What};
+pub use options::{PortOptions, PortTarget};
 pub use poll::wake;
 pub use port::{Command, OpenError, Port};
 pub use trace::{sent as trace_sent, timed_out as trace_timed_out};

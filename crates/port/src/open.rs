@@ -6,7 +6,7 @@ use kvik_env::Errno;
 use kvik_term::Term;
 
 use crate::driver::Driver;
-use crate::options::{Options, What};
+use crate::options::{PortOptions, PortTarget};
 use crate::pipes::{open_fds, open_file, program, shell};
 use crate::port::{OpenError, Port};
 
@@ -15,8 +15,8 @@ impl Port {
     /// between them; it is made before anything can come from the port.
     pub fn open(
         owner: u32,
-        what: &What,
-        o: &Options,
+        what: &PortTarget,
+        o: &PortOptions,
         link: impl Fn(Term<'static>, bool),
     ) -> Result<Arc<Port>, OpenError> {
         let (driver, name) = open_driver(what, o)?;
@@ -25,26 +25,31 @@ impl Port {
 }
 
 /// The driver for what is to be opened, and the port's name.
-fn open_driver(what: &What, o: &Options) -> Result<(Box<dyn Driver>, Vec<u8>), OpenError> {
+fn open_driver(
+    what: &PortTarget,
+    o: &PortOptions,
+) -> Result<(Box<dyn Driver>, Vec<u8>), OpenError> {
     match what {
-        What::Fd(input, output) if *input < 0 || *output < 0 => Err(OpenError::Posix(Errno::INVAL)),
-        What::Fd(input, output) => {
+        PortTarget::Fd(input, output) if *input < 0 || *output < 0 => {
+            Err(OpenError::Posix(Errno::INVAL))
+        }
+        PortTarget::Fd(input, output) => {
             let name = format!("{input}/{output}").into_bytes();
             Ok((Box::new(open_fds(*input, *output, o)), name))
         }
-        What::File(path) => {
+        PortTarget::File(path) => {
             let p = open_file(path, o)?;
             Ok((Box::new(p), path.clone()))
         }
-        What::Executable(path) => {
+        PortTarget::Executable(path) => {
             let p = program(path.clone(), o)?;
             Ok((Box::new(p), path.clone()))
         }
-        What::Driver(name) => {
+        PortTarget::Driver(name) => {
             let d = crate::driver_by_name(name).ok_or(OpenError::Badarg)?;
             Ok((d, name.clone()))
         }
-        What::Spawn(command) => match crate::driver_by_name(command) {
+        PortTarget::Spawn(command) => match crate::driver_by_name(command) {
             Some(d) => Ok((d, command.clone())),
             None => Ok((Box::new(shell(command, o)?), command.clone())),
         },

@@ -2,7 +2,7 @@
 
 /// The first argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum PortTarget {
     /// `{spawn, Command}`: a driver's name or a command for the shell.
     Spawn(Vec<u8>),
     /// `{spawn_driver, Name}`.
@@ -17,13 +17,13 @@ pub enum What {
 
 /// A limit at which a port turns busy and one at which it is no more.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct BusyLimits {
     pub low: usize,
     pub high: usize,
 }
 
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct PortOptions {
     /// Length bytes before each packet: 0 (a stream), 1, 2 or 4.
     pub packet: u8,
     /// The most bytes of a line that are delivered at once.
@@ -42,12 +42,12 @@ pub struct Options {
     /// Variables to set, or to take away (`None`).
     pub env: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     /// `None`: never busy.
-    pub busy: Option<Limits>,
+    pub busy: Option<BusyLimits>,
 }
 
-impl Default for Options {
+impl Default for PortOptions {
     fn default() -> Self {
-        Options {
+        PortOptions {
             packet: 0,
             line: None,
             read: false,
@@ -62,7 +62,7 @@ impl Default for Options {
             arg0: None,
             dir: None,
             env: Vec::new(),
-            busy: Some(Limits { low: 4096, high: 8192 }),
+            busy: Some(BusyLimits { low: 4096, high: 8192 }),
         }
     }
 }

@@ -2,7 +2,7 @@
 //! option. Nothing here knows a term.
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PacketKind {
     Raw,
     /// A length of 1, 2 or 4 bytes before each packet.
     Length(u8),
@@ -21,7 +21,7 @@ pub enum Kind {
 
 /// Limits of a packet, 0 for none, and what ends a line.
 #[derive(Copy, Clone, Debug)]
-pub struct Limits {
+pub struct PacketLimits {
     pub packet_size: usize,
     pub line_length: usize,
     pub delimiter: u8,
@@ -43,47 +43,47 @@ fn number(bytes: &[u8]) -> usize {
 
 /// The length of the packet that `b` begins with. `in_headers`: an HTTP request's or answer's first
 /// line has been taken.
-pub fn length(kind: Kind, b: &[u8], l: Limits, in_headers: bool) -> Length {
+pub fn length(kind: PacketKind, b: &[u8], l: PacketLimits, in_headers: bool) -> Length {
     let head = |n: usize, body: &dyn Fn(&[u8]) -> Option<usize>| match b.get(..n) {
         None => More,
         Some(h) => body(h).map_or(Invalid, |body| with_head(n, body, l)),
     };
     match kind {
-        Kind::Raw if b.is_empty() => More,
-        Kind::Raw => Known(b.len()),
-        Kind::Length(n) => head(n as usize, &|h| Some(number(h))),
-        Kind::SunRm => head(4, &|h| Some(number(h) & 0x7FFF_FFFF)),
-        Kind::Cdr => head(12, &|h| {
+        PacketKind::Raw if b.is_empty() => More,
+        PacketKind::Raw => Known(b.len()),
+        PacketKind::Length(n) => head(n as usize, &|h| Some(number(h))),
+        PacketKind::SunRm => head(4, &|h| Some(number(h) & 0x7FFF_FFFF)),
+        PacketKind::Cdr => head(12, &|h| {
             let mut size = [h[8], h[9], h[10], h[11]];
             if h[6] & 1 != 0 {
                 size.reverse();
             }
             h.starts_with(b"GIOP").then(|| number(&size))
         }),
-        Kind::Fcgi => head(8, &|h| (h[0] == 1).then(|| number(&h[4..6]) + h[6] as usize)),
-        Kind::Tpkt => head(4, &|h| number(&h[2..4]).checked_sub(4).filter(|_| h[0] == 3)),
-        Kind::SslTls => head(5, &|h| {
+        PacketKind::Fcgi => head(8, &|h| (h[0] == 1).then(|| number(&h[4..6]) + h[6] as usize)),
+        PacketKind::Tpkt => head(4, &|h| number(&h[2..4]).checked_sub(4).filter(|_| h[0] == 3)),
+        PacketKind::SslTls => head(5, &|h| {
             if h[0] & 0x80 != 0 && h[2] == 1 {
                 (number(&h[..2]) & 0x7FFF).checked_sub(3)
             } else {
                 Some(number(&h[3..5]))
             }
         }),
-        Kind::Asn1 => asn1(b, l),
-        Kind::Line => line(b, l),
-        Kind::Http => http_length(b, l, in_headers),
-        Kind::HttpHeader => http_length(b, l, true),
+        PacketKind::Asn1 => asn1(b, l),
+        PacketKind::Line => line(b, l),
+        PacketKind::Http => http_length(b, l, in_headers),
+        PacketKind::HttpHeader => http_length(b, l, true),
     }
 }
 
-fn with_head(head: usize, body: usize, l: Limits) -> Length {
+fn with_head(head: usize, body: usize, l: PacketLimits) -> Length {
     if l.packet_size != 0 && body > l.packet_size || head + body > i32::MAX as usize {
         return Invalid;
     }
     Known(head + body)
 }
 
-fn asn1(b: &[u8], l: Limits) -> Length {
+fn asn1(b: &[u8], l: PacketLimits) -> Length {
     let Some((first, rest)) = b.split_first() else { return More };
     let mut at = 1;
     if rest.is_empty() {
@@ -108,7 +108,7 @@ fn asn1(b: &[u8], l: Limits) -> Length {
     }
 }
 
-fn line(b: &[u8], l: Limits) -> Length {
+fn line(b: &[u8], l: PacketLimits) -> Length {
     let over = |n: usize| l.packet_size != 0 && n > l.packet_size;
     match memchr::memchr(l.delimiter, b) {
         Some(i) if over(i + 1) => Invalid,
@@ -124,7 +124,7 @@ fn is_space(b: u8) -> bool {
     matches!(b, b' ' | b'\t')
 }
 
-fn http_length(b: &[u8], l: Limits, in_headers: bool) -> Length {
+fn http_length(b: &[u8], l: PacketLimits, in_headers: bool) -> Length {
     if b == b"\n" || b == b"\r\n" {
         return Known(b.len());
     }
@@ -151,10 +151,10 @@ fn http_length(b: &[u8], l: Limits, in_headers: bool) -> Length {
 }
 
 /// The part of a whole packet that is handed on.
-pub fn body(kind: Kind, packet: &[u8]) -> &[u8] {
+pub fn body(kind: PacketKind, packet: &[u8]) -> &[u8] {
     match kind {
-        Kind::Length(n) => packet.get(n as usize..).unwrap_or(&[]),
-        Kind::Fcgi => {
+        PacketKind::Length(n) => packet.get(n as usize..).unwrap_or(&[]),
+        PacketKind::Fcgi => {
             let padding = packet.get(6).copied().unwrap_or(0) as usize;
             packet.get(..packet.len().saturating_sub(padding)).unwrap_or(&[])
         }

@@ -1,7 +1,7 @@
 //! The `spawn` and `fd` drivers: a descriptor to read, one to write, and perhaps a program at
 //! their other ends.
 
-mod home;
+mod poll_migration;
 
 use std::ffi::{CStr, CString};
 use std::io::IoSlice;
@@ -9,22 +9,22 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 use kvik_env::poll::Interest;
-use kvik_env::process::{reap, Child};
+use kvik_env::process::{reap, ChildProcess};
 use kvik_env::{fd, file, pipe, tty, Errno};
 use kvik_term::am;
 
 use crate::affinity::{policy, scheduler_load};
-use crate::driver::{Driver, Exit, Flow, Ready, Reply};
+use crate::driver::{ControlReply, Driver, Exit, Flow, Ready};
 use crate::input::Input;
-use crate::options::Options;
+use crate::options::PortOptions;
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 use crate::port::OpenError;
 use crate::queue::OutQueue;
-use crate::starter::{self, Job, Start, SHELL};
+use crate::spawn_thread::{self, Job, Start, SHELL};
 use crate::{env, write_coalescing};
 
-/// Reads of one turn; then others have theirs.
+/// Reads of one time slice; then others have theirs.
 const READS: usize = 4;
 /// What may be written to a pipe that blocks, once it is writable.
 const SAFE_WRITE: usize = 4096;
@@ -46,20 +46,20 @@ pub(crate) struct Pipes {
     /// Which one that is, and how often it was written from another scheduler.
     home: usize,
     away: u32,
-    beside: policy::Program,
+    beside: policy::AffinityPolicy,
     /// It answers each write, and has not answered the last.
-    owed: Option<scheduler_load::Owed>,
+    owed: Option<scheduler_load::PendingAnswer>,
     decoder: Input,
     packet: u8,
     queue: OutQueue,
-    /// What is written at the end of a turn. The queue is empty meanwhile.
+    /// What is written at the end of a time slice. The queue is empty meanwhile.
     held: Vec<u8>,
     /// The program, until it is asked for.
     job: Option<Job>,
     /// It was asked for.
     begun: Option<Arc<Start>>,
     /// It runs.
-    child: Option<Child>,
+    child: Option<ChildProcess>,
     exit_status: bool,
     status: Option<i32>,
     ended: bool,
@@ -69,12 +69,12 @@ fn c_string(b: &[u8]) -> Result<CString, OpenError> {
     CString::new(b).map_err(|_| OpenError::Badarg)
 }
 
-pub(crate) fn shell(command: &[u8], o: &Options) -> Result<Pipes, OpenError> {
+pub(crate) fn shell(command: &[u8], o: &PortOptions) -> Result<Pipes, OpenError> {
     let script = c_string(&[b"exec ", command].concat())?;
     start(SHELL, vec![SHELL.into(), c"-c".into(), script], o)
 }
 
-pub(crate) fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
+pub(crate) fn program(path: Vec<u8>, o: &PortOptions) -> Result<Pipes, OpenError> {
     let path = c_string(&path)?;
     let mut args = vec![match &o.arg0 {
         Some(a) => c_string(a)?,
@@ -87,9 +87,9 @@ pub(crate) fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
     start(&path, args, o)
 }
 
-fn start(path: &CStr, args: Vec<CString>, o: &Options) -> Result<Pipes, OpenError> {
+fn start(path: &CStr, args: Vec<CString>, o: &PortOptions) -> Result<Pipes, OpenError> {
     let make = || -> kvik_env::Result<Pipes> {
-        let ((their_in, our_out), (our_in, their_out)) = starter::pipes()?;
+        let ((their_in, our_out), (our_in, their_out)) = spawn_thread::pipes()?;
         fd::set_nonblocking(our_in.as_raw_fd(), true)?;
         fd::set_nonblocking(our_out.as_raw_fd(), true)?;
         let (stdin, stdout) = if o.use_stdio { (0, 1) } else { (3, 4) };
@@ -130,34 +130,39 @@ fn start(path: &CStr, args: Vec<CString>, o: &Options) -> Result<Pipes, OpenErro
 /// or terminal once more gives one whose flags nobody else sees.
 fn own_descriptor(n: RawFd, write: bool) -> Option<(OwnedFd, bool)> {
     let kind = file::fstat(n).ok()?.kind;
-    if matches!(kind, file::Kind::Fifo) || tty::is_terminal(n) {
+    if matches!(kind, file::FileKind::Fifo) || tty::is_terminal(n) {
         let path = CString::new(format!("/proc/self/fd/{n}")).ok()?;
-        let mode = file::Mode {
+        let mode = file::OpenMode {
             read: !write,
             // With `read` off and `append` on nothing is cut off; a pipe takes both.
             write,
             append: write,
             nonblocking: true,
-            ..file::Mode::default()
+            ..file::OpenMode::default()
         };
         if let Ok(f) = file::open(&path, mode) {
             return Some((f, false));
         }
     }
-    let careful = !matches!(kind, file::Kind::Regular | file::Kind::Device) || tty::is_terminal(n);
+    let careful =
+        !matches!(kind, file::FileKind::Regular | file::FileKind::Device) || tty::is_terminal(n);
     Some((fd::duplicate(n).ok()?, careful))
 }
 
-pub(crate) fn open_fds(input: i32, output: i32, o: &Options) -> Pipes {
+pub(crate) fn open_fds(input: i32, output: i32, o: &PortOptions) -> Pipes {
     let input = if o.read { own_descriptor(input, false).map(|(f, _)| f) } else { None };
     let out = if o.write { own_descriptor(output, true) } else { None };
     let careful = out.as_ref().is_some_and(|(_, c)| *c);
     over(input, out.map(|(f, _)| f), careful, o)
 }
 /// A file (or pipe or device) by its name; one that is only written to begins empty.
-pub(crate) fn open_file(path: &[u8], o: &Options) -> Result<Pipes, OpenError> {
-    let mode =
-        file::Mode { read: o.read, write: o.write, nonblocking: true, ..file::Mode::default() };
+pub(crate) fn open_file(path: &[u8], o: &PortOptions) -> Result<Pipes, OpenError> {
+    let mode = file::OpenMode {
+        read: o.read,
+        write: o.write,
+        nonblocking: true,
+        ..file::OpenMode::default()
+    };
     let f = file::open(&c_string(path)?, mode).map_err(OpenError::Posix)?;
     let both = o.read && o.write;
     let second = both.then(|| fd::duplicate(f.as_raw_fd())).transpose();
@@ -165,7 +170,7 @@ pub(crate) fn open_file(path: &[u8], o: &Options) -> Result<Pipes, OpenError> {
     let (input, output) = if o.read { (Some(f), second) } else { (None, Some(f)) };
     Ok(over(input, output, false, o))
 }
-fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Options) -> Pipes {
+fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &PortOptions) -> Pipes {
     Pipes {
         input,
         output,
@@ -176,7 +181,7 @@ fn over(input: Option<OwnedFd>, output: Option<OwnedFd>, careful: bool, o: &Opti
         listens: false,
         home: 0,
         away: 0,
-        beside: policy::Program::default(),
+        beside: policy::AffinityPolicy::default(),
         owed: None,
         decoder: Input::new(o.line, o.packet),
         packet: o.packet,
@@ -220,18 +225,19 @@ impl Pipes {
             self.beside.wakes(child.pid, self.home);
         }
         let owes = self.beside.owes_one();
-        self.owed =
-            owes.then(|| self.owed.take().unwrap_or_else(|| scheduler_load::Owed::to(self.home)));
+        self.owed = owes.then(|| {
+            self.owed.take().unwrap_or_else(|| scheduler_load::PendingAnswer::to(self.home))
+        });
         self.try_write(slices)
     }
-    /// Is so much to be held back to the end of the turn? Where the program has something to do, and
-    /// the pipe surely takes it then.
+    /// Is so much to be held back to the end of the time slice? Where the program has something to
+    /// do, and the pipe surely takes it then.
     fn may_hold(&self, bytes: usize) -> bool {
         if !self.held.is_empty() {
             return true;
         }
         let takes = || self.output.as_ref().is_some_and(|out| fd::takes(out.as_raw_fd()));
-        let fits = (1..=write_coalescing::MOST).contains(&bytes);
+        let fits = (1..=write_coalescing::MAX_HELD_BYTES).contains(&bytes);
         fits && self.child.is_some() && self.beside.is_silent() && self.queue.is_empty() && takes()
     }
 
@@ -244,7 +250,7 @@ impl Pipes {
         let i = Interest { write: true, edge: !self.careful, read: false };
         let always = poll::add(core.home, out.as_raw_fd(), Source::Output, core.id, i)
             .map_err(Exit::Posix)?;
-        // An ordinary file takes everything at once; if it ever does not, each turn tries again.
+        // An ordinary file takes everything at once; if it ever does not, each time slice tries again.
         self.output_polled = !always;
         Ok(())
     }
@@ -360,7 +366,7 @@ impl Pipes {
     fn child_ended(&mut self, core: &mut Core) -> Flow {
         let Some(child) = &self.child else { return Ok(()) };
         // Not when it is reaped, and another may have its number.
-        self.beside.goes_where_it_likes();
+        self.beside.unpin();
         let Some(status) = reap(child.pid) else {
             return Ok(());
         };
@@ -379,7 +385,7 @@ impl Driver for Pipes {
     fn start(&mut self, core: &mut Core) -> Flow {
         let Some(job) = self.job.take() else { return self.listen(core) };
         self.home = core.home;
-        self.begun = Some(starter::start(job, core.id, core.home));
+        self.begun = Some(spawn_thread::start(job, core.id, core.home));
         self.child_begun(core)
     }
 
@@ -390,7 +396,7 @@ impl Driver for Pipes {
             return Err(Exit::Posix(Errno::INVAL));
         }
         let total = head.len() + bytes.len();
-        if self.held.len() + total > write_coalescing::MOST {
+        if self.held.len() + total > write_coalescing::MAX_HELD_BYTES {
             self.write_held(core)?;
         }
         if let Some(scheduler) = core.turn.filter(|_| self.may_hold(total)) {
@@ -448,13 +454,13 @@ impl Driver for Pipes {
         }
     }
 
-    fn control(&mut self, _core: &mut Core, op: u32, _data: &[u8]) -> Option<Reply> {
+    fn control(&mut self, _core: &mut Core, op: u32, _data: &[u8]) -> Option<ControlReply> {
         if self.begun.is_some() || op != TTY_CONTROL + 100 {
             return None;
         }
         let size = |f: &Option<OwnedFd>| tty::window_size(f.as_ref()?.as_raw_fd());
         let (columns, rows) = size(&self.output).or_else(|| size(&self.input))?;
-        Some(Reply::List([columns.to_ne_bytes(), rows.to_ne_bytes()].concat()))
+        Some(ControlReply::List([columns.to_ne_bytes(), rows.to_ne_bytes()].concat()))
     }
 
     fn queued(&self) -> usize {
@@ -479,7 +485,7 @@ impl Driver for Pipes {
 
     fn stop(&mut self, core: &mut Core) {
         self.owed = None;
-        self.beside.goes_where_it_likes();
+        self.beside.unpin();
         if let Some(f) = self.input.take() {
             poll::remove(self.home, f.as_raw_fd());
         }
@@ -501,12 +507,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_owed_is_counted() {
+    fn pending_answers_are_counted() {
         let last = poll::count() - 1;
-        let before = scheduler_load::owed(last);
-        let one = scheduler_load::Owed::to(last);
-        assert_eq!(scheduler_load::owed(last), before + 1);
+        let before = scheduler_load::pending_answers(last);
+        let one = scheduler_load::PendingAnswer::to(last);
+        assert_eq!(scheduler_load::pending_answers(last), before + 1);
         drop(one);
-        assert_eq!(scheduler_load::owed(last), before);
+        assert_eq!(scheduler_load::pending_answers(last), before);
     }
 }

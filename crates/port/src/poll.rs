@@ -9,8 +9,8 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use kvik_env::clock::monotonic_nanos;
-use kvik_env::poll::{Events, Interest, Poller};
-use kvik_env::process::{reap, Child};
+use kvik_env::poll::{Interest, PollEvents, Poller};
+use kvik_env::process::{reap, ChildProcess};
 use kvik_env::{signal, Errno, Result};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
@@ -37,10 +37,10 @@ pub enum Source {
 /// Bytes that one read can bring.
 pub const BUFFER: usize = 64 * 1024;
 
-pub(crate) struct Set {
+pub(crate) struct PollSet {
     pub poller: Poller,
     /// Tokens that are ready without being told again: ordinary files, and input of which more is
-    /// there than one turn takes.
+    /// there than one time slice takes.
     ready: Mutex<Vec<u64>>,
     ready_count: AtomicUsize,
     timers: Mutex<BinaryHeap<Reverse<Timer>>>,
@@ -52,9 +52,9 @@ pub(crate) struct Set {
 type Timer = (i64, u32, u64);
 
 kvik_state::vm_state! {
-    static SETS: OnceLock<Vec<Set>> = OnceLock::new();
+    static SETS: OnceLock<Vec<PollSet>> = OnceLock::new();
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    static ORPHANS: Mutex<Option<HashMap<i32, Child>>> = Mutex::new(None);
+    static ORPHANS: Mutex<Option<HashMap<i32, ChildProcess>>> = Mutex::new(None);
 }
 
 /// Makes the poll sets. The first call counts; without one there is one set.
@@ -64,7 +64,7 @@ pub fn init(schedulers: usize) -> Result<()> {
     }
     let sets = (0..schedulers.max(1))
         .map(|_| {
-            Ok(Set {
+            Ok(PollSet {
                 poller: Poller::new()?,
                 ready: Mutex::default(),
                 ready_count: AtomicUsize::new(0),
@@ -81,14 +81,14 @@ pub fn init(schedulers: usize) -> Result<()> {
     Ok(())
 }
 
-fn sets() -> &'static [Set] {
+fn sets() -> &'static [PollSet] {
     if SETS.get().is_none() {
         let _ = init(1);
     }
     SETS.get().map_or(&[], |v| v)
 }
 
-pub(crate) fn set(i: usize) -> Option<&'static Set> {
+pub(crate) fn set(i: usize) -> Option<&'static PollSet> {
     let all = sets();
     all.get(i % all.len().max(1))
 }
@@ -102,10 +102,10 @@ pub struct Size {
 }
 /// That of each.
 pub fn sizes() -> Vec<Size> {
-    let of = |s: &Set| Size {
+    let of = |s: &PollSet| Size {
         descriptors: s.poller.len(),
         ready: s.ready_count.load(Ordering::Relaxed),
-        memory: size_of::<Set>(),
+        memory: size_of::<PollSet>(),
     };
     sets().iter().map(of).collect()
 }
@@ -125,7 +125,7 @@ pub fn token(source: Source, number: u32) -> u64 {
 }
 
 /// Adds a descriptor. Answers whether it is always ready instead (an ordinary file); it is then
-/// served at each turn until [`remove`].
+/// served at each time slice until [`remove`].
 pub fn add(home: usize, fd: RawFd, source: Source, number: u32, i: Interest) -> Result<bool> {
     let s = set(home).ok_or(Errno::INVAL)?;
     let t = token(source, number);
@@ -149,7 +149,7 @@ pub fn remove(home: usize, fd: RawFd) {
     }
 }
 
-/// Has a port served again at the next turn.
+/// Has a port served again at the next time slice.
 pub fn again(home: usize, source: Source, number: u32) {
     if let Some(s) = set(home) {
         let mut v = s.ready.lock().unwrap_or_else(|e| e.into_inner());
@@ -161,7 +161,7 @@ pub fn again(home: usize, source: Source, number: u32) {
 }
 
 /// A program that outlives its port: it is reaped when it ends.
-pub fn orphan(home: usize, child: Child) {
+pub fn orphan(home: usize, child: ChildProcess) {
     let (pid, fd) = (child.pid, child.pidfd.as_raw_fd());
     let i = Interest { read: true, ..Interest::default() };
     let mut all = ORPHANS.lock().unwrap_or_else(|e| e.into_inner());
@@ -186,7 +186,7 @@ pub fn set_timer(home: usize, number: u32, after: Duration, tag: u64) {
     }
 }
 
-impl Set {
+impl PollSet {
     pub fn any_ready(&self) -> bool {
         self.ready_count.load(Ordering::Acquire) > 0
     }
@@ -232,7 +232,7 @@ pub fn wake(scheduler: usize) {
 }
 
 thread_local! {
-    pub(crate) static ROOM: RefCell<(Box<Events>, Box<[u8]>)> =
+    pub(crate) static BUFFERS: RefCell<(Box<PollEvents>, Box<[u8]>)> =
         RefCell::new((Box::default(), vec![0; BUFFER].into_boxed_slice()));
 }
 
@@ -243,7 +243,7 @@ pub fn count() -> usize {
 
 /// Calls it with room for one read, which is the thread's own where nobody has that.
 pub(crate) fn with_buffer(f: impl FnOnce(&mut [u8])) {
-    ROOM.with(|room| match room.try_borrow_mut() {
+    BUFFERS.with(|room| match room.try_borrow_mut() {
         Ok(mut room) => f(&mut room.1),
         Err(_) => f(&mut vec![0; BUFFER]),
     })

@@ -1,9 +1,9 @@
 //! Ports and processes: what each does for the other.
 
 use kvik_heap::OwnedTerm;
-use kvik_proc::handle::resume;
 use kvik_proc::hooks::{PortHooks, Posted};
 use kvik_proc::signal::{control, deliver_from, Control};
+use kvik_proc::signal_handlers::resume;
 use kvik_proc::{registry, RefId};
 use kvik_term::{am, Atom, Term};
 

@@ -6,22 +6,22 @@ use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use kvik_env::poll::Interest;
-use kvik_heap::{OwnedTerm, Resource};
+use kvik_heap::{MagicResource, OwnedTerm};
 use kvik_proc::signal::{self, Signal};
 
 use crate::poll::{self, Source};
 
 /// Which of a descriptor's events are meant.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
-pub struct Events {
+pub struct EventMask {
     pub read: bool,
     pub write: bool,
     pub error: bool,
 }
-impl Events {
-    pub const READ: Events = Events { read: true, write: false, error: false };
-    pub const WRITE: Events = Events { read: false, write: true, error: false };
-    pub const ALL: Events = Events { read: true, write: true, error: true };
+impl EventMask {
+    pub const READ: EventMask = EventMask { read: true, write: false, error: false };
+    pub const WRITE: EventMask = EventMask { read: false, write: true, error: false };
+    pub const ALL: EventMask = EventMask { read: true, write: true, error: true };
 }
 
 /// Who is to get what.
@@ -29,7 +29,7 @@ type Waiting = Option<(u32, OwnedTerm)>;
 
 /// A descriptor that some resource has selected. It is kept until it is given up ([`stop`]).
 struct Selected {
-    by: Resource,
+    by: MagicResource,
     read: Waiting,
     write: Waiting,
     error: Waiting,
@@ -69,11 +69,12 @@ impl Selected {
         fine
     }
     /// Takes what is waited for. The events there were.
-    fn take(&mut self, which: Events) -> (Events, [Waiting; 3]) {
+    fn take(&mut self, which: EventMask) -> (EventMask, [Waiting; 3]) {
         let read = self.read.take_if(|_| which.read);
         let write = self.write.take_if(|_| which.write);
         let error = self.error.take_if(|_| which.error);
-        let there = Events { read: read.is_some(), write: write.is_some(), error: error.is_some() };
+        let there =
+            EventMask { read: read.is_some(), write: write.is_some(), error: error.is_some() };
         (there, [read, write, error])
     }
 }
@@ -82,7 +83,7 @@ impl Selected {
 pub fn ready(fd: RawFd, read: bool, write: bool, hangup: bool) {
     let mut all = selected();
     let Some(s) = all.get_mut(&fd) else { return };
-    let which = Events { read: read || hangup, write: write || hangup, error: hangup };
+    let which = EventMask { read: read || hangup, write: write || hangup, error: hangup };
     let (_, messages) = s.take(which);
     s.watch(fd);
     drop(all);
@@ -93,14 +94,20 @@ pub fn ready(fd: RawFd, read: bool, write: bool, hangup: bool) {
 
 /// Sends `message` to `pid` when one of the events comes; what was to be sent for it before is
 /// forgotten. False: the descriptor cannot be watched.
-pub fn select(fd: RawFd, by: &Resource, which: Events, pid: u32, message: OwnedTerm) -> bool {
+pub fn select(
+    fd: RawFd,
+    by: &MagicResource,
+    which: EventMask,
+    pid: u32,
+    message: OwnedTerm,
+) -> bool {
     steal(fd, by);
     let mut all = selected();
     let new = || Selected { by: by.clone(), read: None, write: None, error: None, polled: false };
     let s = all.entry(fd).or_insert_with(new);
     let place = match which {
-        Events { read: true, .. } => &mut s.read,
-        Events { write: true, .. } => &mut s.write,
+        EventMask { read: true, .. } => &mut s.read,
+        EventMask { write: true, .. } => &mut s.write,
         _ => &mut s.error,
     };
     let before = place.replace((pid, message));
@@ -112,10 +119,10 @@ pub fn select(fd: RawFd, by: &Resource, which: Events, pid: u32, message: OwnedT
 }
 
 /// Nobody is to hear of these events any more. Those that were waited for.
-pub fn cancel(fd: RawFd, by: &Resource, which: Events) -> Events {
+pub fn cancel(fd: RawFd, by: &MagicResource, which: EventMask) -> EventMask {
     steal(fd, by);
     let mut all = selected();
-    let Some(s) = all.get_mut(&fd) else { return Events::default() };
+    let Some(s) = all.get_mut(&fd) else { return EventMask::default() };
     let (there, messages) = s.take(which);
     s.watch(fd);
     drop(all);
@@ -124,13 +131,13 @@ pub fn cancel(fd: RawFd, by: &Resource, which: Events) -> Events {
 }
 
 /// The descriptor is not used any more: it may be closed. The events that were waited for.
-pub fn stop(fd: RawFd) -> Events {
-    forget(fd, |_| true).map_or(Events::default(), |mut s| s.take(Events::ALL).0)
+pub fn stop(fd: RawFd) -> EventMask {
+    forget(fd, |_| true).map_or(EventMask::default(), |mut s| s.take(EventMask::ALL).0)
 }
 
 /// Takes a descriptor from another resource, which has closed it, and somebody has opened another
 /// with its number. The other is not told.
-fn steal(fd: RawFd, by: &Resource) {
+fn steal(fd: RawFd, by: &MagicResource) {
     drop(forget(fd, |s| !std::ptr::addr_eq(Arc::as_ptr(&s.by), Arc::as_ptr(by))))
 }
 /// Nobody waits for it any more, if it is one to forget. What is forgotten is dropped with the table

@@ -3,17 +3,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kvik_env::signal::{self, Action, NAMES, SIGCONT, SIGINT, SIGWINCH};
+use kvik_env::signal::{self, SignalAction, NAMES, SIGCONT, SIGINT, SIGWINCH};
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom};
 
 use crate::host::host;
 use crate::tty::reader::{self, Notice};
-use crate::{breaks, tty};
+use crate::{ctrl_c, tty};
 
 /// `os:set_signal/2`. `None`: no such signal. As in OTP, nobody is told of one that cannot be set
 /// (SIGSTOP).
-pub fn set(name: Atom, action: Action) -> Option<()> {
+pub fn set(name: Atom, action: SignalAction) -> Option<()> {
     let (_, number) = *NAMES.iter().find(|(n, _)| *n == name.name())?;
     let of_terminal = matches!(number, SIGCONT | SIGWINCH);
     if of_terminal && !kvik_release::current().has_terminal_signals() {
@@ -29,10 +29,10 @@ pub fn init() -> kvik_env::Result<()> {
     let number = |name: &str| NAMES.iter().find(|(n, _)| *n == name).map(|(_, n)| *n);
     for name in ["sigterm", "sigusr1"] {
         if let Some(n) = number(name) {
-            signal::set(n, Action::Handle)?;
+            signal::set(n, SignalAction::Handle)?;
         }
     }
-    signal::set(signal::SIGPIPE, Action::Ignore)
+    signal::set(signal::SIGPIPE, SignalAction::Ignore)
 }
 
 kvik_state::vm_state! {
@@ -44,7 +44,7 @@ kvik_state::vm_state! {
 pub fn dispatch() {
     for n in signal::take() {
         match n {
-            SIGINT => breaks::requested(),
+            SIGINT => ctrl_c::requested(),
             SIGCONT => {
                 tty::goes_on();
                 tell_terminal(n, Notice::Continued);
@@ -69,7 +69,7 @@ fn tell(n: i32) {
         // Nobody has ever been there to stop the system in an orderly way.
         if *name == "sigterm" && !SERVED.load(Ordering::Relaxed) {
             crate::settle();
-            let _ = signal::set(n, Action::Default);
+            let _ = signal::set(n, SignalAction::Default);
             let _ = signal::send(std::process::id() as i32, n);
         }
         return;

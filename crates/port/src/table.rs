@@ -11,7 +11,7 @@ use crate::port::Port;
 /// OTP's default for the most ports at once.
 const USUAL: usize = 65_536;
 /// The most that the flag `+Q` may ask for here.
-pub const MOST: usize = 1 << 24;
+pub const MAX_PORTS: usize = 1 << 24;
 kvik_state::vm_state! {
     /// So many may be open at once: a power of two.
     static LIMIT: AtomicUsize = AtomicUsize::new(USUAL);
@@ -22,7 +22,7 @@ pub fn limit() -> usize {
 }
 /// Before there are ports.
 pub fn set_limit(n: usize) {
-    LIMIT.store(n.clamp(CHUNK, MOST), Ordering::Relaxed);
+    LIMIT.store(n.clamp(CHUNK, MAX_PORTS), Ordering::Relaxed);
 }
 /// The place of a port in the table.
 pub fn slot_of(id: u32) -> usize {

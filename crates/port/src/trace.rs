@@ -49,7 +49,7 @@ pub fn forget(port: u32) {
         sysprof::ended(Tracee::Port(port));
     }
 }
-/// A process asks something of it: `{From, What}`.
+/// A process asks something of it: `{From, PortTarget}`.
 pub fn received(port: u32, from: u32, what: impl for<'h> FnOnce(&'h Heap) -> Term<'h>) {
     if is_traced(port, bit::RECEIVE) {
         trace::tell(Tracee::Port(port), "receive", |h| {

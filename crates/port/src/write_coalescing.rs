@@ -1,24 +1,24 @@
-//! Small output that is held back until the turn of who sent it is over, so that many lines cost one
-//! system call.
+//! Small output that is held back until the time slice of who sent it is over, so that many lines
+//! cost one system call.
 //!
-//! Held is only what the pipe takes: when the first of it came the pipe had room for all, somebody had
-//! its other end open, and nobody else writes to it. So nothing tells it from output that was written
-//! at once but the time, and that is short: the sender's scheduler writes it when the turn is over,
-//! before it runs anybody else, and before it opens a port, does anything with another or calls a
-//! library. It holds back for one port at a time, which keeps what programs hear in order. Whoever
-//! ends the port, and who ends the machine, writes it first; what fails is no failure, since the
-//! program had not ended when this was sent.
+//! Held is only what the pipe takes: when the first of it came the pipe had room for all, somebody
+//! had its other end open, and nobody else writes to it. So nothing tells it from output that was
+//! written at once but the time, and that is short: the sender's scheduler writes it when the time
+//! slice is over, before it runs anybody else, and before it opens a port, does anything with
+//! another or calls a library. It holds back for one port at a time, which keeps what programs hear
+//! in order. Whoever ends the port, and who ends the machine, writes it first; what fails is no
+//! failure, since the program had not ended when this was sent.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
 
-use kvik_proc::sched::meter::{during, State};
+use kvik_proc::sched::microstate_timing::{during, Microstate};
 use kvik_proc::sched::{current, look_after_turn};
 
 use crate::{poll, table};
 
 /// Bytes held for a port at most: a pipe that can be written to takes that many.
-pub(crate) const MOST: usize = 4096;
+pub(crate) const MAX_HELD_BYTES: usize = 4096;
 
 /// The port whose output a scheduler holds back: its number and one; 0 for none. Others only read it.
 /// Each has cache lines of its own.
@@ -49,7 +49,7 @@ fn write_of(s: &Slot) {
     let number = s.0.load(Relaxed);
     if number != 0 {
         if let Some(port) = table::get(number - 1) {
-            during(State::Port, || port.write_held());
+            during(Microstate::Port, || port.write_held());
         }
         // Not before: who ends the machine meanwhile looks at it.
         s.0.store(0, Relaxed);

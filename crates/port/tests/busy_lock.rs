@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kvik_port::driver::{Driver, Flow, Ready};
 use kvik_port::port::Core;
-use kvik_port::{Options, Port};
+use kvik_port::{Port, PortOptions};
 
 /// Sees what has come whenever it is told that something has.
 struct Watch {
@@ -28,11 +28,11 @@ impl Driver for Watch {
 }
 
 #[test]
-fn what_is_ready_is_served_by_who_has_the_port() {
+fn lock_holder_serves_ready_descriptors() {
     common::mail();
     let (came, seen) = <(Arc<AtomicU32>, Arc<AtomicU32>)>::default();
     let driver = Box::new(Watch { came: came.clone(), seen: seen.clone() });
-    let port = Port::with_driver(1, b"watch".to_vec(), &Options::default(), driver, |_, _| ());
+    let port = Port::with_driver(1, b"watch".to_vec(), &PortOptions::default(), driver, |_, _| ());
     let port = port.unwrap();
     for _ in 0..200 {
         std::thread::scope(|s| {

@@ -5,21 +5,21 @@ mod common;
 use std::sync::{Arc, OnceLock};
 
 use common::{get, mail};
-use kvik_port::driver::Reply;
-use kvik_port::{inet, Command, Options, Port, What};
+use kvik_port::driver::ControlReply;
+use kvik_port::{inet, Command, Port, PortOptions, PortTarget};
 
 fn open(owner: u32, driver: &str) -> Arc<Port> {
     static INSTALL: OnceLock<()> = OnceLock::new();
     INSTALL.get_or_init(inet::install);
     mail();
-    let o = Options { binary: true, ..Options::default() };
-    let what = What::Driver(driver.as_bytes().to_vec());
+    let o = PortOptions { binary: true, ..PortOptions::default() };
+    let what = PortTarget::Driver(driver.as_bytes().to_vec());
     Port::open(owner, &what, &o, |_, _| ()).unwrap()
 }
 
 fn control(p: &Port, from: u32, op: u32, data: &[u8]) -> Vec<u8> {
     match p.control(from, 0x03f1_a300 + op, data) {
-        Some(Reply::List(b) | Reply::Binary(b)) => b,
+        Some(ControlReply::List(b) | ControlReply::Binary(b)) => b,
         None => panic!("badarg"),
     }
 }
@@ -34,7 +34,7 @@ const PACKET: u8 = 23;
 const MODE: u8 = 24;
 
 #[test]
-fn what_the_boot_asks_for() {
+fn requests_of_the_boot() {
     let u = open(20, "udp_inet");
     ok(&u, 20, 7, &[MODE, 0, 0, 0, 0]);
     ok(&u, 20, 1, &[1, 2]);
@@ -119,7 +119,7 @@ fn a_connection() {
 }
 
 #[test]
-fn time_is_up() {
+fn receive_times_out() {
     let l = open(40, "tcp_inet");
     ok(&l, 40, 1, &[1, 1]);
     ok(&l, 40, 6, &[4, 0, 0]);

@@ -6,19 +6,19 @@ use std::fs;
 
 use common::{get, mail};
 use kvik_env::{signal, Errno};
-use kvik_port::{Command, OpenError, Options, Port, What};
+use kvik_port::{Command, OpenError, Port, PortOptions, PortTarget};
 
-fn options() -> Options {
+fn options() -> PortOptions {
     mail();
-    Options { read: true, write: true, binary: true, ..Options::default() }
+    PortOptions { read: true, write: true, binary: true, ..PortOptions::default() }
 }
-fn sh(command: &str) -> What {
-    What::Spawn(command.as_bytes().to_vec())
+fn sh(command: &str) -> PortTarget {
+    PortTarget::Spawn(command.as_bytes().to_vec())
 }
 
 #[test]
 fn lines_come_back_and_the_end_is_told_in_order() {
-    let o = Options { line: Some(5), exit_status: true, eof: true, ..options() };
+    let o = PortOptions { line: Some(5), exit_status: true, eof: true, ..options() };
     let script = "sh -c 'read a; read b; echo $b$a; printf x; exit 7'";
     let p = Port::open(1, &sh(script), &o, |_, _| ()).unwrap();
     assert!(p.info().unwrap().os_pid.is_some());
@@ -39,7 +39,7 @@ fn lines_come_back_and_the_end_is_told_in_order() {
 
 #[test]
 fn packets_and_lists() {
-    let o = Options { packet: 2, binary: false, ..options() };
+    let o = PortOptions { packet: 2, binary: false, ..options() };
     let p = Port::open(2, &sh("cat"), &o, |_, _| ()).unwrap();
     p.command(2, b"hi", false);
     p.command(2, b"", false);
@@ -73,11 +73,11 @@ fn a_busy_port_makes_writers_wait() {
 #[test]
 fn errors_and_owners() {
     let o = options();
-    let e = Port::open(4, &What::Executable(b"/no/such".to_vec()), &o, |_, _| ());
+    let e = Port::open(4, &PortTarget::Executable(b"/no/such".to_vec()), &o, |_, _| ());
     assert!(matches!(e, Err(OpenError::Posix(Errno::NOENT))));
-    let e = Port::open(4, &What::Driver(b"no_such".to_vec()), &o, |_, _| ());
+    let e = Port::open(4, &PortTarget::Driver(b"no_such".to_vec()), &o, |_, _| ());
     assert!(matches!(e, Err(OpenError::Badarg)));
-    let p = Port::open(4, &What::Executable(b"/bin/cat".to_vec()), &o, |_, _| ()).unwrap();
+    let p = Port::open(4, &PortTarget::Executable(b"/bin/cat".to_vec()), &o, |_, _| ()).unwrap();
     assert!(p.connect(1, 5));
     p.monitor(6, [1, 2, 3], None);
     p.command(4, b"to five", false);
@@ -95,15 +95,15 @@ fn errors_and_owners() {
 fn a_descriptor_is_read_to_its_end() {
     let (r, w) = kvik_env::pipe::open().unwrap();
     use std::os::fd::AsRawFd;
-    let o = Options { write: false, eof: true, ..options() };
-    let p = Port::open(7, &What::Fd(r.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
+    let o = PortOptions { write: false, eof: true, ..options() };
+    let p = Port::open(7, &PortTarget::Fd(r.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
     kvik_env::pipe::write(w.as_raw_fd(), b"abc").unwrap();
     assert_eq!(get(7, 1), ["{P,{data,\"abc\"}}"]);
     drop(w);
     assert_eq!(get(7, 1), ["{P,eof}"]);
     p.close(1);
     let f = std::fs::File::open("/proc/self/status").unwrap();
-    let _p = Port::open(8, &What::Fd(f.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
+    let _p = Port::open(8, &PortTarget::Fd(f.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
     let got = get(8, 2);
     assert!(got[0].contains("Name:"), "{got:?}");
     assert_eq!(got.last().unwrap(), "{P,eof}");

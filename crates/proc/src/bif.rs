@@ -3,10 +3,10 @@
 //!
 //! A BIF may allocate as it likes: allocation never moves a term, and nothing is collected before
 //! the BIF has returned. Long work counts reductions (`p.heap.bump_reductions`); where none are left
-//! it stops ([`Proc::again`]) and goes on in the process's next turn ([`Proc::resumed`]).
+//! it stops ([`Proc::again`]) and goes on in the process's next time slice ([`Proc::resumed`]).
 
 use kvik_heap::roots::Root;
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 pub use kvik_release::Span;
 use kvik_term::{am, Export, Term};
 
@@ -75,7 +75,7 @@ impl BifEntry {
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Class {
+pub enum ErrorClass {
     Error = 0,
     Exit = 1,
     Throw = 2,
@@ -92,16 +92,16 @@ pub enum Class {
     /// Not an exception: drop the stack, and when a message comes call the function in
     /// `Root::Trap`, `{M, F, Args}` (see [`Proc::hibernate`]).
     Hibernate = 8,
-    /// Not an exception: the turn is over, and the BIF is called again in the next one (see
+    /// Not an exception: the time slice is over, and the BIF is called again in the next one (see
     /// [`Proc::again`]).
     Again = 9,
 }
 
 impl Proc {
-    fn raise<'h>(&'h self, class: Class, value: Term<'h>) -> Raised {
+    fn raise<'h>(&'h self, class: ErrorClass, value: Term<'h>) -> Raised {
         self.heap.set_exc_class(class as u8);
         // A BIF that goes on may fail before it asks what it stopped with.
-        self.heap.forget_pinned();
+        self.heap.forget_suspended();
         self.cause.set(None);
         self.heap.set_root(Root::ExcValue, value);
         self.heap.set_root(Root::ExcTrace, Term::NIL);
@@ -109,25 +109,25 @@ impl Proc {
     }
     /// `error(Reason)`: `badarg`, `{badkey, K}` …
     pub fn error<'h>(&'h self, reason: impl Into<Term<'h>>) -> Raised {
-        self.raise(Class::Error, reason.into())
+        self.raise(ErrorClass::Error, reason.into())
     }
     pub fn exit<'h>(&'h self, reason: impl Into<Term<'h>>) -> Raised {
-        self.raise(Class::Exit, reason.into())
+        self.raise(ErrorClass::Exit, reason.into())
     }
     pub fn throw<'h>(&'h self, value: Term<'h>) -> Raised {
-        self.raise(Class::Throw, value)
+        self.raise(ErrorClass::Throw, value)
     }
     /// An exception with the stack trace given (already in the form `[{M, F, A, Info}]`).
     pub fn raise_with_trace<'h>(
         &'h self,
-        class: Class,
+        class: ErrorClass,
         value: Term<'h>,
         trace: Term<'h>,
     ) -> Raised {
         let class = match class {
-            Class::Error => Class::ErrorWithTrace,
-            Class::Exit => Class::ExitWithTrace,
-            Class::Throw => Class::ThrowWithTrace,
+            ErrorClass::Error => ErrorClass::ErrorWithTrace,
+            ErrorClass::Exit => ErrorClass::ExitWithTrace,
+            ErrorClass::Throw => ErrorClass::ThrowWithTrace,
             c => c,
         };
         let r = self.raise(class, value);
@@ -167,12 +167,12 @@ impl Proc {
     pub fn trap<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
         self.trap_to.set(Some(to));
         let args = self.heap.tuple(args);
-        self.heap.set_exc_class(Class::Trap as u8);
+        self.heap.set_exc_class(ErrorClass::Trap as u8);
         self.heap.set_root(Root::Trap, args);
         Raised(())
     }
-    /// The same in the process's next turn: this one is over. In OTP's native code every trap is so, and
-    /// the order in which processes run shows it.
+    /// The same in the process's next time slice: this one is over. In OTP's native code every trap
+    /// is so, and the order in which processes run shows it.
     pub fn trap_in_next_turn<'h>(&'h self, to: &'static Export, args: &[Term<'h>]) -> Raised {
         self.give_up_turn();
         self.trap(to, args)
@@ -205,27 +205,27 @@ impl Proc {
     /// turn, and [`Proc::resumed`] gives it `state` then; until then nothing is collected. To the
     /// outside the process is in the BIF, or in `shown`, all the time, and an exception is one of the
     /// call it began with.
-    pub fn again<'h, K: Pins>(
+    pub fn again<'h, K: SuspendedState>(
         &'h self,
         state: K::In<'h>,
         shown: Option<&'static Export>,
     ) -> Raised {
-        self.heap.pin::<K>(state);
+        self.heap.suspend_with::<K>(state);
         self.trap_to.set(shown);
-        self.heap.set_exc_class(Class::Again as u8);
+        self.heap.set_exc_class(ErrorClass::Again as u8);
         Raised(())
     }
     /// The same, where there is nothing to keep but what the BIF stopped with before.
     pub fn again_as_before(&self) -> Raised {
         self.trap_to.set(None);
-        self.heap.set_exc_class(Class::Again as u8);
+        self.heap.set_exc_class(ErrorClass::Again as u8);
         Raised(())
     }
-    /// What this BIF stopped with; `None` in its first turn.
-    pub fn resumed<K: Pins>(&self) -> Option<K::In<'_>> {
-        self.heap.unpin::<K>()
+    /// What this BIF stopped with; `None` in its first time slice.
+    pub fn resumed<K: SuspendedState>(&self) -> Option<K::In<'_>> {
+        self.heap.resume_with::<K>()
     }
-    /// Steps a BIF may take in this turn, so many for a reduction. There is always one.
+    /// Steps a BIF may take in this time slice, so many for a reduction. There is always one.
     pub fn steps(&self, a_reduction: usize) -> usize {
         (self.heap.reductions_left().max(1) as usize).saturating_mul(a_reduction)
     }
@@ -233,7 +233,7 @@ impl Proc {
     pub fn steps_left(&self, left: usize, a_reduction: usize) {
         self.heap.set_reductions(left.div_ceil(a_reduction) as i64);
     }
-    /// Gives up what is left of the turn: nothing of that counts as used.
+    /// Gives up what is left of the time slice: nothing of that counts as used.
     pub fn give_up_turn(&self) {
         let left = self.heap.reductions_left().max(0);
         self.reductions.set(self.reductions.get().wrapping_sub(left as u64));
@@ -243,7 +243,7 @@ impl Proc {
     /// have sent the process an exit signal of its own.
     pub fn check_exit(&self) -> Result<(), Raised> {
         if self.is_exiting() {
-            self.heap.set_exc_class(Class::Leave as u8);
+            self.heap.set_exc_class(ErrorClass::Leave as u8);
             return Err(Raised(()));
         }
         Ok(())
@@ -251,11 +251,11 @@ impl Proc {
     /// Waits for a message, then calls `m:f(args…)` with an empty stack.
     pub fn hibernate<'h>(&'h self, m: Term<'h>, f: Term<'h>, args: Term<'h>) -> Raised {
         let t = self.heap.tuple(&[m, f, args]);
-        self.heap.set_exc_class(Class::Hibernate as u8);
+        self.heap.set_exc_class(ErrorClass::Hibernate as u8);
         self.heap.set_root(Root::Trap, t);
         Raised(())
     }
-    /// Ends a turn: no reductions are left.
+    /// Ends a time slice: no reductions are left.
     pub fn out_of_reductions(&self) -> bool {
         self.heap.reductions_left() <= 0
     }

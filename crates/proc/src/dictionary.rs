@@ -1,6 +1,6 @@
 //! The process dictionary: pairs in a vector, and where there are many an index of them by hash.
 
-use kvik_heap::pairs::Index;
+use kvik_heap::root_pairs::Index;
 use kvik_term::{am, Term};
 
 use crate::Proc;
@@ -8,7 +8,7 @@ use crate::Proc;
 type Pairs<'h> = Vec<[Term<'h>; 2]>;
 
 /// From so many pairs on there is an index.
-const MANY: usize = 16;
+const INDEXED_PAIRS: usize = 16;
 
 impl Proc {
     pub fn dict_get<'h>(&'h self, key: Term<'h>) -> Term<'h> {
@@ -23,7 +23,7 @@ impl Proc {
                 v.push([key, value]);
                 if !index.is_empty() {
                     index.push(hash(key));
-                } else if v.len() >= MANY {
+                } else if v.len() >= INDEXED_PAIRS {
                     v.iter().for_each(|[k, _]| index.push(hash(*k)));
                 }
                 am::undefined.into()

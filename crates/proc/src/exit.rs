@@ -4,27 +4,27 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Term};
 
-use crate::bif::Class;
-use crate::farewell::Farewell;
-use crate::process::{flag, table, Ticket};
-use crate::relation::LinkState;
-use crate::seq_types::Parting;
+use crate::bif::ErrorClass;
+use crate::exit_progress::ExitProgress;
+use crate::links_monitors::LinkState;
+use crate::process::{flag, table, RunToken};
+use crate::seq_trace_types::Parting;
 use crate::signal::{deliver, message, send_down, send_to_peer, undeliverable};
 use crate::signal_types::{Control, Signal};
-use crate::tasks::Dropped;
+use crate::system_tasks::Dropped;
 use crate::{clock, logger, registry, tracing_on, Proc};
 
 /// How far a process has come that begins to end.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(crate) enum Prepared {
-    /// It needs a further turn.
+    /// It needs a further time slice.
     NotYet,
     Ready,
-    /// The same, but those who wait for its end hear of it in the turn after that.
+    /// The same, but those who wait for its end hear of it in the time slice after that.
     TellsLater,
 }
 
-/// A process begins to end, or goes on with that in a further turn.
+/// A process begins to end, or goes on with that in a further time slice.
 pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
     p.set_flag(flag::EXITING, true);
     if !p.set_flag(flag::ENDING, true) {
@@ -43,7 +43,7 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
     if !crate::hooks::run_before_exit(p) {
         return Prepared::NotYet;
     }
-    // As in OTP, where what is left of the turn after that is counted wrong.
+    // As in OTP, where what is left of the time slice after that is counted wrong.
     match p.drop_tasks() {
         Dropped::None => Prepared::Ready,
         Dropped::Unheard => Prepared::NotYet,
@@ -51,19 +51,19 @@ pub(crate) fn prepare(p: &Proc, reason: &OwnedTerm) -> Prepared {
     }
 }
 
-/// Ends a process: whoever ran it last, in its own turn, after `prepare`. Where that takes further turns,
-/// it gives the process back, for [`go_on`].
+/// Ends a process: whoever ran it last, in its own time slice, after `prepare`. Where that takes
+/// further time slices, it gives the process back, for [`go_on`].
 pub(crate) fn terminate(
-    mut ticket: Ticket,
+    mut run_token: RunToken,
     reason: OwnedTerm,
     prepared: Prepared,
-) -> Option<Ticket> {
-    let messages = ticket.private_mut().places.take_many(STEP);
-    let p = ticket.private();
+) -> Option<RunToken> {
+    let messages = run_token.private_mut().places.take_many(STEP);
+    let p = run_token.private();
     crate::sched::online::ended(p.pid());
     // Connections that it carries are lost for that reason.
     if p.flag(flag::WATCHES_NODES) {
-        p.with_extra(|x| x.exit_reason = Some(reason.clone()));
+        p.with_cold(|x| x.exit_reason = Some(reason.clone()));
     }
     crate::hooks::run_on_exit(p);
     let seq = Parting::of(p);
@@ -71,59 +71,60 @@ pub(crate) fn terminate(
     p.forget_saved_calls();
     table().remove(p.pid());
     let mut signals = p.messages().take_backlog();
-    signals.append(ticket.close());
+    signals.append(run_token.close());
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
-    let farewell =
-        Farewell { pid: p.pid(), reason, signals, to, messages, seq, literals, turns: 0 };
+    let exit_progress =
+        ExitProgress { pid: p.pid(), reason, signals, to, messages, seq, literals, turns: 0 };
     match prepared {
-        Prepared::TellsLater => Some(farewell.wait_in(ticket)),
-        _ => farewell.take_turn(ticket),
+        Prepared::TellsLater => Some(exit_progress.wait_in(run_token)),
+        _ => exit_progress.take_turn(run_token),
     }
 }
-/// A further turn of a process that has ended. None where it is the last one.
-pub(crate) fn go_on(ticket: Ticket) -> Option<Ticket> {
-    let f = ticket.private().with_rare(|x| x.farewell.take());
+/// A further time slice of a process that has ended. None where it is the last one.
+pub(crate) fn go_on(run_token: RunToken) -> Option<RunToken> {
+    let f = run_token.private().with_rare(|x| x.exit_progress.take());
     match f {
-        Some(f) => f.take_turn(ticket),
-        None => Some(ticket),
+        Some(f) => f.take_turn(run_token),
+        None => Some(run_token),
     }
 }
 
 /// How many are answered or told in one step.
 const STEP: usize = 500;
-/// A process that ends answers one signal a turn, as in OTP, where the loop that is to answer them all ends
-/// after the first. So many at most: in OTP a process that was sent 100,000 takes as many turns.
+/// A process that ends answers one signal a time slice, as in OTP, where the loop that is to answer
+/// them all ends after the first. So many at most: in OTP a process that was sent 100,000 takes as
+/// many time slices.
 const TURNS: u32 = 64;
 
-impl Farewell {
+impl ExitProgress {
     /// Tells all who wait for the end of the process, and answers one of the signals it did not handle.
     /// Gives the process back where others are left.
-    fn take_turn(mut self, ticket: Ticket) -> Option<Ticket> {
+    fn take_turn(mut self, run_token: RunToken) -> Option<RunToken> {
         let told = !(0..STEP).all(|_| self.tell_one());
         if told && self.turns < TURNS {
             self.turns += 1;
             if self.answer_next() {
-                return Some(self.wait_in(ticket));
+                return Some(self.wait_in(run_token));
             }
         }
         if tracing_on::on() {
-            ticket.private().trace_exited();
+            run_token.private().trace_exited();
         }
         let literals = self.literals.take();
         if !self.step() {
-            crate::sched::say_later(self);
+            crate::sched::continue_exit_later(self);
         }
-        ticket.finish();
+        run_token.finish();
         // It holds none any more.
         if let Some(l) = literals {
             (l.done)(None);
         }
         None
     }
-    fn wait_in(self, ticket: Ticket) -> Ticket {
-        ticket.private().with_rare(|x| x.farewell = Some(Box::new(self)));
-        ticket
+    fn wait_in(self, run_token: RunToken) -> RunToken {
+        run_token.private().with_rare(|x| x.exit_progress = Some(Box::new(self)));
+        run_token
     }
     /// Answers the next signal that is no message. Are there more of those, as far as a few steps tell?
     fn answer_next(&mut self) -> bool {
@@ -154,10 +155,10 @@ impl Farewell {
     }
     /// Exit signals to links, `DOWN` to watchers; monitors of its own end.
     fn tell_one(&mut self) -> bool {
-        let Farewell { pid, reason, to, seq, .. } = self;
+        let ExitProgress { pid, reason, to, seq, .. } = self;
         let Some(x) = to.get_mut() else { return false };
         if let Some((id, target)) = x.ended.take() {
-            crate::handle::send_demonitor(*pid, id, &target);
+            crate::signal_handlers::send_demonitor(*pid, id, &target);
         } else if let Some((_, l)) = x.links.pop_first() {
             if l.state == LinkState::Linked {
                 let (from, reason) = (Term::local_pid(*pid), reason.clone());
@@ -166,9 +167,9 @@ impl Farewell {
                 send_to_peer(l.peer, *pid, Control::Exit { from, linked: true, reason, token });
             }
         } else if let Some((id, m)) = x.monitoring.pop_first() {
-            crate::handle::send_demonitor(*pid, id, &m.target);
+            crate::signal_handlers::send_demonitor(*pid, id, &m.target);
         } else if let Some((other, _)) = x.rare.as_mut().and_then(|r| r.suspending.pop_first()) {
-            crate::handle::resume(other, *pid);
+            crate::signal_handlers::resume(other, *pid);
         } else if let Some((id, m)) = x.monitored_by.pop_first() {
             send_down(m.pid, *pid, id, reason.clone());
         } else {
@@ -183,10 +184,10 @@ impl Farewell {
 pub(crate) fn own_reason(p: &Proc) -> OwnedTerm {
     let reason = OwnedTerm::new(p.heap.root(Root::ExcValue));
     let class = p.heap.exc_class();
-    let crashed = class == Class::Error as u8
-        || class == Class::ErrorWithTrace as u8
-        || class == Class::Throw as u8
-        || class == Class::ThrowWithTrace as u8;
+    let crashed = class == ErrorClass::Error as u8
+        || class == ErrorClass::ErrorWithTrace as u8
+        || class == ErrorClass::Throw as u8
+        || class == ErrorClass::ThrowWithTrace as u8;
     if crashed && !reason.term().is_atom(am::normal) {
         report(p, &reason);
     }

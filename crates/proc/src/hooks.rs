@@ -6,14 +6,14 @@ use std::time::Duration;
 use kvik_heap::{Heap, OwnedTerm, Regs};
 use kvik_term::{Atom, CodeAddress, Term};
 
-use crate::remote_types::{Outward, Sent, Told, Way};
+use crate::remote_types::{RemoteSignal, SendOptions, Sent, SignalDelivery};
 use crate::signal_types::RefId;
-use crate::{Proc, Stage};
+use crate::{CurrentTask, Proc};
 
-/// How a turn ended. Native code has put its live x registers aside (`Heap::save_x`), and
+/// How a time slice ended. Native code has put its live x registers aside (`Heap::save_x`), and
 /// `Heap::ip` says where it goes on.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum SliceEnd {
     /// It would go on: out of reductions, or it yielded.
     Yield,
     /// It waits for a message (or the time that [`Proc::wait_timeout`] noted). When it is run
@@ -26,9 +26,9 @@ pub enum Outcome {
 
 #[derive(Copy, Clone)]
 pub struct Hooks {
-    /// Runs the process on the stage until its turn ends. Then another may stand there, whose turn it
+    /// Runs the current task until its time slice ends. Then another may be in its place, whose turn it
     /// was by then: see [`crate::sched::to_next`].
-    pub run: fn(&Stage, &Regs) -> Outcome,
+    pub run: fn(&CurrentTask, &Regs) -> SliceEnd,
     /// Where a new process begins: code that calls `x0:x1` with the list of arguments in x2 and
     /// ends the process when that returns.
     pub start_ip: fn() -> CodeAddress,
@@ -78,9 +78,9 @@ pub struct PortHooks {
 #[derive(Copy, Clone)]
 pub struct NodeHooks {
     /// `To ! Message`, where the receiver is a pid, reference or `{Name, Node}` of another node.
-    pub send: fn(&Proc, to: Term<'_>, m: Term<'_>, Way) -> Sent,
+    pub send: fn(&Proc, to: Term<'_>, m: Term<'_>, SendOptions) -> Sent,
     /// Anything else, from a process of this node, and whether that may be suspended.
-    pub tell: fn(u32, Outward<'_>, bool) -> Told,
+    pub tell: fn(u32, RemoteSignal<'_>, bool) -> SignalDelivery,
     /// The process of another node that watches by this reference.
     pub watcher: for<'h> fn(&'h Heap, RefId) -> Option<Term<'h>>,
     /// The creation of a node there was something to do with: of its connection, or the last one; 0
@@ -101,7 +101,7 @@ kvik_state::vm_state! {
 }
 
 pub const DEFAULT: Hooks = Hooks {
-    run: |_, _| Outcome::Exit,
+    run: |_, _| SliceEnd::Exit,
     start_ip: || CodeAddress::NONE,
     stacktrace: |_, _, _, _| Term::NIL,
     uses_old_code: |_, _| false,
@@ -119,7 +119,7 @@ pub const DEFAULT: Hooks = Hooks {
     },
     node: NodeHooks {
         send: |_, _, _, way| if way.may_connect { Sent::Ok } else { Sent::NoConnection },
-        tell: |_, _, _| Told::Unreachable,
+        tell: |_, _, _| SignalDelivery::Unreachable,
         watcher: |_, _| None,
         creation: |_| None,
         controllers: Vec::new,
@@ -159,8 +159,8 @@ kvik_state::vm_state! {
     static BEFORE_EXIT: OnceLock<fn(&Proc) -> bool> = OnceLock::new();
 }
 
-/// Has something done before that which may take longer than a turn: as long as it answers false,
-/// it is called again in the process's next turn. False when there is such a thing already.
+/// Has something done before that which may take longer than a time slice: as long as it answers false,
+/// it is called again in the process's next time slice. False when there is such a thing already.
 pub fn before_exit(f: fn(&Proc) -> bool) -> bool {
     BEFORE_EXIT.set(f).is_ok()
 }

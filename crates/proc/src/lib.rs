@@ -6,51 +6,52 @@
 //! `docs/internals/processes.md`.
 //!
 //! Modules in layers, the lowest first: types without behaviour (`signal_types`, `remote_types`,
-//! `seq_types`, `timer_queue`, `relation`); `message_queue`; [`process`] with what it holds; [`hooks`] and
-//! `tracing_on`; [`sched`], whose loop alone reaches further up; [`signal`]; [`trace`], [`sysprof`],
-//! [`seq`], [`timer`]; what a process does: [`send`], [`receive`], [`handle`], [`exit`], [`spawn`].
+//! `seq_trace_types`, `timer_queue`, `links_monitors`); `message_queue`; [`process`] with what it
+//! holds; [`hooks`] and `tracing_on`; [`sched`], whose loop alone reaches further up; [`signal`];
+//! [`trace`], [`sysprof`], [`seq_trace`], [`timer`]; what a process does: [`send`], [`receive`],
+//! [`signal_handlers`], [`exit`], [`spawn`].
 #![forbid(unsafe_code)]
 
 pub mod bif;
 pub mod clock;
 pub mod dictionary;
 pub mod exit;
-mod farewell;
-mod few;
-pub mod handle;
+mod exit_progress;
 pub mod hooks;
 pub mod limits;
+pub mod links_monitors;
 pub mod logger;
 mod message_queue;
 pub mod node;
-mod pending;
 pub mod process;
 pub mod receive;
 pub mod registry;
-pub mod relation;
 mod relation_tree;
 pub mod remote;
 mod remote_types;
 pub mod saved_calls;
 pub mod sched;
 pub mod send;
-pub mod seq;
-mod seq_types;
+pub mod seq_trace;
+mod seq_trace_types;
 pub mod signal;
+mod signal_budget;
+pub mod signal_handlers;
 mod signal_types;
+mod small_map;
 pub mod spawn;
 pub mod sysmon;
 pub mod sysprof;
-pub mod tasks;
+pub mod system_tasks;
 pub mod timer;
 mod timer_queue;
 pub mod trace;
 mod tracing_on;
 
-pub use bif::{Bif, BifEntry, BifResult, Class, Raised};
-pub use hooks::{set_hooks, Hooks, Outcome};
-pub(crate) use process::Me;
-pub use process::{Priority, Proc, Stage, Task, Ticket};
+pub use bif::{Bif, BifEntry, BifResult, ErrorClass, Raised};
+pub use hooks::{set_hooks, Hooks, SliceEnd};
+pub(crate) use process::SelfHandle;
+pub use process::{CurrentTask, Priority, Proc, RunToken, Task};
 pub use receive::{Peek, Wait};
 pub use remote::{RemotePid, ABROAD};
 pub use signal::{deliver, RefId, Signal};

@@ -91,7 +91,7 @@ impl Defaults {
     pub fn change<T>(f: impl FnOnce(&mut Defaults) -> T) -> T {
         let mut d = DEFAULTS.lock().unwrap_or_else(|e| e.into_inner());
         let answer = f(&mut d);
-        UNUSUAL.store(*d != Defaults::USUAL, Relaxed);
+        NON_DEFAULT.store(*d != Defaults::USUAL, Relaxed);
         answer
     }
     /// The least `min_heap_size` that a process may ask for.
@@ -103,25 +103,25 @@ impl Defaults {
     }
     /// Those in force, where they are not OTP's.
     pub(crate) fn unusual() -> Option<Defaults> {
-        UNUSUAL.load(Relaxed).then(Defaults::get)
+        NON_DEFAULT.load(Relaxed).then(Defaults::get)
     }
 }
 
 kvik_state::vm_state! {
     static DEFAULTS: Mutex<Defaults> = Mutex::new(Defaults::USUAL);
-    static UNUSUAL: AtomicBool = AtomicBool::new(false);
+    static NON_DEFAULT: AtomicBool = AtomicBool::new(false);
 }
 
 /// The least of OTP's heap sizes that holds so many words: 12, 38, each the sum of the two before
 /// and one more, and from a certain size on a fifth more than the one before.
 pub fn next_heap_size(words: usize) -> usize {
-    const LARGEST: usize = 1 << 59;
+    const MAX_WORDS: usize = 1 << 59;
     if words <= 12 {
         return 12;
     }
     let (mut before, mut size) = (12, 38);
     let mut sums = 2..23;
-    while size < words.min(LARGEST) {
+    while size < words.min(MAX_WORDS) {
         let next = if sums.next().is_some() { size + before + 1 } else { size + size / 5 };
         (before, size) = (size, next);
     }

@@ -10,19 +10,19 @@ use std::sync::Arc;
 
 use kvik_heap::literal::Leaving;
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_sync::Table;
+use kvik_sync::SlotTable;
 use kvik_term::{am, Atom, Export, Term};
 
-use crate::farewell::Farewell;
-use crate::few::Few;
+use crate::exit_progress::ExitProgress;
+use crate::links_monitors::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::message_queue::Places;
-use crate::relation::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::relation_tree::RelationTree;
 use crate::remote_types::RemotePid;
 use crate::saved_calls::SavedCalls;
-use crate::seq_types::Counters;
+use crate::seq_trace_types::SeqTraceCounters;
 use crate::signal_types::{RefId, Signal};
-use crate::tasks::SysTasks;
+use crate::small_map::SmallMap;
+use crate::system_tasks::SysTasks;
 
 /// What anybody may read of a process.
 pub struct Shared {
@@ -45,18 +45,18 @@ const SENSITIVE: u8 = 4;
 
 /// Words beside a process, for its first block: heap and stack together. With them a process is a
 /// block of the slabs.
-const ROOM: usize = 23;
+const INLINE_HEAP_WORDS: usize = 23;
 
-pub type Task = kvik_sync::Task<Shared, Proc, Signal, ROOM>;
-pub type Ticket = kvik_sync::Ticket<Shared, Proc, Signal, ROOM>;
-pub type Me = kvik_sync::Me<Shared, Proc, Signal, ROOM>;
-/// A ticket in a queue.
-pub type Rest = kvik_sync::Rest<Shared, Proc, Signal, ROOM>;
-pub type Pushed = kvik_sync::task::Pushed<Shared, Proc, Signal, ROOM>;
+pub type Task = kvik_sync::Task<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
+pub type RunToken = kvik_sync::RunToken<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
+pub type SelfHandle = kvik_sync::SelfHandle<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
+/// A run token in a queue.
+pub type QueuedToken = kvik_sync::QueuedToken<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
+pub type Pushed = kvik_sync::task::Pushed<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
 /// Where the one that waited last stays.
-pub type Seat = kvik_sync::Seat<Shared, Proc, Signal, ROOM>;
+pub type UnparkedSlot = kvik_sync::UnparkedSlot<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
 /// What a scheduler runs.
-pub type Stage = kvik_sync::Stage<Shared, Proc, Signal, ROOM>;
+pub type CurrentTask = kvik_sync::CurrentTask<Shared, Proc, Signal, INLINE_HEAP_WORDS>;
 
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
@@ -157,7 +157,7 @@ pub struct Proc {
     pub cause: Cell<Option<Atom>>,
     /// The messages it has not taken: see `Proc::messages`.
     pub(crate) places: Places,
-    pub(crate) extra: RefCell<Extra>,
+    pub(crate) extra: RefCell<ColdState>,
     /// When its `receive` ends, as a word of [`crate::timer::At`]; 0 for never.
     pub(crate) deadline: Cell<u64>,
     /// When the timer set for such deadlines rings; 0 for no timer.
@@ -176,26 +176,26 @@ pub struct Proc {
     pub(crate) name: Cell<Option<Atom>>,
 }
 
-/// What not every process has: relations to others, and [`Rare`].
+/// What not every process has: relations to others, and [`RareState`].
 #[derive(Default)]
-pub struct Extra(Option<Box<ExtraFields>>);
+pub struct ColdState(Option<Box<ColdFields>>);
 
 #[derive(Default)]
-pub struct ExtraFields {
+pub struct ColdFields {
     /// By [`Link::key`].
     pub links: RelationTree<u64, Link>,
     pub monitoring: RelationTree<RefId, Monitoring>,
-    pub monitored_by: Few<RefId, MonitoredBy>,
+    pub monitored_by: SmallMap<RefId, MonitoredBy>,
     /// Aliases in use, with whether the first reply ends them.
-    pub aliases: Few<RefId, bool>,
+    pub aliases: SmallMap<RefId, bool>,
     pub exit_reason: Option<OwnedTerm>,
-    /// A monitor that ended with a reply to its alias; the other is told in the next turn.
+    /// A monitor that ended with a reply to its alias; the other is told in the next time slice.
     pub ended: Option<(RefId, Target)>,
-    pub rare: Option<Box<Rare>>,
+    pub rare: Option<Box<RareState>>,
 }
 
 /// What few processes have.
-pub struct Rare {
+pub struct RareState {
     /// Who suspended it, how often.
     pub suspended_by: BTreeMap<u32, u32>,
     /// Whom it suspended, how often.
@@ -212,8 +212,8 @@ pub struct Rare {
     pub bound: usize,
     pub tasks: Option<Box<SysTasks>>,
     /// It has ended, and this is left to do.
-    pub(crate) farewell: Option<Box<Farewell>>,
-    pub seq: Counters,
+    pub(crate) exit_progress: Option<Box<ExitProgress>>,
+    pub seq: SeqTraceCounters,
     /// Links to processes of other nodes.
     pub remote_links: BTreeMap<RemotePid, LinkState>,
     /// Processes it asked other nodes for, that it has no answer about.
@@ -232,9 +232,9 @@ pub struct LeavingLiterals {
     pub done: Copied,
 }
 
-impl Default for Rare {
+impl Default for RareState {
     fn default() -> Self {
-        Rare {
+        RareState {
             suspended_by: BTreeMap::new(),
             suspending: RelationTree::default(),
             error_handler: am::error_handler,
@@ -247,8 +247,8 @@ impl Default for Rare {
             literals: None,
             bound: 0,
             tasks: None,
-            farewell: None,
-            seq: Counters::default(),
+            exit_progress: None,
+            seq: SeqTraceCounters::default(),
             remote_links: BTreeMap::new(),
             spawning: BTreeSet::new(),
             remote_parent: None,
@@ -256,14 +256,14 @@ impl Default for Rare {
     }
 }
 
-impl Extra {
-    pub fn get(&self) -> Option<&ExtraFields> {
+impl ColdState {
+    pub fn get(&self) -> Option<&ColdFields> {
         self.0.as_deref()
     }
-    pub fn get_mut(&mut self) -> Option<&mut ExtraFields> {
+    pub fn get_mut(&mut self) -> Option<&mut ColdFields> {
         self.0.as_deref_mut()
     }
-    pub fn make(&mut self) -> &mut ExtraFields {
+    pub fn make(&mut self) -> &mut ColdFields {
         self.0.get_or_insert_with(Box::default)
     }
 }
@@ -279,7 +279,7 @@ impl Proc {
         Proc::with(pid, Heap::new(heap_words), None)
     }
     #[inline(always)]
-    pub(crate) fn with(pid: u32, heap: Heap, me: Option<Me>) -> Proc {
+    pub(crate) fn with(pid: u32, heap: Heap, me: Option<SelfHandle>) -> Proc {
         Proc {
             heap,
             trap_to: Cell::new(None),
@@ -331,11 +331,11 @@ impl Proc {
     pub fn priority(&self) -> Priority {
         self.me().map_or(Priority::Normal, |m| m.priority())
     }
-    /// Adds work that no turn of its code was charged for.
+    /// Adds work that no time slice of its code was charged for.
     pub fn count_reductions(&self, n: u64) {
         self.reductions.set(self.reductions.get() + n)
     }
-    /// Reductions it has used, without those of this turn.
+    /// Reductions it has used, without those of this time slice.
     pub fn reductions(&self) -> u64 {
         self.reductions.get()
     }
@@ -408,7 +408,7 @@ impl Proc {
     }
     #[cold]
     fn take_up_chores(&self) {
-        if self.flag(flag::LITERALS_LATER) && !self.heap.is_pinned() {
+        if self.flag(flag::LITERALS_LATER) && !self.heap.is_suspended() {
             self.set_flag(flag::LITERALS_LATER, false);
             self.set_flag(flag::LITERALS, true);
         }
@@ -417,7 +417,7 @@ impl Proc {
     /// Does what `ask_to_copy_literals` asked for; nobody runs the process. What was collected for
     /// it, if anything was.
     pub(crate) fn copy_literals(&mut self) -> Option<kvik_heap::GcStats> {
-        if self.heap.is_pinned() {
+        if self.heap.is_suspended() {
             let asked = self.set_flag(flag::LITERALS, false);
             self.set_flag(flag::LITERALS_LATER, asked || self.flag(flag::LITERALS_LATER));
             return None;
@@ -428,32 +428,32 @@ impl Proc {
         (l.done)(Some(self));
         stats
     }
-    /// From its next turn on it runs on that scheduler, counted from 1, or on any if that is 0.
+    /// From its next time slice on it runs on that scheduler, counted from 1, or on any if that is 0.
     /// Which it was before.
     pub fn bind(&self, scheduler: usize) -> usize {
         self.set_flag(flag::BOUND, scheduler != 0);
         self.with_rare(|x| std::mem::replace(&mut x.bound, scheduler))
     }
     /// What not every process has; it is made where it is not there.
-    pub fn with_extra<R>(&self, f: impl FnOnce(&mut ExtraFields) -> R) -> R {
+    pub fn with_cold<R>(&self, f: impl FnOnce(&mut ColdFields) -> R) -> R {
         f(self.extra.borrow_mut().make())
     }
     /// The same without making it.
-    pub fn extra<R>(&self, f: impl FnOnce(&ExtraFields) -> R) -> Option<R> {
+    pub fn cold<R>(&self, f: impl FnOnce(&ColdFields) -> R) -> Option<R> {
         self.extra.borrow().get().map(f)
     }
     /// What few processes have; it is made where it is not there.
-    pub fn with_rare<R>(&self, f: impl FnOnce(&mut Rare) -> R) -> R {
-        self.with_extra(|x| f(x.rare.get_or_insert_default()))
+    pub fn with_rare<R>(&self, f: impl FnOnce(&mut RareState) -> R) -> R {
+        self.with_cold(|x| f(x.rare.get_or_insert_default()))
     }
     /// The same without making it.
-    pub fn rare<R>(&self, f: impl FnOnce(&Rare) -> R) -> Option<R> {
-        self.extra(|x| x.rare.as_deref().map(f)).flatten()
+    pub fn rare<R>(&self, f: impl FnOnce(&RareState) -> R) -> Option<R> {
+        self.cold(|x| x.rare.as_deref().map(f)).flatten()
     }
 }
 
 kvik_state::vm_state! {
-    static TABLE: std::sync::OnceLock<Table<Task>> = std::sync::OnceLock::new();
+    static TABLE: std::sync::OnceLock<SlotTable<Task>> = std::sync::OnceLock::new();
 }
 
 /// The most processes (erl's `+P` default).
@@ -463,11 +463,11 @@ pub const PID_BITS: u32 = 28;
 
 /// Makes the process table. The first call counts.
 pub fn init_table(limit: usize) {
-    let _ = TABLE.set(Table::new(limit.max(1024), PID_BITS));
+    let _ = TABLE.set(SlotTable::new(limit.max(1024), PID_BITS));
 }
 #[inline]
-pub fn table() -> &'static Table<Task> {
-    TABLE.get_or_init(|| Table::new(DEFAULT_LIMIT, PID_BITS))
+pub fn table() -> &'static SlotTable<Task> {
+    TABLE.get_or_init(|| SlotTable::new(DEFAULT_LIMIT, PID_BITS))
 }
 /// Is that process there?
 pub fn is_alive(pid: u32) -> bool {

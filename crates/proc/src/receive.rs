@@ -2,10 +2,10 @@
 //!
 //! | instruction | call |
 //! |---|---|
-//! | `loop_rec` | [`Proc::peek`]: the message to match; or nothing: go to the wait instruction; or end the turn with `Outcome::Yield`, to look again |
+//! | `loop_rec` | [`Proc::peek`]: the message to match; or nothing: go to the wait instruction; or end the time slice with `SliceEnd::Yield`, to look again |
 //! | `loop_rec_end` | [`Proc::skip`], then back to `loop_rec` |
 //! | `remove_message` | [`Proc::remove_message`] |
-//! | `wait` | [`Proc::wait`], `Heap::ip` := the `loop_rec`, end the turn with `Outcome::Wait` |
+//! | `wait` | [`Proc::wait`], `Heap::ip` := the `loop_rec`, end the time slice with `SliceEnd::Wait` |
 //! | `wait_timeout` | [`Proc::wait_timeout`]: go on, or the same as `wait` |
 //! | `timeout` | [`Proc::timeout`] |
 //! | `recv_marker_*` | `marker_reserve`, `marker_bind`, `marker_clear`, `marker_use` |
@@ -25,7 +25,7 @@ use crate::{clock, Proc};
 /// What a `wait_timeout` comes to.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// End the turn with `Outcome::Wait`.
+    /// End the time slice with `SliceEnd::Wait`.
     Wait,
     /// The time is over: go on behind the instruction.
     TimedOut,
@@ -89,7 +89,7 @@ impl Proc {
         }
         self.set_flag(flag::UNFETCHED, before);
     }
-    /// The same while the process waits for its turn. False: the message has to go the usual way.
+    /// The same while the process waits for its time slice. False: the message has to go the usual way.
     #[inline]
     pub(crate) fn accept_early(&self, from: u32, t: Term<'_>) -> bool {
         let put = !self.is_traced(bit::RECEIVE) && self.messages().accept_early(t);

@@ -6,28 +6,28 @@ use kvik_heap::OwnedTerm;
 use kvik_term::Term;
 
 use crate::hooks::hooks;
-use crate::process::ExtraFields;
-use crate::relation::{unlink_id, LinkState};
-pub use crate::remote_types::{Outward, RemotePid, Told, ABROAD};
+use crate::links_monitors::{unlink_id, LinkState};
+use crate::process::ColdFields;
+pub use crate::remote_types::{RemotePid, RemoteSignal, SignalDelivery, ABROAD};
 use crate::Proc;
 
 /// For who has nothing to wait for. False: there is no connection, and none can be made.
 #[cold]
 #[inline(never)]
-pub fn tell(from: u32, what: Outward<'_>) -> bool {
-    (hooks().node.tell)(from, what, false) != Told::Unreachable
+pub fn tell(from: u32, what: RemoteSignal<'_>) -> bool {
+    (hooks().node.tell)(from, what, false) != SignalDelivery::Unreachable
 }
 
 impl Proc {
     /// The same for a process that is running.
     #[cold]
     #[inline(never)]
-    pub fn tell_abroad(&self, what: Outward<'_>) -> bool {
+    pub fn tell_abroad(&self, what: RemoteSignal<'_>) -> bool {
         let told = (hooks().node.tell)(self.pid(), what, true);
-        if told == Told::Wait {
+        if told == SignalDelivery::Wait {
             self.wait_for_connection();
         }
-        told != Told::Unreachable
+        told != SignalDelivery::Unreachable
     }
     /// It is suspended, as of now, until it is resumed.
     pub fn wait_for_connection(&self) {
@@ -49,7 +49,7 @@ impl Proc {
             return true;
         }
         self.set_remote_link(to, Some(LinkState::Linked));
-        let sent = self.tell_abroad(Outward::Link(to));
+        let sent = self.tell_abroad(RemoteSignal::Link(to));
         if !sent {
             self.set_remote_link(to, None);
         }
@@ -65,7 +65,7 @@ impl Proc {
         }
         let id = unlink_id();
         self.set_remote_link(from, Some(LinkState::Unlinking(id)));
-        if !self.tell_abroad(Outward::Unlink(from, id)) {
+        if !self.tell_abroad(RemoteSignal::Unlink(from, id)) {
             self.set_remote_link(from, None);
         }
     }
@@ -122,7 +122,7 @@ impl Proc {
 #[inline(never)]
 pub(crate) fn tell_one(
     pid: u32,
-    x: &mut ExtraFields,
+    x: &mut ColdFields,
     reason: &OwnedTerm,
     token: impl FnOnce(RemotePid) -> Option<Box<OwnedTerm>>,
 ) -> bool {
@@ -131,14 +131,14 @@ pub(crate) fn tell_one(
         match s {
             LinkState::Linked => {
                 let token = token(r);
-                tell(pid, Outward::Ended(r, reason, token.as_deref()))
+                tell(pid, RemoteSignal::Ended(r, reason, token.as_deref()))
             }
-            LinkState::Unlinking(_) => tell(pid, Outward::Forget(r)),
+            LinkState::Unlinking(_) => tell(pid, RemoteSignal::Forget(r)),
         };
         return true;
     }
     match rare.spawning.pop_first() {
-        Some(id) => tell(pid, Outward::SpawnerEnded(id, reason)),
+        Some(id) => tell(pid, RemoteSignal::SpawnerEnded(id, reason)),
         None => return false,
     };
     true

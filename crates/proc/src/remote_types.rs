@@ -2,7 +2,7 @@
 //! message. How that is done is in `remote.rs` and `send.rs`.
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_term::{Atom, ExtKind, Pid, Term, View};
+use kvik_term::{Atom, ExtKind, PidTerm, Term, View};
 
 use crate::signal_types::RefId;
 
@@ -19,7 +19,7 @@ pub struct RemotePid {
 impl RemotePid {
     pub fn of(t: Term<'_>) -> Option<RemotePid> {
         match t.view() {
-            View::Pid(Pid::External(e)) => {
+            View::Pid(PidTerm::External(e)) => {
                 Some(RemotePid { atom: e.node().index(), creation: e.creation(), data: e.data() })
             }
             _ => None,
@@ -40,7 +40,7 @@ impl RemotePid {
 pub const ABROAD: u32 = u32::MAX - 1;
 
 /// What a process of this node tells another node, or has it tell one of its processes.
-pub enum Outward<'a> {
+pub enum RemoteSignal<'a> {
     Link(RemotePid),
     Unlink(RemotePid, u64),
     UnlinkAck(RemotePid, u64),
@@ -63,7 +63,7 @@ pub enum Outward<'a> {
 
 /// What became of it.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Told {
+pub enum SignalDelivery {
     /// There is no connection, and none can be made.
     Unreachable,
     Done,
@@ -85,13 +85,13 @@ pub enum Sent {
 
 /// What a sender is ready for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Way {
+pub struct SendOptions {
     /// A busy port or connection may suspend it.
     pub may_wait: bool,
     /// A connection may be asked for, where none is being made.
     pub may_connect: bool,
 }
-impl Way {
+impl SendOptions {
     /// That of `!`.
-    pub const ANY: Way = Way { may_wait: true, may_connect: true };
+    pub const ANY: SendOptions = SendOptions { may_wait: true, may_connect: true };
 }

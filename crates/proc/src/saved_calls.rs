@@ -1,9 +1,9 @@
 //! `process_flag(save_calls, N)`: a process keeps its last calls of functions through exports, and
 //! that it sent, received, or waited long enough.
 //!
-//! Calls are noticed in native code (`kvik_jit::breaks`): while any process saves calls, all exports
-//! lead there. Such a process looks at messages as lent ones, so that native code asks the mailbox
-//! to take each.
+//! Calls are noticed in native code (`kvik_jit::breakpoints`): while any process saves calls, all
+//! exports lead there. Such a process looks at messages as borrowed ones, so that native code asks
+//! the mailbox to take each.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

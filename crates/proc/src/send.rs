@@ -2,12 +2,12 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_sync::pin;
-use kvik_term::{am, Atom, Pid, Ref, Term, View};
+use kvik_term::{am, Atom, PidTerm, Ref, Term, View};
 
 use crate::hooks::{hooks, Posted};
 use crate::process::{flag, table};
-pub use crate::remote_types::{Sent, Way};
-use crate::sched::{self, mail};
+pub use crate::remote_types::{SendOptions, Sent};
+use crate::sched::{self, mailbox_latency};
 use crate::signal::{send_message, send_to_alias};
 use crate::signal_types::RefId;
 use crate::{node, registry, signal, sysmon, tracing_on, Proc, Raised};
@@ -19,13 +19,13 @@ impl Proc {
     /// `To ! Message`. Native code's send.
     #[inline]
     pub fn send<'h>(&'h self, to: Term<'h>, m: Term<'h>) -> Result<Term<'h>, Raised> {
-        match self.send_to(to, m, Way::ANY) {
+        match self.send_to(to, m, SendOptions::ANY) {
             Sent::Ok | Sent::NoConnection | Sent::Busy => Ok(m),
             Sent::BadArg => Err(self.badarg()),
         }
     }
     #[inline]
-    pub fn send_to(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
+    pub fn send_to(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
         if tracing_on::on_or_timed() && self.send_noticed(to, m) {
             return Sent::Ok;
         }
@@ -38,14 +38,16 @@ impl Proc {
         if tracing_on::on() {
             return self.trace_send(to, m);
         }
-        let Some(pid) = to.as_local_pid().filter(|_| mail::is_due()) else { return false };
+        let Some(pid) = to.as_local_pid().filter(|_| mailbox_latency::is_due()) else {
+            return false;
+        };
         self.send_monitor_to(pid);
         self.note_receiver(pid);
         self.pay_for(signal::send_timed(self.pid(), pid, m));
         true
     }
     #[inline]
-    fn send_untraced(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
+    fn send_untraced(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
         if let Some(pid) = to.as_local_pid() {
             self.send_monitor_to(pid);
             self.note_receiver(pid);
@@ -78,17 +80,17 @@ impl Proc {
         }
         self.set_flag(flag::DEFERS_MONITOR, false);
     }
-    /// Copying takes time from the turn: who only sends must not fill the memory in one.
+    /// Copying takes time from the time slice: who only sends must not fill the memory in one.
     #[inline]
     pub(crate) fn pay_for(&self, words: usize) {
         if words >= WORDS_A_REDUCTION {
             self.heap.bump_reductions((words / WORDS_A_REDUCTION) as i64);
         }
     }
-    fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
+    fn send_elsewhere(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
         match to.view() {
             View::Atom(name) => self.send_to_name(name, m, way),
-            View::Port(kvik_term::Port::Local(port)) => {
+            View::Port(kvik_term::PortTerm::Local(port)) => {
                 self.send_to_port(port, &OwnedTerm::new(m), way)
             }
             View::Ref(Ref::Local(r)) => {
@@ -103,7 +105,7 @@ impl Proc {
             }
             // A port of another node takes no messages.
             View::Port(_) => Sent::Ok,
-            View::Pid(Pid::External(_)) | View::Ref(_) => self.send_abroad(to, m, way),
+            View::Pid(PidTerm::External(_)) | View::Ref(_) => self.send_abroad(to, m, way),
             View::Tuple(_) => match to.as_tuple_n::<2>().map(|[n, at]| (n.as_atom(), at.as_atom()))
             {
                 Some((Some(name), Some(at))) if at == node::name() => {
@@ -120,10 +122,10 @@ impl Proc {
     }
     #[cold]
     #[inline(never)]
-    fn send_abroad(&self, to: Term<'_>, m: Term<'_>, way: Way) -> Sent {
+    fn send_abroad(&self, to: Term<'_>, m: Term<'_>, way: SendOptions) -> Sent {
         (hooks().node.send)(self, to, m, way)
     }
-    fn send_to_port(&self, port: u32, m: &OwnedTerm, way: Way) -> Sent {
+    fn send_to_port(&self, port: u32, m: &OwnedTerm, way: SendOptions) -> Sent {
         let send = || (hooks().port.send)(port, self.self_pid(), m, way.may_wait);
         match self.calls_port(am::port_command, 3, send) {
             Posted::Done => Sent::Ok,
@@ -136,7 +138,7 @@ impl Proc {
             }
         }
     }
-    fn send_to_name(&self, name: Atom, m: Term<'_>, way: Way) -> Sent {
+    fn send_to_name(&self, name: Atom, m: Term<'_>, way: SendOptions) -> Sent {
         match registry::whereis(name) {
             Some(to) => self.send_untraced(to, m, way),
             None => Sent::BadArg,

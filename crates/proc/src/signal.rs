@@ -5,9 +5,9 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_sync::pin;
 use kvik_term::{am, Term};
 
-use crate::process::{flag, table, Priority, Pushed, Task, Ticket};
+use crate::process::{flag, table, Priority, Pushed, RunToken, Task};
 pub use crate::signal_types::{Closure, Control, RefId, Signal};
-use crate::tasks::SysTask;
+use crate::system_tasks::SysTask;
 use crate::trace::bit;
 use crate::{sched, tracing_on, Proc};
 
@@ -44,13 +44,13 @@ pub(crate) fn send_profiled(from: u32, pid: u32, alias: Option<RefId>, m: Term<'
 fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: Term<'_>) -> usize {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return 0 };
-    if let Some(ticket) = end_wait(task) {
-        let p = ticket.private();
+    if let Some(run_token) = end_wait(task) {
+        let p = run_token.private();
         if let Some(id) = alias {
             // It is made runnable by any signal, whatever that comes to.
             p.set_flag(flag::SIGNALLED, true);
             if p.is_exiting() || !p.uses_alias(id) {
-                woken(ticket);
+                woken(run_token);
                 return 0;
             }
         }
@@ -61,17 +61,17 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         if alias.is_some() {
             // A signal, for which a suspended process is made runnable too.
             p.accept_of_signal(m);
-            sched::wake(ticket);
+            sched::wake(run_token);
         } else if p.accept(m) || !p.flag(flag::SUSPENDED) {
-            sched::wake(ticket);
+            sched::wake(run_token);
         } else {
-            wait_on(ticket);
+            wait_on(run_token);
         }
         return 0;
     }
     if !PROFILED
         && alias.is_none()
-        && sched::with_rest(task, |p| p.accept_early(from, m)) == Some(true)
+        && sched::with_queued(task, |p| p.accept_early(from, m)) == Some(true)
     {
         return 0;
     }
@@ -89,8 +89,8 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
         note_signal(task);
     }
     match pushed {
-        Pushed::Woken(ticket) if PROFILED => woken(ticket),
-        Pushed::Woken(ticket) => sched::wake(ticket),
+        Pushed::Woken(run_token) if PROFILED => woken(run_token),
+        Pushed::Woken(run_token) => sched::wake(run_token),
         Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
         Pushed::Queued | Pushed::Closed(_) => (),
     }
@@ -103,22 +103,22 @@ fn send_by<const PROFILED: bool>(from: u32, pid: u32, alias: Option<RefId>, m: T
 pub(crate) fn send_timed(from: u32, pid: u32, m: Term<'_>) -> usize {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return 0 };
-    let (message, sent) = (OwnedTerm::message(m), sched::mail::now());
+    let (message, sent) = (OwnedTerm::message(m), sched::mailbox_latency::now());
     let words = message.words();
     let mut left = Some(message);
-    if let Some(ticket) = end_wait(task) {
-        let p = ticket.private();
+    if let Some(run_token) = end_wait(task) {
+        let p = run_token.private();
         p.accept_timed(from, &mut left, sent);
         match p.flag(flag::SUSPENDED) {
-            true => wait_on(ticket),
-            false => sched::wake(ticket),
+            true => wait_on(run_token),
+            false => sched::wake(run_token),
         }
         return 0;
     }
-    sched::with_rest(task, |p| p.accept_timed(from, &mut left, sent));
+    sched::with_queued(task, |p| p.accept_timed(from, &mut left, sent));
     let Some(message) = left else { return 0 };
     match task.send(Signal::Control(Box::new(Control::Stamped { message, sent }))) {
-        Pushed::Woken(ticket) => sched::wake(ticket),
+        Pushed::Woken(run_token) => sched::wake(run_token),
         Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
         Pushed::Queued | Pushed::Closed(_) => (),
     }
@@ -127,41 +127,41 @@ pub(crate) fn send_timed(from: u32, pid: u32, m: Term<'_>) -> usize {
 
 /// Ends the wait of a process that nothing was sent to meanwhile.
 #[inline(always)]
-fn end_wait(task: &Task) -> Option<Ticket> {
-    let ticket = match task.unpark() {
-        None => sched::from_seat(task)?,
+fn end_wait(task: &Task) -> Option<RunToken> {
+    let run_token = match task.unpark() {
+        None => sched::take_unparked(task)?,
         parked => return parked,
     };
     // Who sits down has handled all that had come until then.
     if task.has_items() {
-        woken(ticket);
+        woken(run_token);
         return None;
     }
-    Some(ticket)
+    Some(run_token)
 }
 /// Sends a process something through its inbox.
 fn push(task: &Task, s: Signal) -> Pushed {
-    let seated = sched::from_seat(task);
-    match (task.send(s), seated) {
-        (Pushed::Queued, Some(ticket)) => Pushed::Woken(ticket),
+    let unparked = sched::take_unparked(task);
+    match (task.send(s), unparked) {
+        (Pushed::Queued, Some(run_token)) => Pushed::Woken(run_token),
         (pushed, _) => pushed,
     }
 }
 
 /// Lets it wait on, unless something has come meanwhile.
 #[inline(never)]
-fn wait_on(ticket: Ticket) {
-    if let Some(ticket) = ticket.park() {
-        woken(ticket);
+fn wait_on(run_token: RunToken) {
+    if let Some(run_token) = run_token.park() {
+        woken(run_token);
     }
 }
 /// Lets a process that waited run.
 #[inline(never)]
-fn woken(ticket: Ticket) {
+fn woken(run_token: RunToken) {
     if tracing_on::on() {
-        ticket.private().profile_woken();
+        run_token.private().profile_woken();
     }
-    sched::wake(ticket);
+    sched::wake(run_token);
 }
 
 /// Has a process run that, without taking it away from the scheduler that runs it: for threads that
@@ -172,7 +172,7 @@ pub fn ask(pid: u32, f: Closure) {
     let Some(task) = table().get_any(pid, &guard) else { return f(None) };
     match push(task, Signal::Run(f)) {
         Pushed::Queued => (),
-        Pushed::Woken(ticket) => sched::wake_at_home(ticket),
+        Pushed::Woken(run_token) => sched::wake_at_home(run_token),
         Pushed::Closed(s) => undeliverable(pid, s),
         Pushed::Elsewhere(s) => sched::hand_signal(pid, s),
     }
@@ -191,16 +191,16 @@ pub fn try_deliver(pid: u32, s: Signal) -> Result<(), Signal> {
             }
             Ok(())
         }
-        Pushed::Woken(ticket) => {
-            let p = ticket.private();
+        Pushed::Woken(run_token) => {
+            let p = run_token.private();
             if !is_message {
                 p.set_flag(flag::SIGNALLED, true);
             } else if p.flag(flag::SUSPENDED) {
                 p.handle_signals();
             }
             match is_message && p.flag(flag::SUSPENDED) && p.is_settled() {
-                true => wait_on(ticket),
-                false => woken(ticket),
+                true => wait_on(run_token),
+                false => woken(run_token),
             }
             Ok(())
         }
@@ -221,7 +221,7 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
         let Some(task) = table().get_any(pid, &guard) else { return Err(c) };
         left = control_waiting(task, c);
         if left.is_some() {
-            sched::with_rest(task, |p| p.control_early(&mut left));
+            sched::with_queued(task, |p| p.control_early(&mut left));
         }
     }
     let Some(c) = left else { return Ok(()) };
@@ -234,15 +234,17 @@ pub fn try_control(pid: u32, c: Control) -> Result<(), Control> {
 /// handled at once. Gives the signal back where it has to go through the inbox.
 #[inline]
 fn control_waiting(task: &Task, c: Control) -> Option<Control> {
-    let Some(ticket) = sched::from_seat(task).or_else(|| task.unpark()) else { return Some(c) };
-    let p = ticket.private();
+    let Some(run_token) = sched::take_unparked(task).or_else(|| task.unpark()) else {
+        return Some(c);
+    };
+    let p = run_token.private();
     let mut left = Some(c);
     if task.has_items() {
         p.set_flag(flag::SIGNALLED, true);
     } else {
         p.control_early(&mut left);
     }
-    woken(ticket);
+    woken(run_token);
     left
 }
 /// Has a process looked at where it waits, or rests in this thread's queue, by the one who may touch it
@@ -250,30 +252,30 @@ fn control_waiting(task: &Task, c: Control) -> Option<Control> {
 pub fn inspect<A>(pid: u32, f: impl FnOnce(&Proc) -> A) -> Option<A> {
     let guard = pin();
     let task = table().get_any(pid, &guard)?;
-    if let Some(ticket) = sched::from_seat(task) {
-        let a = f(ticket.private());
-        sched::sit_down(ticket);
+    if let Some(run_token) = sched::take_unparked(task) {
+        let a = f(run_token.private());
+        sched::keep_unparked(run_token);
         return Some(a);
     }
-    if let Some(ticket) = task.unpark() {
-        let a = f(ticket.private());
-        wait_on(ticket);
+    if let Some(run_token) = task.unpark() {
+        let a = f(run_token.private());
+        wait_on(run_token);
         return Some(a);
     }
-    sched::with_rest_any(task, f)
+    sched::with_queued_any(task, f)
 }
-/// Has a process do something between its turns, as one of that priority at least. As in OTP that is a
-/// signal only where there are others that it has yet to handle.
+/// Has a process do something between its time slices, as one of that priority at least. As in OTP
+/// that is a signal only where there are others that it has yet to handle.
 pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
     let guard = pin();
     let Some(task) = table().get(pid, &guard) else { return (t.run)(None) };
-    if let Some(ticket) = sched::from_seat(task).or_else(|| task.unpark()) {
-        let p = ticket.private();
+    if let Some(run_token) = sched::take_unparked(task).or_else(|| task.unpark()) {
+        let p = run_token.private();
         p.add_task(priority, t);
         if tracing_on::on() {
             p.profile_woken();
         }
-        return sched::wake_as(ticket, priority);
+        return sched::wake_as(run_token, priority);
     }
     add_task(task, priority, t);
     drop(guard);
@@ -282,7 +284,7 @@ pub fn give_task(pid: u32, priority: Priority, t: SysTask) {
 /// The same for one that does not wait.
 fn add_task(task: &Task, priority: Priority, t: SysTask) {
     let mut left = Some(t);
-    sched::with_rest_any(task, |p| {
+    sched::with_queued_any(task, |p| {
         if p.is_settled() {
             left.take().into_iter().for_each(|t| p.add_task(priority, t));
         }
@@ -304,14 +306,14 @@ pub(crate) fn with_waiting<A>(
 ) -> Result<Option<A>, NoProcess> {
     let guard = pin();
     let Some(task) = table().get_any(pid, &guard) else { return Err(NoProcess) };
-    let Some(mut ticket) = task.unpark() else { return Ok(None) };
-    let a = f(ticket.private_mut());
-    wait_on(ticket);
+    let Some(mut run_token) = task.unpark() else { return Ok(None) };
+    let a = f(run_token.private_mut());
+    wait_on(run_token);
     Ok(Some(a))
 }
 /// Notes that a process in this thread's queue was sent something other than a message.
 fn note_signal(task: &Task) {
-    sched::with_rest_any(task, |p| p.set_flag(flag::SIGNALLED, true));
+    sched::with_queued_any(task, |p| p.set_flag(flag::SIGNALLED, true));
 }
 
 /// Does what a process that has ended owes the senders of signals.
@@ -359,7 +361,7 @@ pub(crate) fn send_down(to: u32, dead: u32, id: RefId, reason: OwnedTerm) {
     if to < crate::ABROAD {
         control(to, Control::Down { id, reason });
     } else if to == crate::ABROAD {
-        crate::remote::tell(dead, crate::remote::Outward::Down(id, &reason));
+        crate::remote::tell(dead, crate::remote::RemoteSignal::Down(id, &reason));
     } else if let Some(w) = WATCHERS.get() {
         (w.hears)(dead, id)
     }

@@ -6,8 +6,8 @@ use kvik_term::{Atom, Term};
 
 use crate::hooks::hooks;
 use crate::limits::{next_heap_size, Defaults, MaxHeap};
-use crate::process::{flag, table, Priority, Shared, Task, Ticket};
-use crate::relation::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::links_monitors::{AliasKind, Link, LinkState, MonitoredBy, Monitoring, Target};
+use crate::process::{flag, table, Priority, RunToken, Shared, Task};
 use crate::signal_types::RefId;
 use crate::{sched, Proc, RemotePid};
 
@@ -25,7 +25,7 @@ pub struct SpawnOptions {
     /// Bound to this scheduler, counted from 1; 0 for none.
     pub scheduler: usize,
     /// What is said of it in sequential tracing.
-    pub request: Option<crate::seq::Request>,
+    pub request: Option<crate::seq_trace::SpawnTrace>,
     /// Not shown to users as one of theirs (`erts_internal:spawn_system_process/3`).
     pub system: bool,
 }
@@ -80,12 +80,12 @@ pub struct Spawned {
     pub monitor: Option<RefId>,
     /// Of the request, where that was made known.
     pub request: Option<RefId>,
-    ticket: Ticket,
+    run_token: RunToken,
 }
 
 impl Spawned {
     pub fn proc(&self) -> &Proc {
-        self.ticket.private()
+        self.run_token.private()
     }
     /// Another node's process has asked for it: the function it is shown to begin with.
     pub fn asked_for_abroad(&self, by: RemotePid, leader: Term<'_>, call: (Atom, Atom, u8)) {
@@ -109,7 +109,7 @@ impl Spawned {
     }
     /// Lets it run.
     pub fn go(self) {
-        sched::enqueue(self.ticket);
+        sched::enqueue(self.run_token);
     }
 }
 
@@ -135,21 +135,21 @@ pub fn spawn_with(
         o.begin_with(&usual);
     }
     let words = o.min_heap_size.unwrap_or(0).max(words_of(args) + 16);
-    let ticket = table().insert(|n| {
+    let run_token = table().insert(|n| {
         let shared = Shared::new(n, o.priority);
         // It will be run here first, unless another scheduler is given it.
         shared.set_home(sched::current().unwrap_or(0) as u16);
         let t = Task::start(shared, |me, room| Proc::with(n, Heap::within(room, words), Some(me)));
         (t.task().clone(), t)
     });
-    let Some(ticket) = ticket else {
+    let Some(run_token) = run_token else {
         if let Some(parent) = parent {
             let text = "Too many processes\n";
             crate::exit::log_error(parent, "~s~n", |h| h.list(&[h.string(text)]));
         }
         return None;
     };
-    let p = ticket.private();
+    let p = run_token.private();
     let (arity, given) = (args.list().count() as u8, args);
     p.set_initial_call((m, f, arity));
     p.heap.set_ip((hooks().start_ip)());
@@ -174,7 +174,7 @@ pub fn spawn_with(
         p.profile(true);
     }
     let monitor = parent.and_then(|parent| relate(parent, p, o, id));
-    Some(Spawned { pid: p.pid(), monitor, request: id, ticket })
+    Some(Spawned { pid: p.pid(), monitor, request: id, run_token })
 }
 
 /// Words that a copy of a function's arguments takes.
@@ -220,19 +220,19 @@ fn relate(parent: &Proc, p: &Proc, o: &mut SpawnOptions, id: Option<RefId>) -> O
     if o.link {
         let (a, b) = (parent.self_pid(), p.self_pid());
         let linked = |peer| Link { peer, state: LinkState::Linked };
-        parent.with_extra(|x| x.links.insert(Link::key(b), linked(b)));
-        p.with_extra(|x| x.links.insert(Link::key(a), linked(a)));
+        parent.with_cold(|x| x.links.insert(Link::key(b), linked(b)));
+        p.with_cold(|x| x.links.insert(Link::key(a), linked(a)));
     }
     let (tag, alias) = o.monitor.take()?;
     let id = id.unwrap_or_else(RefId::next);
     let target = Target::Process(p.pid());
-    parent.with_extra(|x| {
+    parent.with_cold(|x| {
         if let Some(kind) = alias {
             x.aliases.insert(id, kind == AliasKind::ReplyDemonitor);
         }
         x.monitoring.insert(id, Monitoring { target, tag, alias })
     });
-    p.with_extra(|x| x.monitored_by.insert(id, MonitoredBy { pid: parent.pid(), name: None }));
+    p.with_cold(|x| x.monitored_by.insert(id, MonitoredBy { pid: parent.pid(), name: None }));
     Some(id)
 }
 

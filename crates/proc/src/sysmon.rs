@@ -13,7 +13,7 @@ use crate::{clock, trace, Proc};
 
 /// What is looked for: 0 and false for nothing.
 #[derive(Copy, Clone, Default, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct MonitorLimits {
     /// Milliseconds.
     pub long_gc: u64,
     pub long_schedule: u64,
@@ -34,12 +34,12 @@ kvik_state::vm_state! {
 }
 
 /// The setting, where there is one.
-pub fn get() -> Option<(u32, Limits)> {
+pub fn get() -> Option<(u32, MonitorLimits)> {
     let pid = PID.load(Relaxed);
     if pid == 0 || !is_alive(pid) {
         return None;
     }
-    let limits = Limits {
+    let limits = MonitorLimits {
         long_gc: LONG_GC.load(Relaxed),
         long_schedule: LONG_SCHEDULE.load(Relaxed),
         large_heap: LARGE_HEAP.load(Relaxed),
@@ -48,7 +48,7 @@ pub fn get() -> Option<(u32, Limits)> {
     };
     Some((pid, limits))
 }
-pub fn set(to: Option<(u32, Limits)>) {
+pub fn set(to: Option<(u32, MonitorLimits)>) {
     let (pid, l) = to.unwrap_or_default();
     PID.store(pid, Relaxed);
     LONG_GC.store(l.long_gc, Relaxed);
@@ -125,7 +125,7 @@ impl Proc {
         }
         h.list(&all)
     }
-    /// A turn begins: when, and where, if it may be worth telling of.
+    /// A time slice begins: when, and where, if it may be worth telling of.
     pub(crate) fn turn_begins(&self) -> Option<(u64, OwnedTerm)> {
         if LONG_SCHEDULE.load(Relaxed) == 0 {
             return None;

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term};
 
-use crate::process::{flag, Ticket};
+use crate::process::{flag, RunToken};
 use crate::signal::{deliver, message};
 use crate::signal_types::Signal;
 use crate::trace::Tracee;
@@ -116,7 +116,7 @@ fn tell(s: &mut Option<Setting>, to: Tracee, m: OwnedTerm) {
 }
 
 impl Proc {
-    /// Is somebody else told of that process's turns? One whose work a thread does stays active.
+    /// Is somebody else told of that process's time slices? One whose work a thread does stays active.
     fn is_profiled(&self, s: Option<Setting>) -> Option<Setting> {
         let told =
             |s: &Setting| s.what & what::PROCS != 0 && s.profiler != Tracee::Process(self.pid());
@@ -155,7 +155,7 @@ impl Proc {
             self.profile(true);
         }
     }
-    /// A turn begins, perhaps of a process that was suspended until now.
+    /// A time slice begins, perhaps of a process that was suspended until now.
     pub(crate) fn profile_turn(&self) {
         if self.set_flag(flag::TOLD_INACTIVE, false) {
             self.profile(true);
@@ -184,9 +184,9 @@ impl Proc {
     }
 }
 
-/// Has a process wait, as `Ticket::park` does, and tells of it where it does.
+/// Has a process wait, as `RunToken::park` does, and tells of it where it does.
 #[cold]
-pub(crate) fn park(t: Ticket) -> Option<Ticket> {
+pub(crate) fn park(t: RunToken) -> Option<RunToken> {
     if !watches(what::PROCS) {
         return t.park();
     }
@@ -222,7 +222,7 @@ pub fn port(id: u32, active: bool) {
     }
 }
 
-/// A scheduler sleeps or wakes: `{profile, scheduler, Id, State, Awake, Time}`.
+/// A scheduler sleeps or wakes: `{profile, scheduler, Id, Microstate, Awake, Time}`.
 #[inline]
 pub(crate) fn scheduler(id: usize, active: bool) {
     if watches(what::SCHEDULERS) {

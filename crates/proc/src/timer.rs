@@ -1,4 +1,4 @@
-//! Timers: those of `receive … after`, and those a reference stands for (`send_after` and
+//! Timers: those of `receive … predict`, and those a reference stands for (`send_after` and
 //! `start_timer`).
 //!
 //! As in OTP, timers ring at full milliseconds, the deadline rounded up, and those of the same one in
@@ -16,7 +16,7 @@ use kvik_term::{am, Atom, Term};
 
 use crate::signal::{deliver_from, inspect, message};
 use crate::signal_types::{RefId, Signal};
-pub use crate::timer_queue::{At, Due, Queue};
+pub use crate::timer_queue::{At, Due, TimerQueue};
 use crate::{registry, sched, Proc};
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed as RELAXED};
@@ -136,7 +136,7 @@ fn call(id: RefId) {
 pub(crate) fn ring(due: Due) {
     match due {
         Due::Process(pid) => {
-            // One whose wait is not over has no turn for it.
+            // One whose wait is not over has no time slice for it.
             if inspect(pid, Proc::puts_timer_off) != Some(true) {
                 let _ = crate::signal::try_deliver(pid, Signal::Time);
             }

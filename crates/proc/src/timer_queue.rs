@@ -54,11 +54,11 @@ impl At {
 
 /// Deadlines in order. A tree: with a million timers, too, each step is a small one.
 #[derive(Default)]
-pub struct Queue(BTreeSet<(At, Due)>);
+pub struct TimerQueue(BTreeSet<(At, Due)>);
 
-impl Queue {
-    pub const fn new() -> Queue {
-        Queue(BTreeSet::new())
+impl TimerQueue {
+    pub const fn new() -> TimerQueue {
+        TimerQueue(BTreeSet::new())
     }
     pub fn add(&mut self, at: At, due: Due) {
         self.0.insert((at, due));
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn entries_come_due_in_order() {
         const MS: u64 = TICK_NS;
-        let mut q = Queue::new();
+        let mut q = TimerQueue::new();
         let [last, ..] = [50, 10, 30].map(|ms| {
             let at = At::deadline(ms * MS);
             q.add(at, Due::Process(ms as u32));
@@ -101,8 +101,8 @@ mod tests {
     }
 
     #[test]
-    fn those_of_one_millisecond_ring_in_the_order_they_were_set() {
-        let mut q = Queue::new();
+    fn timers_of_one_millisecond_fire_in_the_order_they_were_set() {
+        let mut q = TimerQueue::new();
         for (ns, pid) in [(2_900_000, 7), (2_000_001, 3), (2_000_000, 9), (2_500_000, 1)] {
             q.add(At::deadline(ns), Due::Process(pid));
         }

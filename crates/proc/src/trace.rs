@@ -308,13 +308,13 @@ kvik_state::vm_state! {
 pub fn set_judge(j: Judge) -> bool {
     JUDGE.set(j).is_ok()
 }
-/// Hears of the turns of processes whose calls are traced: `true` where one begins.
-pub type Turn = fn(&Proc, begins: bool);
+/// Hears of the time slices of processes whose calls are traced: `true` where one begins.
+pub type TimeSliceHook = fn(&Proc, begins: bool);
 kvik_state::vm_state! {
-    static TURN: OnceLock<Turn> = OnceLock::new();
+    static TURN: OnceLock<TimeSliceHook> = OnceLock::new();
 }
 
-pub fn set_turn(t: Turn) -> bool {
+pub fn set_turn(t: TimeSliceHook) -> bool {
     TURN.set(t).is_ok()
 }
 pub(crate) fn judge<'h>(p: &'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict {

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use kvik_heap::roots::Root;
 use kvik_heap::{OwnedTerm, Regs};
+use kvik_proc::links_monitors::{Monitoring, Target};
 use kvik_proc::process::flag;
-use kvik_proc::relation::{Monitoring, Target};
 use kvik_proc::signal::{control, post, Control, RefId};
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{
-    deliver, hooks, sched, set_hooks, timer, Hooks, Outcome, Peek, Proc, Signal, Stage, Wait,
+    deliver, hooks, sched, set_hooks, timer, CurrentTask, Hooks, Peek, Proc, Signal, SliceEnd, Wait,
 };
 use kvik_term::{am, Atom, Term};
 
@@ -25,10 +25,10 @@ fn out(s: impl Into<String>) {
 }
 
 /// A process does what its function's name says.
-fn run(stage: &Stage, _: &Regs) -> Outcome {
-    stage.with(act).unwrap()
+fn run(current_task: &CurrentTask, _: &Regs) -> SliceEnd {
+    current_task.with(act).unwrap()
 }
-fn act(p: &Proc) -> Outcome {
+fn act(p: &Proc) -> SliceEnd {
     TURNS.fetch_add(1, Ordering::Relaxed);
     match p.initial_call().1.name() {
         "pong" => serve(p, |p, m| {
@@ -44,9 +44,9 @@ fn act(p: &Proc) -> Outcome {
         "sleeper" => match p.peek() {
             Peek::Message(_) => done(p),
             Peek::Collect(_) => collect(p),
-            Peek::Later => Outcome::Yield,
+            Peek::Later => SliceEnd::Yield,
             Peek::Nothing => match p.wait_timeout(Term::int(20)) {
-                Wait::Wait => Outcome::Wait,
+                Wait::Wait => SliceEnd::Wait,
                 Wait::TimedOut => {
                     p.timeout();
                     out("woke");
@@ -58,22 +58,22 @@ fn act(p: &Proc) -> Outcome {
         "spin" => {
             p.heap.set_reductions(0);
             if p.is_exiting() {
-                return Outcome::Wait;
+                return SliceEnd::Wait;
             }
-            Outcome::Yield
+            SliceEnd::Yield
         }
         "watch" => watch(p),
         _ => done(p),
     }
 }
-fn done(p: &Proc) -> Outcome {
+fn done(p: &Proc) -> SliceEnd {
     p.heap.set_root(Root::ExcValue, am::normal.into());
-    Outcome::Exit
+    SliceEnd::Exit
 }
 /// Has the scheduler collect, and run it again.
-fn collect(p: &Proc) -> Outcome {
+fn collect(p: &Proc) -> SliceEnd {
     p.set_flag(flag::FULL_GC, true);
-    Outcome::Yield
+    SliceEnd::Yield
 }
 fn show(m: Term<'_>) -> String {
     if let Some(a) = m.as_atom() {
@@ -86,12 +86,12 @@ fn show(m: Term<'_>) -> String {
         .map_or("?".into(), |t| t.elements().iter().map(|e| show(*e)).collect::<Vec<_>>().join(" "))
 }
 /// Handles messages until `f` has enough.
-fn serve(p: &Proc, f: impl for<'h> Fn(&'h Proc, Term<'h>) -> bool) -> Outcome {
+fn serve(p: &Proc, f: impl for<'h> Fn(&'h Proc, Term<'h>) -> bool) -> SliceEnd {
     loop {
         let m = match p.peek() {
             Peek::Message(m) => m,
             Peek::Collect(_) => return collect(p),
-            Peek::Later => return Outcome::Yield,
+            Peek::Later => return SliceEnd::Yield,
             Peek::Nothing => break,
         };
         p.heap.bump_reductions(2);
@@ -100,14 +100,14 @@ fn serve(p: &Proc, f: impl for<'h> Fn(&'h Proc, Term<'h>) -> bool) -> Outcome {
             return done(p);
         }
         if p.out_of_reductions() {
-            return Outcome::Yield;
+            return SliceEnd::Yield;
         }
     }
     p.wait();
-    Outcome::Wait
+    SliceEnd::Wait
 }
 /// Counts down against its partner; the numbers are in the dictionary.
-fn ping(p: &Proc) -> Outcome {
+fn ping(p: &Proc) -> SliceEnd {
     let partner = p.dict_get(am::connect.into());
     if partner.is_atom(am::undefined) {
         let to = Term::local_pid(named("pong"));
@@ -118,7 +118,7 @@ fn ping(p: &Proc) -> Outcome {
         let m = match p.peek() {
             Peek::Message(m) => m,
             Peek::Collect(_) => return collect(p),
-            Peek::Later => return Outcome::Yield,
+            Peek::Later => return SliceEnd::Yield,
             Peek::Nothing => break,
         };
         p.heap.bump_reductions(2);
@@ -133,10 +133,10 @@ fn ping(p: &Proc) -> Outcome {
         p.heap.ask_for_gc();
     }
     p.wait();
-    Outcome::Wait
+    SliceEnd::Wait
 }
 /// Watches the process in its first message, is linked to it too, and tells what it hears.
-fn watch(p: &Proc) -> Outcome {
+fn watch(p: &Proc) -> SliceEnd {
     serve(p, |p, m| {
         if let Some(pid) = m.as_local_pid() {
             p.set_flag(flag::TRAP_EXIT, true);
@@ -169,7 +169,7 @@ fn set_up() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         assert!(set_hooks(Hooks { run, ..hooks::DEFAULT }));
-        sched::start(&sched::Config { schedulers: 2, spin_us: 0 }).unwrap();
+        sched::start(&sched::SchedulerConfig { schedulers: 2, spin_us: 0 }).unwrap();
     });
 }
 
@@ -210,7 +210,7 @@ fn processes_talk_watch_and_wait() {
     heard.sort();
     assert_eq!(heard, ["DOWN process killed", "EXIT killed"]);
 
-    // More signals than a turn is long: it stops in their middle, and they keep their order.
+    // More signals than a time slice is long: it stops in their middle, and they keep their order.
     const MANY: i32 = 20_000;
     let busy =
         || deliver(c, Signal::Run(Box::new(|_| std::thread::sleep(Duration::from_millis(50)))));
@@ -228,8 +228,8 @@ fn processes_talk_watch_and_wait() {
     let seen = many_signals(c, MANY);
     assert!(seen.iter().all(Option::is_none));
 }
-/// Sends a process many signals that say in their turn how many reductions it had used by then, and a
-/// message now and then.
+/// Sends a process many signals that say in their time slice how many reductions it had used by
+/// then, and a message now and then.
 fn many_signals(to: u32, n: i32) -> Vec<Option<u64>> {
     let (tx, rx) = channel();
     for i in 0..n {

@@ -8,9 +8,9 @@ use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
 
 use crate::answer::{atom, closed, error_invalid, ok, posix, raise_invalid};
-use crate::requests::{Request, Turn, ACCEPTORS};
+use crate::requests::{PendingRequest, QueuePosition, ACCEPTORS};
 use crate::send::cannot_select;
-use crate::socket::{socket, state, Parts, Socket, State};
+use crate::socket::{socket, state, Parts, Socket, SocketState};
 
 pub fn accept_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let socket = socket(p, a[0])?;
@@ -20,10 +20,10 @@ pub fn accept_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         return Ok(error_invalid(&p.heap, "state"));
     }
     match s.acceptors.turn(p.pid()) {
-        Turn::Mine => {}
-        Turn::Waiting => return Err(raise_invalid(p, atom("state"))),
-        Turn::Others => {
-            s.acceptors.push(Request::new(socket, p.pid(), a[1]));
+        QueuePosition::Mine => {}
+        QueuePosition::Waiting => return Err(raise_invalid(p, atom("state"))),
+        QueuePosition::Others => {
+            s.acceptors.push(PendingRequest::new(socket, p.pid(), a[1]));
             return Ok(am::select.into());
         }
     }
@@ -40,7 +40,7 @@ pub fn accept_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     }
 }
 
-fn accepted<'h>(p: &'h Proc, listener: &Socket, s: &mut State, fd: OwnedFd) -> Term<'h> {
+fn accepted<'h>(p: &'h Proc, listener: &Socket, s: &mut SocketState, fd: OwnedFd) -> Term<'h> {
     s.counters.accept_success += 1;
     let Socket { domain, kind, protocol, .. } = *listener;
     let settings = s.settings.clone();
@@ -55,7 +55,12 @@ fn accepted<'h>(p: &'h Proc, listener: &Socket, s: &mut State, fd: OwnedFd) -> T
     ok(&p.heap, new.term(&p.heap))
 }
 
-fn wait<'h>(p: &'h Proc, socket: &Socket, s: &mut State, reference: Term<'h>) -> BifResult<'h> {
+fn wait<'h>(
+    p: &'h Proc,
+    socket: &Socket,
+    s: &mut SocketState,
+    reference: Term<'h>,
+) -> BifResult<'h> {
     if s.acceptors.current.is_some() {
         s.counters.accept_waits += 1;
     }

@@ -49,37 +49,37 @@ pub fn done(h: &Heap, r: kvik_env::Result<()>) -> Term<'_> {
 }
 
 /// An argument that is not to be taken: an exception, or an answer.
-pub enum Refused<'h> {
+pub enum Rejection<'h> {
     Raised(Raised),
     Answer(Term<'h>),
 }
-impl<'h> From<Raised> for Refused<'h> {
+impl<'h> From<Raised> for Rejection<'h> {
     fn from(r: Raised) -> Self {
-        Refused::Raised(r)
+        Rejection::Raised(r)
     }
 }
-pub type Taken<'h, T> = Result<T, Refused<'h>>;
-pub fn settle<'h>(r: Taken<'h, Term<'h>>) -> BifResult<'h> {
+pub type ArgResult<'h, T> = Result<T, Rejection<'h>>;
+pub fn settle<'h>(r: ArgResult<'h, Term<'h>>) -> BifResult<'h> {
     match r {
-        Ok(t) | Err(Refused::Answer(t)) => Ok(t),
-        Err(Refused::Raised(r)) => Err(r),
+        Ok(t) | Err(Rejection::Answer(t)) => Ok(t),
+        Err(Rejection::Raised(r)) => Err(r),
     }
 }
 
 /// An integer that is a C type's: `badarg` for no integer, `{invalid, {integer_range, N}}` for one
 /// that is too large.
-fn ranged<'h, T: TryFrom<i128>>(p: &'h Proc, t: Term<'h>) -> Taken<'h, T> {
+fn ranged<'h, T: TryFrom<i128>>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, T> {
     if !t.is_integer() {
         return Err(p.badarg().into());
     }
     let n = t.as_i64().map(i128::from).or(t.as_u64().map(i128::from));
     n.and_then(|n| T::try_from(n).ok()).ok_or_else(|| out_of_range(p, t))
 }
-fn out_of_range<'h>(p: &'h Proc, t: Term<'h>) -> Refused<'h> {
+fn out_of_range<'h>(p: &'h Proc, t: Term<'h>) -> Rejection<'h> {
     let what = p.heap.tuple(&[atom("integer_range"), t]);
-    Refused::Answer(invalid(&p.heap, what))
+    Rejection::Answer(invalid(&p.heap, what))
 }
-pub fn int<'h>(p: &'h Proc, t: Term<'h>) -> Taken<'h, i32> {
+pub fn int<'h>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, i32> {
     ranged(p, t)
 }
 /// Bytes that are asked for. All integers of a call are told apart from what is none before any is
@@ -88,7 +88,7 @@ pub fn sizes<'h, const N: usize>(
     p: &'h Proc,
     sizes: [Term<'h>; N],
     flags: Term<'h>,
-) -> Taken<'h, ([usize; N], i32)> {
+) -> ArgResult<'h, ([usize; N], i32)> {
     if !sizes.iter().chain([&flags]).all(|t| t.is_integer()) {
         return Err(p.badarg().into());
     }

@@ -1,14 +1,14 @@
 //! `nif_cancel`: an operation that a process waits for is taken back.
 
-use kvik_port::select::Events;
+use kvik_port::select::EventMask;
 use kvik_proc::{BifResult, Proc};
 use kvik_term::cmp::eq_exact;
 use kvik_term::{am, Term};
 
 use crate::answer::{atom, closed};
 use crate::close::release;
-use crate::requests::{Line, ACCEPTORS, READERS, WRITERS};
-use crate::socket::{socket, state, Socket, State};
+use crate::requests::{RequestDirection, ACCEPTORS, READERS, WRITERS};
+use crate::socket::{socket, state, Socket, SocketState};
 
 /// `ok`, `select_sent` where the message is on its way already, `not_found`.
 pub fn cancel_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
@@ -40,13 +40,19 @@ fn not_found() -> Term<'static> {
     atom("not_found")
 }
 
-fn cancel_connect(socket: &Socket, s: &mut State, pid: u32, reference: Term<'_>) -> Term<'static> {
-    let is_it =
-        |r: &crate::requests::Request| r.pid == pid && eq_exact(r.reference.term(), reference);
+fn cancel_connect(
+    socket: &Socket,
+    s: &mut SocketState,
+    pid: u32,
+    reference: Term<'_>,
+) -> Term<'static> {
+    let is_it = |r: &crate::requests::PendingRequest| {
+        r.pid == pid && eq_exact(r.reference.term(), reference)
+    };
     if !s.connector.as_ref().is_some_and(is_it) {
         return not_found();
     }
-    let cancelled = socket.unselect(s, Events::WRITE);
+    let cancelled = socket.unselect(s, EventMask::WRITE);
     release(s.connector.take());
     s.write_state &= !state::CONNECTING;
     told(cancelled)
@@ -54,8 +60,8 @@ fn cancel_connect(socket: &Socket, s: &mut State, pid: u32, reference: Term<'_>)
 
 fn cancel_in(
     socket: &Socket,
-    s: &mut State,
-    line: Line,
+    s: &mut SocketState,
+    line: RequestDirection,
     pid: u32,
     reference: Term<'_>,
 ) -> Term<'static> {

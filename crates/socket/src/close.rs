@@ -3,25 +3,25 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use kvik_bifs::blocking::hand_off;
+use kvik_bifs::blocking_pool::hand_off;
 use kvik_env::{fd, socket as sys};
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_port::select::{self, Events};
+use kvik_port::select::{self, EventMask};
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
 
 use crate::answer::{atom, closed, done, raise_invalid};
 use crate::count;
 use crate::monitors;
-use crate::requests::{Request, ACCEPTORS, READERS, WRITERS};
-use crate::socket::{socket, state, Closer, Socket, State};
+use crate::requests::{PendingRequest, ACCEPTORS, READERS, WRITERS};
+use crate::socket::{socket, state, Closer, Socket, SocketState};
 
 impl Socket {
     /// Nothing is waited for any more: who waits hears that the socket is closed.
-    fn stop(&self, s: &mut State) {
+    fn stop(&self, s: &mut SocketState) {
         let cancelled = match s.fd() {
             Some(fd) if s.is_selected() => select::stop(fd),
-            _ => Events::default(),
+            _ => EventMask::default(),
         };
         self.close_line(s, WRITERS, cancelled);
         if let Some(r) = s.connector.take() {
@@ -34,7 +34,7 @@ impl Socket {
         self.close_line(s, ACCEPTORS, cancelled);
     }
     /// The socket is closed from now on. Its descriptor, which is still to be closed.
-    fn give_up(&self, s: &mut State) -> Option<OwnedFd> {
+    fn give_up(&self, s: &mut SocketState) -> Option<OwnedFd> {
         s.read_state |= state::CLOSED;
         s.write_state |= state::CLOSED;
         s.meta = OwnedTerm::immediate(am::undefined.into());
@@ -46,13 +46,13 @@ impl Socket {
         s.take_descriptor()
     }
     /// Closes a socket for which nobody calls `nif_finalize_close`.
-    pub fn close_for_good(&self, s: &mut State) {
+    pub fn close_for_good(&self, s: &mut SocketState) {
         if s.read_state & state::CLOSED == 0 {
             s.tell_unsent_file(self);
             drop(self.give_up(s));
         }
     }
-    pub fn owner_ended(&self, s: &mut State) {
+    pub fn owner_ended(&self, s: &mut SocketState) {
         (s.owner, s.owner_monitor) = (None, None);
         if s.open().is_some() {
             self.stop(s);
@@ -63,7 +63,7 @@ impl Socket {
     }
 }
 
-impl State {
+impl SocketState {
     /// Who closes descriptors for others closes that of a file that was being sent.
     fn tell_unsent_file(&self, socket: &Socket) {
         if self.file.is_some() {
@@ -125,6 +125,6 @@ fn lingers(descriptor: &OwnedFd) -> bool {
 }
 
 /// What a process waits for when its operation is taken back.
-pub fn release(r: Option<Request>) {
-    r.into_iter().for_each(Request::release);
+pub fn release(r: Option<PendingRequest>) {
+    r.into_iter().for_each(PendingRequest::release);
 }

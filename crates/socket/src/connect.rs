@@ -3,14 +3,14 @@
 
 use kvik_env::socket::{take_error, EINPROGRESS};
 use kvik_env::{socket::raw as sys, Errno};
-use kvik_port::select::Events;
+use kvik_port::select::EventMask;
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
 
 use crate::address;
 use crate::answer::{atom, closed, error, error_invalid, invalid, posix, raise_invalid};
 use crate::close::release;
-use crate::requests::Request;
+use crate::requests::PendingRequest;
 use crate::send::cannot_select;
 use crate::socket::{socket, state};
 
@@ -41,10 +41,10 @@ pub fn connect_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             Ok(am::ok.into())
         }
         Err(e) if e == EINPROGRESS || e == Errno::AGAIN => {
-            if !socket.select(&mut s, Events::WRITE, p.pid(), a[1]) {
+            if !socket.select(&mut s, EventMask::WRITE, p.pid(), a[1]) {
                 return Err(cannot_select(p, "select_write"));
             }
-            s.connector = Some(Request::new(socket, p.pid(), a[1]));
+            s.connector = Some(PendingRequest::new(socket, p.pid(), a[1]));
             s.write_state |= state::CONNECTING;
             Ok(am::select.into())
         }

@@ -22,7 +22,7 @@ pub struct FileCounters {
 
 /// What a socket has counted.
 #[derive(Default)]
-pub struct Counters {
+pub struct SocketCounters {
     read_bytes: u64,
     pub read_fails: u64,
     read_packets: u64,
@@ -43,7 +43,7 @@ pub struct Counters {
     written_so_far: u64,
     file: Option<Box<FileCounters>>,
 }
-impl Counters {
+impl SocketCounters {
     pub fn wrote_all(&mut self, n: usize) {
         self.write_packets += 1;
         self.write_bytes += n as u64;

@@ -12,7 +12,7 @@ use crate::count;
 use crate::option_value::kind;
 use crate::register::set_register;
 use crate::send::PIECES;
-use crate::socket::{socket, state, Settings, CONTROL_BUFFER, RECEIVE_BUFFER};
+use crate::socket::{socket, state, SocketSettings, CONTROL_BUFFER, RECEIVE_BUFFER};
 
 kvik_state::vm_state! {
     /// Defaults of new sockets, and whether the natives themselves are to tell what they do, which none
@@ -36,11 +36,11 @@ pub fn loaded(info: Term<'_>) {
     }
 }
 /// What a new socket has, by what `socket:open` was told.
-pub fn settings(options: Term<'_>) -> Settings {
+pub fn settings(options: Term<'_>) -> SocketSettings {
     let or = |name, default: &AtomicBool| {
         field(options, name).and_then(Term::as_bool).unwrap_or(default.load(Relaxed))
     };
-    Settings {
+    SocketSettings {
         receive_buffer: RECEIVE_BUFFER,
         receive_times: 0,
         receive_control: CONTROL_BUFFER,

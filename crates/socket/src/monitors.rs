@@ -8,12 +8,12 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::requests::{Request, ACCEPTORS, READERS, WRITERS};
-use crate::socket::{state, Socket, State};
+use crate::requests::{PendingRequest, ACCEPTORS, READERS, WRITERS};
+use crate::socket::{state, Socket, SocketState};
 
 /// A process that is watched, by this reference.
 #[derive(Copy, Clone, PartialEq, Eq)]
-pub struct Monitor {
+pub struct SocketMonitor {
     id: RefId,
     pid: u32,
 }
@@ -26,7 +26,7 @@ fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<Socket>>> {
 }
 
 /// `None` where there is no such process.
-pub fn watch(socket: &Arc<Socket>, pid: u32) -> Option<Monitor> {
+pub fn watch(socket: &Arc<Socket>, pid: u32) -> Option<SocketMonitor> {
     let id = RefId::next();
     watchers().insert(id, Arc::downgrade(socket));
     let m = Control::Monitor { from: signal::LIBRARY, id, name: None };
@@ -34,23 +34,23 @@ pub fn watch(socket: &Arc<Socket>, pid: u32) -> Option<Monitor> {
         watchers().remove(&id);
         return None;
     }
-    Some(Monitor { id, pid })
+    Some(SocketMonitor { id, pid })
 }
-pub fn unwatch(m: Monitor) {
+pub fn unwatch(m: SocketMonitor) {
     if watchers().remove(&m.id).is_some() {
         signal::control(m.pid, Control::Demonitor { id: m.id });
     }
 }
 /// A socket goes that nobody holds any more.
-pub fn forget_all(s: &mut State) {
+pub fn forget_all(s: &mut SocketState) {
     let owner = s.owner_monitor.take();
     let closer = s.closer.take().and_then(|c| c.monitor);
     owner.into_iter().chain(closer).for_each(unwatch);
-    s.connector.take().into_iter().for_each(Request::release);
+    s.connector.take().into_iter().for_each(PendingRequest::release);
     for line in [READERS, WRITERS, ACCEPTORS] {
         let q = (line.queue)(s);
         let current = q.current.take();
-        current.into_iter().chain(q.take_waiting()).for_each(Request::release);
+        current.into_iter().chain(q.take_waiting()).for_each(PendingRequest::release);
     }
 }
 
@@ -59,7 +59,7 @@ pub fn down(dead: u32, id: RefId) -> bool {
     let Some(watcher) = watchers().remove(&id) else { return false };
     if let Some(socket) = watcher.upgrade() {
         let mut s = socket.lock();
-        socket.process_ended(&mut s, Monitor { id, pid: dead });
+        socket.process_ended(&mut s, SocketMonitor { id, pid: dead });
     }
     true
 }
@@ -70,7 +70,7 @@ pub fn watcher(heap: &Heap, id: RefId) -> Option<Term<'_>> {
 }
 
 impl Socket {
-    fn process_ended(&self, s: &mut State, m: Monitor) {
+    fn process_ended(&self, s: &mut SocketState, m: SocketMonitor) {
         let is_closer = s.closer.as_ref().is_some_and(|c| c.pid == m.pid);
         if is_closer {
             s.closer = None;

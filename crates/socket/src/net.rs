@@ -2,9 +2,9 @@
 
 use std::ffi::CString;
 
-use kvik_bifs::blocking::hand_off;
+use kvik_bifs::blocking_pool::hand_off;
 use kvik_env::socket::host_name;
-use kvik_env::socket::raw::{self as sys, Found, InterfaceAddress};
+use kvik_env::socket::raw::{self as sys, HostAddress, InterfaceAddress};
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
@@ -96,8 +96,8 @@ pub fn address_info_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if host.is_none() && service.is_none() {
         return Err(p.badarg());
     }
-    fn answer(h: &Heap, r: Result<Vec<Found>, i32>) -> Term<'_> {
-        let one = |f: &Found| {
+    fn answer(h: &Heap, r: Result<Vec<HostAddress>, i32>) -> Term<'_> {
+        let one = |f: &HostAddress| {
             record(
                 h,
                 &[

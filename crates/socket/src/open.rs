@@ -11,7 +11,7 @@ use kvik_term::{am, Term};
 use crate::address;
 use crate::answer::{
     atom, bytes, closed, done, field, int, invalid, ok, posix, raise_invalid, settle, small_int,
-    Refused, Taken,
+    ArgResult, Rejection,
 };
 use crate::info::settings;
 use crate::option_value::kind_number;
@@ -25,8 +25,8 @@ const PROTOCOL: (i32, i32) = (libc::SOL_SOCKET, libc::SO_PROTOCOL);
 pub fn open_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(open(p, a))
 }
-fn open<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
-    let wrong = |what| Refused::Answer(invalid(&p.heap, atom(what)));
+fn open<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
+    let wrong = |what| Rejection::Answer(invalid(&p.heap, atom(what)));
     let mut protocol = int(p, a[2])?;
     if a[3].as_map().is_none() {
         return Err(p.badarg().into());
@@ -55,8 +55,8 @@ fn open<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
 pub fn adopt_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(adopt(p, a))
 }
-fn adopt<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
-    let wrong = |what| Refused::Answer(invalid(&p.heap, atom(what)));
+fn adopt<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
+    let wrong = |what| Rejection::Answer(invalid(&p.heap, atom(what)));
     let original = int(p, a[0])?;
     if a[1].as_map().is_none() {
         return Err(p.badarg().into());
@@ -110,7 +110,7 @@ pub fn bind_3<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 pub fn listen_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(listen(p, a))
 }
-fn listen<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn listen<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     let backlog = int(p, a[1])?;
     let mut s = socket.lock();

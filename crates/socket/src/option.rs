@@ -9,25 +9,26 @@ use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
 
 use crate::answer::{
-    atom, bytes, closed, done, error_invalid, int, invalid, is, ok, posix, settle, small_int, Taken,
+    atom, bytes, closed, done, error_invalid, int, invalid, is, ok, posix, settle, small_int,
+    ArgResult,
 };
 use crate::control::level_number;
 use crate::option_table;
-use crate::option_value::{self, Value};
+use crate::option_value::{self, OptionValue};
 use crate::otp_option;
 use crate::socket::{socket, Socket};
 
 const PRIORITY: (i32, i32) = (libc::SOL_SOCKET, libc::SO_PRIORITY);
 const TOS: (i32, i32) = (libc::IPPROTO_IP, libc::IP_TOS);
 /// The largest value that is asked for as a binary.
-const LARGEST: i32 = 1 << 20;
+const MAX_OPTION_BYTES: i32 = 1 << 20;
 
 /// The level that a call names, or the one that is OTP's own.
 enum Level {
     System(i32),
     Otp,
 }
-fn level<'h>(p: &'h Proc, t: Term<'h>) -> Taken<'h, Level> {
+fn level<'h>(p: &'h Proc, t: Term<'h>) -> ArgResult<'h, Level> {
     match level_number(t) {
         Some(n) => Ok(Level::System(n)),
         None if is(t, "otp") => Ok(Level::Otp),
@@ -38,7 +39,7 @@ fn level<'h>(p: &'h Proc, t: Term<'h>) -> Taken<'h, Level> {
 pub fn set_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(set(p, a))
 }
-fn set<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn set<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     let native = small_int(a[4]).ok_or_else(|| p.badarg())? != 0;
     let number = int(p, a[2])?;
@@ -102,7 +103,7 @@ fn set_kept(fd: RawFd, level: i32, number: i32, value: &[u8]) -> kvik_env::Resul
 pub fn get_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(get(p, a))
 }
-fn get<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn get<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     let number = int(p, a[2])?;
     let level = match level(p, a[1])? {
@@ -122,7 +123,7 @@ fn read<'h>(
     socket: &Socket,
     fd: RawFd,
     (level, number): (i32, i32),
-    kind: Value,
+    kind: OptionValue,
     room: usize,
 ) -> Term<'h> {
     let local = socket.domain == libc::AF_UNIX;
@@ -137,7 +138,7 @@ pub fn get_native_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 /// The last argument tells what the value is: a size, `integer`, `boolean`, or a binary that is passed
 /// and filled.
-fn get_native<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn get_native<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     let number = int(p, a[2])?;
     let Level::System(level) = level(p, a[1])? else { return Err(p.badarg().into()) };
@@ -150,11 +151,11 @@ fn get_native<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
     };
     Ok(match (small_int(a[3]), a[3].as_atom(), bytes(a[3])) {
         (Some(0), ..) => done(h, raw::option_without_value(fd, level, number)),
-        (Some(n), ..) if (1..=LARGEST).contains(&n) => {
+        (Some(n), ..) if (1..=MAX_OPTION_BYTES).contains(&n) => {
             binary(sys::option(fd, level, number, n as usize))
         }
-        (_, Some(am::integer), _) => read(p, socket, fd, (level, number), Value::Int, 4),
-        (_, Some(am::boolean), _) => read(p, socket, fd, (level, number), Value::Bool, 4),
+        (_, Some(am::integer), _) => read(p, socket, fd, (level, number), OptionValue::Int, 4),
+        (_, Some(am::boolean), _) => read(p, socket, fd, (level, number), OptionValue::Bool, 4),
         (_, _, Some(b)) => binary(sys::option_with(fd, level, number, b.into_owned())),
         _ => invalid(h, atom("value")),
     })

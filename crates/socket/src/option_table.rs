@@ -1,13 +1,13 @@
 //! The options of each level, with what their values are. One that has neither a way to set it nor one
 //! to get it is a name that `socket` knows and this system, or OTP, does not support.
 
-use crate::option_value::Value::{self, *};
+use crate::option_value::OptionValue::{self, *};
 
 pub struct Opt {
     pub name: &'static str,
     pub number: i32,
-    pub set: Option<Value>,
-    pub get: Option<Value>,
+    pub set: Option<OptionValue>,
+    pub get: Option<OptionValue>,
 }
 impl Opt {
     pub fn is_there(&self) -> bool {
@@ -15,13 +15,13 @@ impl Opt {
     }
 }
 
-const fn both(name: &'static str, number: i32, v: Value) -> Opt {
+const fn both(name: &'static str, number: i32, v: OptionValue) -> Opt {
     Opt { name, number, set: Some(v), get: Some(v) }
 }
-const fn set(name: &'static str, number: i32, v: Value) -> Opt {
+const fn set(name: &'static str, number: i32, v: OptionValue) -> Opt {
     Opt { name, number, set: Some(v), get: None }
 }
-const fn get(name: &'static str, number: i32, v: Value) -> Opt {
+const fn get(name: &'static str, number: i32, v: OptionValue) -> Opt {
     Opt { name, number, set: None, get: Some(v) }
 }
 const fn none(name: &'static str) -> Opt {

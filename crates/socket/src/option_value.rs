@@ -9,7 +9,7 @@ use crate::control;
 
 /// What a value is.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Value {
+pub enum OptionValue {
     Bool,
     Int,
     /// `#{onoff, linger}`, or `abort` to set
@@ -41,7 +41,7 @@ pub enum Value {
     SctpInitial,
     SctpTimeouts,
 }
-use Value::*;
+use OptionValue::*;
 
 /// `IFNAMSIZ`, and `TCP_CA_NAME_MAX`.
 const DEVICE_ROOM: usize = 16;
@@ -95,7 +95,7 @@ const EVENTS: [&str; 10] = [
 ];
 
 /// The kernel's bytes for a value. `None` for what is none.
-pub fn encode(v: Value, t: Term<'_>) -> Option<Vec<u8>> {
+pub fn encode(v: OptionValue, t: Term<'_>) -> Option<Vec<u8>> {
     let int = |n: i32| n.to_ne_bytes().to_vec();
     let words = |all: &[u32]| all.iter().flat_map(|n| n.to_ne_bytes()).collect::<Vec<u8>>();
     Some(match v {
@@ -199,7 +199,7 @@ fn longs(t: Term<'_>, names: &[&str]) -> Option<Vec<u8>> {
 }
 
 /// Bytes that a value can have.
-pub fn room(v: Value, control_room: usize) -> usize {
+pub fn room(v: OptionValue, control_room: usize) -> usize {
     match v {
         Linger => 8,
         Device => DEVICE_ROOM + 1,
@@ -213,7 +213,7 @@ pub fn room(v: Value, control_room: usize) -> usize {
 }
 
 /// The term for a value's bytes. `local`: the socket is one of that domain.
-pub fn decode<'h>(h: &'h Heap, v: Value, b: &[u8], local: bool) -> Term<'h> {
+pub fn decode<'h>(h: &'h Heap, v: OptionValue, b: &[u8], local: bool) -> Term<'h> {
     let n = match *b {
         [one] => one.into(),
         _ => number32(b, 0).unwrap_or(0) as i32,

@@ -7,7 +7,7 @@ use kvik_term::{am, Term};
 use crate::address::domain;
 use crate::answer::{atom, closed, error_invalid, invalid, is, ok, raise_invalid, unsigned};
 use crate::monitors;
-use crate::socket::{Socket, State, CONTROL_BUFFER, RECEIVE_BUFFER};
+use crate::socket::{Socket, SocketState, CONTROL_BUFFER, RECEIVE_BUFFER};
 
 /// Numbers that `prim_socket` passes.
 mod number {
@@ -61,7 +61,7 @@ pub fn set<'h>(p: &'h Proc, socket: &Socket, n: i32, value: Term<'h>) -> Result<
     })
 }
 /// `None` for a value that is none.
-fn set_setting(s: &mut State, n: i32, value: Term<'_>) -> Option<()> {
+fn set_setting(s: &mut SocketState, n: i32, value: Term<'_>) -> Option<()> {
     let settings = &mut s.settings;
     match n {
         number::DEBUG => settings.debug = value.as_bool()?,
@@ -88,7 +88,7 @@ fn size_of_buffer(t: Term<'_>, default: usize) -> Option<usize> {
         false => t.as_i64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0),
     }
 }
-fn give_away(socket: &Socket, s: &mut State, to: Term<'_>) -> Option<()> {
+fn give_away(socket: &Socket, s: &mut SocketState, to: Term<'_>) -> Option<()> {
     let pid = to.as_local_pid()?;
     s.owner_monitor.take().into_iter().for_each(monitors::unwatch);
     s.owner = Some(pid);
@@ -98,7 +98,7 @@ fn give_away(socket: &Socket, s: &mut State, to: Term<'_>) -> Option<()> {
     }
     Some(())
 }
-fn enter_register(socket: &Socket, s: &mut State, value: Term<'_>) -> Option<()> {
+fn enter_register(socket: &Socket, s: &mut SocketState, value: Term<'_>) -> Option<()> {
     // There is no way out of it.
     value.as_bool().filter(|on| *on)?;
     if !std::mem::replace(&mut s.settings.in_register, true) {

@@ -10,20 +10,20 @@ use kvik_term::{am, Term};
 
 use crate::address;
 use crate::answer::{
-    atom, closed, error, error_invalid, is, ok, raise_invalid, settle, sizes, Refused, Taken,
+    atom, closed, error, error_invalid, is, ok, raise_invalid, settle, sizes, ArgResult, Rejection,
 };
 use crate::message;
-use crate::requests::{Request, Turn, READERS};
+use crate::requests::{PendingRequest, QueuePosition, READERS};
 use crate::send::cannot_select;
-use crate::socket::{socket, Socket, State};
+use crate::socket::{socket, Socket, SocketState};
 
 /// Bytes that one call to the system is asked for at most, whatever the caller asks for: the rest
 /// comes with the next call.
-const LARGEST: usize = 16 << 20;
+const MAX_READ_BYTES: usize = 16 << 20;
 
 /// How many bytes to read: those asked for, or what is set for the socket.
 fn room(asked: usize, setting: usize) -> usize {
-    if asked == 0 { setting } else { asked }.min(LARGEST)
+    if asked == 0 { setting } else { asked }.min(MAX_READ_BYTES)
 }
 
 /// The caller, with its reference: the atom `zero` stands for one that does not wait.
@@ -34,7 +34,7 @@ struct Reader<'a, 'h> {
     reference: Term<'h>,
 }
 impl<'a, 'h> Reader<'a, 'h> {
-    fn new(p: &'h Proc, socket: &'a Socket, reference: Term<'h>) -> Taken<'h, Reader<'a, 'h>> {
+    fn new(p: &'h Proc, socket: &'a Socket, reference: Term<'h>) -> ArgResult<'h, Reader<'a, 'h>> {
         let r = Reader { p, socket, reference };
         match r.polls() || reference.as_ref().is_some() {
             true => Ok(r),
@@ -44,29 +44,29 @@ impl<'a, 'h> Reader<'a, 'h> {
     fn polls(&self) -> bool {
         is(self.reference, "zero")
     }
-    fn may_read(&self, s: &mut State) -> Taken<'h, RawFd> {
-        let Some(fd) = s.open() else { return Err(Refused::Answer(closed(&self.p.heap))) };
+    fn may_read(&self, s: &mut SocketState) -> ArgResult<'h, RawFd> {
+        let Some(fd) = s.open() else { return Err(Rejection::Answer(closed(&self.p.heap))) };
         if s.acceptors.current.is_some() {
-            return Err(Refused::Answer(error_invalid(&self.p.heap, "state")));
+            return Err(Rejection::Answer(error_invalid(&self.p.heap, "state")));
         }
         match s.readers.turn(self.p.pid()) {
-            Turn::Mine => Ok(fd),
-            Turn::Waiting => Err(raise_invalid(self.p, atom("state")).into()),
-            Turn::Others if self.polls() => Ok(fd),
-            Turn::Others => {
-                let r = Request::new(self.socket, self.p.pid(), self.reference);
+            QueuePosition::Mine => Ok(fd),
+            QueuePosition::Waiting => Err(raise_invalid(self.p, atom("state")).into()),
+            QueuePosition::Others if self.polls() => Ok(fd),
+            QueuePosition::Others => {
+                let r = PendingRequest::new(self.socket, self.p.pid(), self.reference);
                 s.readers.push(r);
-                Err(Refused::Answer(am::select.into()))
+                Err(Rejection::Answer(am::select.into()))
             }
         }
     }
     /// The next reader is served, where the caller was.
-    fn is_served(&self, s: &mut State) {
+    fn is_served(&self, s: &mut SocketState) {
         if s.readers.current.is_some() {
             self.socket.serve_next(s, READERS);
         }
     }
-    fn wait(&self, s: &mut State) -> Taken<'h, ()> {
+    fn wait(&self, s: &mut SocketState) -> ArgResult<'h, ()> {
         s.readers.serve(self.socket, self.p.pid(), self.reference);
         if self.socket.select(s, READERS.events, self.p.pid(), self.reference) {
             return Ok(());
@@ -75,7 +75,7 @@ impl<'a, 'h> Reader<'a, 'h> {
         Err(cannot_select(self.p, "select_read").into())
     }
     /// A call that brought nothing.
-    fn failed(&self, s: &mut State, e: Errno) -> Taken<'h, Term<'h>> {
+    fn failed(&self, s: &mut SocketState, e: Errno) -> ArgResult<'h, Term<'h>> {
         match e {
             Errno::AGAIN if self.polls() => Ok(am::ok.into()),
             Errno::AGAIN => {
@@ -94,7 +94,7 @@ impl<'a, 'h> Reader<'a, 'h> {
     /// What one read brought to the room asked for.
     fn read(
         &self,
-        s: &mut State,
+        s: &mut SocketState,
         size: usize,
         f: impl for<'b> FnOnce(&'b mut [std::mem::MaybeUninit<u8>]) -> kvik_env::Result<&'b mut [u8]>,
     ) -> kvik_env::Result<BinRef> {
@@ -114,7 +114,7 @@ impl<'a, 'h> Reader<'a, 'h> {
 pub fn receive_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(receive(p, a))
 }
-fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     let reader = Reader::new(p, socket, a[3])?;
     let ([asked], flags) = sizes(p, [a[1]], a[2])?;
@@ -135,11 +135,11 @@ fn receive<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
 /// where that is not all that was asked for.
 fn received<'h>(
     reader: &Reader<'_, 'h>,
-    s: &mut State,
+    s: &mut SocketState,
     asked: usize,
     size: usize,
     b: BinRef,
-) -> Taken<'h, Term<'h>> {
+) -> ArgResult<'h, Term<'h>> {
     let (h, n) = (&reader.p.heap, b.bytes().len());
     let (full, stream) = (n == size, reader.socket.is_stream());
     if full && asked == 0 && stream {
@@ -169,7 +169,7 @@ fn received<'h>(
 pub fn receive_from_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(receive_from(p, a))
 }
-fn receive_from<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn receive_from<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     let reader = Reader::new(p, socket, a[3])?;
     let ([asked], flags) = sizes(p, [a[1]], a[2])?;
@@ -188,7 +188,7 @@ fn receive_from<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
         Err(e) => reader.failed(&mut s, e),
     }
 }
-fn at_end<'h>(p: &'h Proc, s: &mut State) -> Term<'h> {
+fn at_end<'h>(p: &'h Proc, s: &mut SocketState) -> Term<'h> {
     s.counters.read_fails += 1;
     closed(&p.heap)
 }
@@ -196,7 +196,7 @@ fn at_end<'h>(p: &'h Proc, s: &mut State) -> Term<'h> {
 pub fn receive_message_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(receive_message(p, a))
 }
-fn receive_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn receive_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     let reader = Reader::new(p, socket, a[4])?;
     let ([asked, control], flags) = sizes(p, [a[1], a[2]], a[3])?;

@@ -4,25 +4,25 @@
 use std::collections::VecDeque;
 
 use kvik_heap::OwnedTerm;
-use kvik_port::select::Events;
+use kvik_port::select::EventMask;
 use kvik_term::cmp::eq_exact;
 use kvik_term::{am, Term};
 
-use crate::monitors::{self, Monitor};
-use crate::socket::{Socket, State};
+use crate::monitors::{self, SocketMonitor};
+use crate::socket::{Socket, SocketState};
 
 /// An operation that a process waits for.
-pub struct Request {
+pub struct PendingRequest {
     pub pid: u32,
-    pub monitor: Option<Monitor>,
+    pub monitor: Option<SocketMonitor>,
     /// The reference that its messages carry.
     pub reference: OwnedTerm,
 }
 
-impl Request {
-    pub fn new(socket: &Socket, pid: u32, reference: Term<'_>) -> Request {
+impl PendingRequest {
+    pub fn new(socket: &Socket, pid: u32, reference: Term<'_>) -> PendingRequest {
         let monitor = socket.shared().and_then(|me| monitors::watch(&me, pid));
-        Request { pid, monitor, reference: OwnedTerm::new(reference) }
+        PendingRequest { pid, monitor, reference: OwnedTerm::new(reference) }
     }
     /// The process need not be watched any more.
     pub fn release(self) {
@@ -33,13 +33,13 @@ impl Request {
 }
 
 #[derive(Default)]
-pub struct Queue {
-    pub current: Option<Request>,
-    waiting: VecDeque<Request>,
+pub struct RequestQueue {
+    pub current: Option<PendingRequest>,
+    waiting: VecDeque<PendingRequest>,
 }
 
 /// Where a caller stands.
-pub enum Turn {
+pub enum QueuePosition {
     /// Nobody else is served.
     Mine,
     /// Somebody else is, and the caller does not wait yet.
@@ -48,17 +48,17 @@ pub enum Turn {
     Waiting,
 }
 
-impl Queue {
-    pub fn turn(&self, pid: u32) -> Turn {
+impl RequestQueue {
+    pub fn turn(&self, pid: u32) -> QueuePosition {
         match &self.current {
             Some(r) if r.pid != pid => match self.waiting.iter().any(|r| r.pid == pid) {
-                true => Turn::Waiting,
-                false => Turn::Others,
+                true => QueuePosition::Waiting,
+                false => QueuePosition::Others,
             },
-            _ => Turn::Mine,
+            _ => QueuePosition::Mine,
         }
     }
-    pub fn push(&mut self, r: Request) {
+    pub fn push(&mut self, r: PendingRequest) {
         self.waiting.push_back(r);
     }
     /// How many there are.
@@ -71,45 +71,48 @@ impl Queue {
     /// Takes the waiting request of a process, or that of this reference only.
     pub fn unqueue(&mut self, pid: u32, reference: Option<Term<'_>>) -> bool {
         let Some(at) = self.waiting.iter().position(|r| r.pid == pid) else { return false };
-        let is_it = |r: &Request| reference.is_none_or(|t| eq_exact(r.reference.term(), t));
+        let is_it = |r: &PendingRequest| reference.is_none_or(|t| eq_exact(r.reference.term(), t));
         if !self.waiting.get(at).is_some_and(is_it) {
             return false;
         }
-        self.waiting.remove(at).into_iter().for_each(Request::release);
+        self.waiting.remove(at).into_iter().for_each(PendingRequest::release);
         true
     }
     /// The caller is served from now on, by this reference.
     pub fn serve(&mut self, socket: &Socket, pid: u32, reference: Term<'_>) {
         match &mut self.current {
             Some(r) => r.reference = OwnedTerm::new(reference),
-            None => self.current = Some(Request::new(socket, pid, reference)),
+            None => self.current = Some(PendingRequest::new(socket, pid, reference)),
         }
     }
     /// Takes all that wait, without who is served.
-    pub fn take_waiting(&mut self) -> VecDeque<Request> {
+    pub fn take_waiting(&mut self) -> VecDeque<PendingRequest> {
         std::mem::take(&mut self.waiting)
     }
-    fn next(&mut self) -> Option<Request> {
+    fn next(&mut self) -> Option<PendingRequest> {
         self.waiting.pop_front()
     }
 }
 
 /// One of a socket's queues, with the events that it waits for.
 #[derive(Copy, Clone)]
-pub struct Line {
-    pub queue: fn(&mut State) -> &mut Queue,
-    pub events: Events,
+pub struct RequestDirection {
+    pub queue: fn(&mut SocketState) -> &mut RequestQueue,
+    pub events: EventMask,
 }
-pub const READERS: Line = Line { queue: |s| &mut s.readers, events: Events::READ };
-pub const WRITERS: Line = Line { queue: |s| &mut s.writers, events: Events::WRITE };
-pub const ACCEPTORS: Line = Line { queue: |s| &mut s.acceptors, events: Events::READ };
+pub const READERS: RequestDirection =
+    RequestDirection { queue: |s| &mut s.readers, events: EventMask::READ };
+pub const WRITERS: RequestDirection =
+    RequestDirection { queue: |s| &mut s.writers, events: EventMask::WRITE };
+pub const ACCEPTORS: RequestDirection =
+    RequestDirection { queue: |s| &mut s.acceptors, events: EventMask::READ };
 
 impl Socket {
     /// Who was served is done: the next one that waits is served, and hears when it is worth trying.
     /// False where there is none.
-    pub fn serve_next(&self, s: &mut State, line: Line) -> bool {
+    pub fn serve_next(&self, s: &mut SocketState, line: RequestDirection) -> bool {
         let queue = line.queue;
-        queue(s).current.take().into_iter().for_each(Request::release);
+        queue(s).current.take().into_iter().for_each(PendingRequest::release);
         while let Some(r) = queue(s).next() {
             if self.select(s, line.events, r.pid, r.reference.term()) {
                 queue(s).current = Some(r);
@@ -124,7 +127,7 @@ impl Socket {
         false
     }
     /// An operation has failed for a reason that all who wait meet: they hear it.
-    pub fn fail_all(&self, s: &mut State, line: Line, reason: Term<'_>) {
+    pub fn fail_all(&self, s: &mut SocketState, line: RequestDirection, reason: Term<'_>) {
         let q = (line.queue)(s);
         let Some(current) = q.current.take() else { return };
         current.release();
@@ -135,7 +138,7 @@ impl Socket {
     }
     /// The socket closes: who waits hears it. Who is served has heard already, where a message was
     /// on its way.
-    pub fn close_line(&self, s: &mut State, line: Line, cancelled: Events) {
+    pub fn close_line(&self, s: &mut SocketState, line: RequestDirection, cancelled: EventMask) {
         let q = (line.queue)(s);
         let Some(current) = q.current.take() else { return };
         let waiting = q.take_waiting();
@@ -150,7 +153,13 @@ impl Socket {
         }
     }
     /// A process that waited has ended.
-    pub fn requester_ended(&self, s: &mut State, line: Line, pid: u32, m: Monitor) {
+    pub fn requester_ended(
+        &self,
+        s: &mut SocketState,
+        line: RequestDirection,
+        pid: u32,
+        m: SocketMonitor,
+    ) {
         let q = (line.queue)(s);
         match q.current.as_mut() {
             None => {}

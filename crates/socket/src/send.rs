@@ -10,11 +10,11 @@ use kvik_term::{am, Term};
 use crate::address;
 use crate::answer::{
     atom, bytes, closed, error, error_invalid, field, int, invalid, ok, raise_invalid, settle,
-    Refused, Taken,
+    ArgResult, Rejection,
 };
 use crate::control;
-use crate::requests::{Request, Turn, WRITERS};
-use crate::socket::{socket, Socket, State};
+use crate::requests::{PendingRequest, QueuePosition, WRITERS};
+use crate::socket::{socket, Socket, SocketState};
 
 /// Pieces that one call to the system takes: `IOV_MAX`.
 pub const PIECES: usize = 1024;
@@ -28,19 +28,19 @@ pub fn cannot_select(p: &Proc, what: &str) -> Raised {
 pub fn may_write<'h>(
     p: &'h Proc,
     socket: &Socket,
-    s: &mut State,
+    s: &mut SocketState,
     reference: Term<'h>,
-) -> Taken<'h, std::os::fd::RawFd> {
-    let Some(fd) = s.open() else { return Err(Refused::Answer(closed(&p.heap))) };
+) -> ArgResult<'h, std::os::fd::RawFd> {
+    let Some(fd) = s.open() else { return Err(Rejection::Answer(closed(&p.heap))) };
     if s.connector.is_some() {
-        return Err(Refused::Answer(error_invalid(&p.heap, "state")));
+        return Err(Rejection::Answer(error_invalid(&p.heap, "state")));
     }
     match s.writers.turn(p.pid()) {
-        Turn::Mine => Ok(fd),
-        Turn::Waiting => Err(raise_invalid(p, atom("state")).into()),
-        Turn::Others => {
-            s.writers.push(Request::new(socket, p.pid(), reference));
-            Err(Refused::Answer(am::select.into()))
+        QueuePosition::Mine => Ok(fd),
+        QueuePosition::Waiting => Err(raise_invalid(p, atom("state")).into()),
+        QueuePosition::Others => {
+            s.writers.push(PendingRequest::new(socket, p.pid(), reference));
+            Err(Rejection::Answer(am::select.into()))
         }
     }
 }
@@ -58,7 +58,7 @@ fn send<'h>(
     to: Option<Term<'h>>,
     flags: Term<'h>,
     reference: Term<'h>,
-) -> Taken<'h, Term<'h>> {
+) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, socket_term)?;
     let data = bytes(data).filter(|_| reference.as_ref().is_some()).ok_or_else(|| p.badarg())?;
     let flags = int(p, flags)?;
@@ -105,7 +105,7 @@ fn pieces<'h>(socket: &Socket, mut list: Term<'h>) -> Option<Pieces<'h>> {
 pub fn send_message_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(send_message(p, a))
 }
-fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     if a[1].as_map().is_none() || a[3].as_ref().is_none() {
         return Err(p.badarg().into());
@@ -113,7 +113,7 @@ fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
     let flags = int(p, a[2])?;
     let mut s = socket.lock();
     let fd = may_write(p, socket, &mut s, a[3])?;
-    let wrong = |what| Refused::Answer(invalid(&p.heap, atom(what)));
+    let wrong = |what| Rejection::Answer(invalid(&p.heap, atom(what)));
     let to = field(a[1], "addr").map(|t| address::decode(t).ok_or_else(|| wrong("addr")));
     let to = to.transpose()?;
     let Pieces { all, size, more } = pieces(socket, a[4]).ok_or_else(|| wrong("iov"))?;
@@ -131,12 +131,12 @@ fn send_message<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
 fn sent_so_far<'h>(
     p: &'h Proc,
     socket: &Socket,
-    s: &mut State,
+    s: &mut SocketState,
     sent: kvik_env::Result<usize>,
     size: usize,
     more: bool,
     reference: Term<'h>,
-) -> Taken<'h, Term<'h>> {
+) -> ArgResult<'h, Term<'h>> {
     match sent {
         Ok(n) if n >= size && !more => {
             s.counters.wrote_all(n);
@@ -179,7 +179,12 @@ fn sent_so_far<'h>(
 }
 
 /// The caller waits until the socket can be written.
-pub fn wait<'h>(p: &'h Proc, socket: &Socket, s: &mut State, reference: Term<'h>) -> Taken<'h, ()> {
+pub fn wait<'h>(
+    p: &'h Proc,
+    socket: &Socket,
+    s: &mut SocketState,
+    reference: Term<'h>,
+) -> ArgResult<'h, ()> {
     s.writers.serve(socket, p.pid(), reference);
     if socket.select(s, WRITERS.events, p.pid(), reference) {
         s.counters.write_waits += 1;

@@ -7,11 +7,11 @@ use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
 
 use crate::answer::{
-    atom, error, error_invalid, invalid, ok, raise_invalid, settle, Refused, Taken,
+    atom, error, error_invalid, invalid, ok, raise_invalid, settle, ArgResult, Rejection,
 };
 use crate::requests::WRITERS;
 use crate::send::{may_write, wait};
-use crate::socket::{socket, Socket, State};
+use crate::socket::{socket, Socket, SocketState};
 
 /// Bytes that one call to the system is asked to copy.
 const CHUNK: usize = 1 << 20;
@@ -19,13 +19,13 @@ const CHUNK: usize = 1 << 20;
 const TURN: usize = 16 << 20;
 
 /// The offset and the count (0: to the end of the file).
-fn part<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, (i64, usize)> {
+fn part<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, (i64, usize)> {
     if !a[2].is_integer() || !a[3].is_integer() {
         return Err(p.badarg().into());
     }
     let range = |t: Term<'h>| {
         let what = p.heap.tuple(&[atom("integer_range"), t]);
-        Refused::Answer(invalid(&p.heap, what))
+        Rejection::Answer(invalid(&p.heap, what))
     };
     let offset = a[2].as_i64().ok_or_else(|| range(a[2]))?;
     let count = a[3].as_u64().ok_or_else(|| range(a[3]))?;
@@ -35,7 +35,7 @@ fn part<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, (i64, usize)> {
 pub fn start_5<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(start(p, a))
 }
-fn start<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn start<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     if a[1].as_ref().is_none() || a[4].as_ref().is_none() {
         return Err(p.badarg().into());
@@ -65,7 +65,7 @@ fn start<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
 pub fn go_on_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     settle(go_on(p, a))
 }
-fn go_on<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
+fn go_on<'h>(p: &'h Proc, a: &[Term<'h>]) -> ArgResult<'h, Term<'h>> {
     let socket = socket(p, a[0])?;
     if a[1].as_ref().is_none() {
         return Err(p.badarg().into());
@@ -94,11 +94,11 @@ pub fn deferred_close_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn copy<'h>(
     p: &'h Proc,
     socket: &Socket,
-    s: &mut State,
+    s: &mut SocketState,
     (to, from): (RawFd, RawFd),
     part: (i64, usize),
     reference: Term<'h>,
-) -> Taken<'h, Term<'h>> {
+) -> ArgResult<'h, Term<'h>> {
     let (sent, end) = copy_some(s, to, from, part);
     let sent = p.heap.unsigned(sent as u64);
     match end {
@@ -128,7 +128,7 @@ fn copy<'h>(
 
 /// How many bytes went, and whether that is all.
 fn copy_some(
-    s: &mut State,
+    s: &mut SocketState,
     to: RawFd,
     from: RawFd,
     (mut offset, count): (i64, usize),
@@ -161,7 +161,7 @@ fn copy_some(
     }
 }
 
-fn failed<'h>(p: &'h Proc, socket: &Socket, s: &mut State, reason: Term<'h>) -> Term<'h> {
+fn failed<'h>(p: &'h Proc, socket: &Socket, s: &mut SocketState, reason: Term<'h>) -> Term<'h> {
     s.counters.file().fails += 1;
     socket.fail_all(s, WRITERS, reason);
     error(&p.heap, reason)

@@ -4,18 +4,18 @@ use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use kvik_heap::build::next_ref;
-use kvik_heap::{Heap, OwnedTerm, Resource};
-use kvik_port::select::{self, Events};
+use kvik_heap::{Heap, MagicResource, OwnedTerm};
+use kvik_port::select::{self, EventMask};
 use kvik_proc::signal::post;
 use kvik_proc::{Proc, Raised};
 use kvik_term::{am, Term};
 
 use crate::answer::atom;
 use crate::count;
-use crate::counters::Counters;
-use crate::monitors::{self, Monitor};
+use crate::counters::SocketCounters;
+use crate::monitors::{self, SocketMonitor};
 use crate::register::register;
-use crate::requests::{Queue, Request};
+use crate::requests::{PendingRequest, RequestQueue};
 
 /// What has become of a direction, as `socket:info/1` names it.
 pub mod state {
@@ -35,7 +35,7 @@ pub const CONTROL_BUFFER: usize = 1024;
 
 /// What is set by options at level `otp`, and inherited by sockets that are accepted.
 #[derive(Clone)]
-pub struct Settings {
+pub struct SocketSettings {
     pub receive_buffer: usize,
     /// How many times a buffer is read until that is enough for one call; 0 for once, told apart
     /// because `getopt` tells it so.
@@ -51,24 +51,24 @@ pub struct Settings {
 pub struct Closer {
     pub pid: u32,
     /// `None` where it is the owner, who is watched anyway.
-    pub monitor: Option<Monitor>,
+    pub monitor: Option<SocketMonitor>,
 }
 
 /// What a lock guards.
-pub struct State {
+pub struct SocketState {
     fd: Option<OwnedFd>,
     pub read_state: u32,
     pub write_state: u32,
     pub owner: Option<u32>,
-    pub owner_monitor: Option<Monitor>,
+    pub owner_monitor: Option<SocketMonitor>,
     pub closer: Option<Closer>,
     /// The process whose connection is on its way.
-    pub connector: Option<Request>,
-    pub readers: Queue,
-    pub writers: Queue,
-    pub acceptors: Queue,
-    pub counters: Counters,
-    pub settings: Settings,
+    pub connector: Option<PendingRequest>,
+    pub readers: RequestQueue,
+    pub writers: RequestQueue,
+    pub acceptors: RequestQueue,
+    pub counters: SocketCounters,
+    pub settings: SocketSettings,
     /// Reads of this call that have filled their buffer.
     pub buffers_filled: u32,
     /// `{otp, meta}`
@@ -80,7 +80,7 @@ pub struct State {
 }
 
 pub struct Socket {
-    state: Mutex<State>,
+    state: Mutex<SocketState>,
     /// The number its reference has wherever it is built again.
     reference: [u32; 3],
     me: Weak<Socket>,
@@ -99,7 +99,7 @@ pub struct Parts {
     pub protocol: i32,
     pub original: Option<RawFd>,
     pub borrowed: bool,
-    pub settings: Settings,
+    pub settings: SocketSettings,
 }
 
 impl Socket {
@@ -108,7 +108,7 @@ impl Socket {
         let Parts { fd, domain, kind, protocol, original, borrowed, settings } = parts;
         count::opened(domain, kind, protocol);
         let socket = Arc::new_cyclic(|me| Socket {
-            state: Mutex::new(State {
+            state: Mutex::new(SocketState {
                 fd: Some(fd),
                 read_state: 0,
                 write_state: 0,
@@ -116,10 +116,10 @@ impl Socket {
                 owner_monitor: None,
                 closer: None,
                 connector: None,
-                readers: Queue::default(),
-                writers: Queue::default(),
-                acceptors: Queue::default(),
-                counters: Counters::default(),
+                readers: RequestQueue::default(),
+                writers: RequestQueue::default(),
+                acceptors: RequestQueue::default(),
+                counters: SocketCounters::default(),
                 settings,
                 buffers_filled: 0,
                 meta: OwnedTerm::immediate(am::undefined.into()),
@@ -144,7 +144,7 @@ impl Socket {
         drop(s);
         socket
     }
-    pub fn lock(&self) -> MutexGuard<'_, State> {
+    pub fn lock(&self) -> MutexGuard<'_, SocketState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
     /// Itself, as others hold it. `None` while it goes.
@@ -166,7 +166,7 @@ impl Socket {
         h.tuple(&[name, socket, atom(tag), info])
     }
     /// Tells a process that its operation will not be done.
-    pub fn abort(&self, r: &Request, reason: Term<'_>) {
+    pub fn abort(&self, r: &PendingRequest, reason: Term<'_>) {
         let Some(me) = self.shared() else { return };
         post(r.pid, |h| {
             let info = h.tuple(&[h.copy(r.reference.term()), h.copy(reason)]);
@@ -182,10 +182,16 @@ impl Socket {
         });
     }
     /// Has a process hear when the socket can be read, or written. False where the system refuses.
-    pub fn select(&self, s: &mut State, which: Events, pid: u32, reference: Term<'_>) -> bool {
+    pub fn select(
+        &self,
+        s: &mut SocketState,
+        which: EventMask,
+        pid: u32,
+        reference: Term<'_>,
+    ) -> bool {
         let (Some(fd), Some(me)) = (s.fd(), self.shared()) else { return false };
         let m = kvik_proc::signal::message(|h| me.message(h, "select", h.copy(reference)));
-        let fine = select::select(fd, &(me.clone() as Resource), which, pid, m);
+        let fine = select::select(fd, &(me.clone() as MagicResource), which, pid, m);
         if fine {
             match which.read {
                 true => s.read_state |= state::SELECTED,
@@ -195,9 +201,9 @@ impl Socket {
         fine
     }
     /// Takes back what was selected. True where the message was not sent yet.
-    pub fn unselect(&self, s: &State, which: Events) -> bool {
+    pub fn unselect(&self, s: &SocketState, which: EventMask) -> bool {
         let (Some(fd), Some(me)) = (s.fd(), self.shared()) else { return false };
-        select::cancel(fd, &(me as Resource), which) == which
+        select::cancel(fd, &(me as MagicResource), which) == which
     }
 }
 
@@ -212,7 +218,7 @@ impl Drop for Socket {
     }
 }
 
-impl State {
+impl SocketState {
     pub fn fd(&self) -> Option<RawFd> {
         self.fd.as_ref().map(AsRawFd::as_raw_fd)
     }

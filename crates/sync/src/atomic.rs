@@ -1,5 +1,5 @@
 //! The atomics under inbox, task and parker: the standard ones, or those of loom, which tries all
-//! that threads may see of each other (`models.rs`, `make loom`).
+//! that threads may see of each other (`loom_models.rs`, `make loom`).
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{fence, AtomicBool, AtomicPtr, Ordering};

@@ -1,6 +1,7 @@
-//! [`Guard`]: what was looked up in a [`Table`](crate::Table) stays in memory while one is held.
+//! [`Guard`]: what was looked up in a [`SlotTable`](crate::SlotTable) stays in memory while one is
+//! held.
 //!
-//! A scheduler holds the memory of all tables for as long as it runs processes ([`Hold`]), and says
+//! A scheduler holds the memory of all tables for as long as it runs processes ([`EpochPin`]), and says
 //! between two of them that it has let go of everything. A guard that is taken meanwhile only counts.
 
 use std::cell::Cell;
@@ -9,34 +10,34 @@ use std::marker::PhantomData;
 use crossbeam_epoch as epoch;
 
 thread_local! {
-    /// Guards that count on this thread's `Hold`, and one for itself; 0 without it.
-    static HELD: Cell<usize> = const { Cell::new(0) };
+    /// Guards that count on this thread's `EpochPin`, and one for itself; 0 without it.
+    static NESTED_GUARDS: Cell<usize> = const { Cell::new(0) };
     /// Looks to come for what can be freed.
     static LOOKS: Cell<u32> = const { Cell::new(0) };
 }
 /// So many looks later what this thread took out of tables has been freed, unless others hold it.
-const ENOUGH: u32 = 64;
+const LOOKS_PER_FLUSH: u32 = 64;
 
 /// This thread has put off that something is freed.
 #[inline]
 pub(crate) fn put_off() {
-    LOOKS.set(ENOUGH)
+    LOOKS.set(LOOKS_PER_FLUSH)
 }
 
 /// What has been looked up stays in memory while this is held.
 pub struct Guard {
-    /// None: the thread's `Hold` serves.
+    /// None: the thread's `EpochPin` serves.
     own: Option<epoch::Guard>,
     one_thread: PhantomData<*mut ()>,
 }
 
 #[inline]
 pub fn pin() -> Guard {
-    let held = HELD.get();
+    let held = NESTED_GUARDS.get();
     let own = match held {
         0 => Some(epoch::pin()),
         _ => {
-            HELD.set(held + 1);
+            NESTED_GUARDS.set(held + 1);
             None
         }
     };
@@ -47,33 +48,33 @@ impl Drop for Guard {
     #[inline]
     fn drop(&mut self) {
         if self.own.is_none() {
-            HELD.set(HELD.get() - 1);
+            NESTED_GUARDS.set(NESTED_GUARDS.get() - 1);
         }
     }
 }
 
 /// Held by a thread that looks things up all the time.
-pub struct Hold {
+pub struct EpochPin {
     epoch: Option<epoch::Guard>,
 }
 
-impl Hold {
+impl EpochPin {
     /// One for each thread; a second is of no use, and does no harm.
-    pub fn take() -> Hold {
-        let mut hold = Hold { epoch: None };
+    pub fn take() -> EpochPin {
+        let mut hold = EpochPin { epoch: None };
         hold.resume();
         hold
     }
     fn resume(&mut self) {
-        if HELD.get() == 0 {
+        if NESTED_GUARDS.get() == 0 {
             self.epoch = Some(epoch::pin());
-            HELD.set(1);
+            NESTED_GUARDS.set(1);
         }
     }
     /// Lets go of what was looked up until now, if nobody else on this thread holds it.
     #[inline]
     pub fn renew(&mut self) {
-        if let Some(epoch) = self.epoch.as_mut().filter(|_| HELD.get() == 1) {
+        if let Some(epoch) = self.epoch.as_mut().filter(|_| NESTED_GUARDS.get() == 1) {
             epoch.repin();
         }
     }
@@ -101,13 +102,13 @@ impl Hold {
         r
     }
     fn let_go(&mut self) {
-        if HELD.get() == 1 && self.epoch.take().is_some() {
-            HELD.set(0);
+        if NESTED_GUARDS.get() == 1 && self.epoch.take().is_some() {
+            NESTED_GUARDS.set(0);
         }
     }
 }
 
-impl Drop for Hold {
+impl Drop for EpochPin {
     fn drop(&mut self) {
         self.let_go();
         // Guards that count on it are left: it has to stay.
@@ -120,9 +121,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guards_count_on_the_hold() {
+    fn guards_nest_in_an_epoch_pin() {
         assert!(pin().own.is_some());
-        let mut hold = Hold::take();
+        let mut hold = EpochPin::take();
         let guard = pin();
         assert!(guard.own.is_none());
         assert!(epoch::is_pinned());
@@ -134,10 +135,10 @@ mod tests {
             assert!(pin().own.is_some());
         });
         assert!(epoch::is_pinned());
-        assert_eq!(HELD.get(), 1);
+        assert_eq!(NESTED_GUARDS.get(), 1);
         drop(hold);
         assert!(!epoch::is_pinned());
-        let (hold, guard) = (Hold::take(), pin());
+        let (hold, guard) = (EpochPin::take(), pin());
         drop(hold);
         assert!(epoch::is_pinned());
         drop(guard);

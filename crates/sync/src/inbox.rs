@@ -11,7 +11,7 @@
 //! | `CLOSED` | the consumer is gone for good: nothing can be pushed |
 //! | else | the item pushed last |
 //!
-//! Where one thread does everything (see [`crate::solo`]) the operations `…_alone` do the same
+//! In single-threaded mode (see [`crate::single_threaded`]) the operations `…_alone` do the same
 //! without atomic read-modify-write, which are a tenth of the price of a message.
 
 use std::ptr;
@@ -19,17 +19,17 @@ use std::ptr;
 use crate::atomic::{last, AtomicPtr, Ordering};
 
 /// An item on its way. Made before the push so that the push itself cannot fail for memory.
-pub struct Node<T> {
-    next: *mut Node<T>,
+pub struct InboxNode<T> {
+    next: *mut InboxNode<T>,
     item: T,
 }
 
 // SAFETY: a node is owned by one holder at a time; its link is only followed by that holder.
-unsafe impl<T: Send> Send for Node<T> {}
+unsafe impl<T: Send> Send for InboxNode<T> {}
 
-impl<T> Node<T> {
-    pub fn new(item: T) -> Box<Node<T>> {
-        Box::new(Node { next: ptr::null_mut(), item })
+impl<T> InboxNode<T> {
+    pub fn new(item: T) -> Box<InboxNode<T>> {
+        Box::new(InboxNode { next: ptr::null_mut(), item })
     }
     #[allow(clippy::boxed_local)]
     pub fn into_item(self: Box<Self>) -> T {
@@ -42,21 +42,21 @@ pub enum Push<T> {
     Queued,
     /// The consumer was parked and is the pusher's to wake.
     WasParked,
-    Closed(Box<Node<T>>),
+    Closed(Box<InboxNode<T>>),
 }
 
 pub struct Inbox<T> {
-    head: AtomicPtr<Node<T>>,
+    head: AtomicPtr<InboxNode<T>>,
 }
 
 const EMPTY: usize = 0;
 const PARKED: usize = 1;
 const CLOSED: usize = 2;
 
-fn mark<T>(m: usize) -> *mut Node<T> {
+fn mark<T>(m: usize) -> *mut InboxNode<T> {
     ptr::without_provenance_mut(m)
 }
-fn is_mark<T>(p: *mut Node<T>) -> bool {
+fn is_mark<T>(p: *mut InboxNode<T>) -> bool {
     p.addr() <= CLOSED
 }
 
@@ -72,7 +72,7 @@ impl<T> Default for Inbox<T> {
 }
 
 impl<T> Inbox<T> {
-    pub fn push(&self, node: Box<Node<T>>) -> Push<T> {
+    pub fn push(&self, node: Box<InboxNode<T>>) -> Push<T> {
         let p = Box::into_raw(node);
         let mut head = self.head.load(Ordering::Relaxed);
         loop {
@@ -117,7 +117,7 @@ impl<T> Inbox<T> {
     {
         // SAFETY: nodes that were pushed are changed and freed by the consumer only; the acquiring load
         // shows them as they were pushed.
-        let at = |p: *mut Node<T>| (!is_mark(p)).then(|| unsafe { &*p });
+        let at = |p: *mut InboxNode<T>| (!is_mark(p)).then(|| unsafe { &*p });
         std::iter::successors(at(self.head.load(Ordering::Acquire)), move |n| at(n.next))
             .map(|n| &n.item)
     }
@@ -148,7 +148,7 @@ impl<T> Inbox<T> {
     /// # Safety
     /// No other thread calls this, or anything else that changes the inbox; so for all below.
     #[inline]
-    unsafe fn replace(&self, new: *mut Node<T>) -> *mut Node<T> {
+    unsafe fn replace(&self, new: *mut InboxNode<T>) -> *mut InboxNode<T> {
         let old = self.head.load(Ordering::Relaxed);
         self.head.store(new, Ordering::Relaxed);
         old
@@ -156,7 +156,7 @@ impl<T> Inbox<T> {
     /// # Safety
     /// As for `replace`.
     #[inline]
-    pub(crate) unsafe fn push_alone(&self, mut node: Box<Node<T>>) -> Push<T> {
+    pub(crate) unsafe fn push_alone(&self, mut node: Box<InboxNode<T>>) -> Push<T> {
         let head = self.head.load(Ordering::Relaxed);
         if head.addr() == CLOSED {
             return Push::Closed(node);
@@ -215,9 +215,9 @@ impl<T> Drop for Inbox<T> {
 
 /// Items in the order they came in.
 pub struct Chain<T> {
-    first: *mut Node<T>,
+    first: *mut InboxNode<T>,
     /// Dangles where there is none.
-    last: *mut Node<T>,
+    last: *mut InboxNode<T>,
 }
 
 // SAFETY: its nodes are its own.
@@ -231,7 +231,7 @@ impl<T> Default for Chain<T> {
 
 impl<T> Chain<T> {
     #[inline]
-    fn reversed(mut p: *mut Node<T>, mut see: impl FnMut(&T)) -> Chain<T> {
+    fn reversed(mut p: *mut InboxNode<T>, mut see: impl FnMut(&T)) -> Chain<T> {
         let (mut first, last) = (ptr::null_mut(), p);
         while !is_mark(p) {
             // SAFETY: the chain was taken whole; every node in it is ours.
@@ -269,7 +269,7 @@ impl<T> Chain<T> {
     }
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         // SAFETY: as above.
-        let at = |p: *mut Node<T>| unsafe { p.as_ref() };
+        let at = |p: *mut InboxNode<T>| unsafe { p.as_ref() };
         std::iter::successors(at(self.first), move |n| at(n.next)).map(|n| &n.item)
     }
 }
@@ -310,7 +310,7 @@ mod tests {
                 let inbox = inbox.clone();
                 std::thread::spawn(move || {
                     for i in 0..each {
-                        assert!(!matches!(inbox.push(Node::new((t, i))), Push::Closed(_)));
+                        assert!(!matches!(inbox.push(InboxNode::new((t, i))), Push::Closed(_)));
                     }
                 })
             })
@@ -327,23 +327,23 @@ mod tests {
     }
 
     #[test]
-    fn who_ends_a_wait_is_told() {
+    fn push_that_ends_a_wait_reports_it() {
         let inbox = Inbox::default();
         assert!(inbox.park());
-        assert!(matches!(inbox.push(Node::new(1)), Push::WasParked));
-        assert!(matches!(inbox.push(Node::new(2)), Push::Queued));
+        assert!(matches!(inbox.push(InboxNode::new(1)), Push::WasParked));
+        assert!(matches!(inbox.push(InboxNode::new(2)), Push::Queued));
         assert!(!inbox.park());
         assert_eq!(inbox.take(|_| ()).collect::<Vec<_>>(), [1, 2]);
-        inbox.push(Node::new(3));
+        inbox.push(InboxNode::new(3));
         assert_eq!(inbox.close().count(), 1);
-        assert!(matches!(inbox.push(Node::new(4)), Push::Closed(_)));
+        assert!(matches!(inbox.push(InboxNode::new(4)), Push::Closed(_)));
     }
 
     #[test]
     fn chains_are_joined() {
         let inbox = Inbox::default();
         let taken = |from: std::ops::Range<u32>| {
-            from.for_each(|i| drop(inbox.push(Node::new(i))));
+            from.for_each(|i| drop(inbox.push(InboxNode::new(i))));
             inbox.take(|_| ())
         };
         let mut c = taken(0..0);
@@ -356,20 +356,20 @@ mod tests {
     }
 
     #[test]
-    fn alone_it_is_the_same() {
+    fn single_threaded_operations_agree() {
         let inbox = Inbox::default();
         // SAFETY: one thread does everything.
         unsafe {
             assert!(inbox.park_alone());
-            assert!(matches!(inbox.push_alone(Node::new(1)), Push::WasParked));
-            assert!(matches!(inbox.push_alone(Node::new(2)), Push::Queued));
+            assert!(matches!(inbox.push_alone(InboxNode::new(1)), Push::WasParked));
+            assert!(matches!(inbox.push_alone(InboxNode::new(2)), Push::Queued));
             assert!(!inbox.park_alone() && !inbox.unpark_alone());
             let mut seen = Vec::new();
             assert_eq!(inbox.take_alone(|i| seen.push(*i)).collect::<Vec<_>>(), [1, 2]);
             assert_eq!(seen, [2, 1]);
             assert!(inbox.park_alone() && inbox.unpark_alone());
             assert!(inbox.close_alone().is_empty());
-            assert!(matches!(inbox.push_alone(Node::new(4)), Push::Closed(_)));
+            assert!(matches!(inbox.push_alone(InboxNode::new(4)), Push::Closed(_)));
         }
     }
 }

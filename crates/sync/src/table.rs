@@ -1,4 +1,4 @@
-//! [`Table`]: numbers to tasks, read without locks and without counting.
+//! [`SlotTable`]: numbers to tasks, read without locks and without counting.
 //!
 //! A number's slot is the number modulo the table's size. Numbers are given in sequence; one whose
 //! slot is taken is skipped. A task taken out stays in memory until every thread that may have
@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_epoch as epoch;
 
 use crate::guard::{pin, put_off, Guard};
-use crate::solo::{who, Who};
+use crate::single_threaded::{who, Who};
 
 /// Waits until every thread that holds a [`Guard`] now has let go of it. Not for a thread that holds
 /// one itself.
@@ -35,13 +35,13 @@ pub fn wait_for_all() {
 /// What stands in a table knows its number.
 pub trait Numbered {
     fn number(&self) -> u32;
-    /// False for one that is about to end: only [`Table::get_any`] finds it.
+    /// False for one that is about to end: only [`SlotTable::get_any`] finds it.
     fn is_shown(&self) -> bool {
         true
     }
 }
 
-pub struct Table<T> {
+pub struct SlotTable<T> {
     /// Each holds a count of an `Arc`, or null.
     slots: Box<[AtomicPtr<T>]>,
     limit: usize,
@@ -98,7 +98,7 @@ fn exchange<T>(slot: &AtomicPtr<T>, from: *mut T, to: *mut T) -> bool {
     is_there
 }
 
-impl<T> Drop for Table<T> {
+impl<T> Drop for SlotTable<T> {
     fn drop(&mut self) {
         let all = self.slots.iter_mut().map(|s| *s.get_mut());
         // SAFETY: each slot that is not null holds a count, which nobody else will take.
@@ -110,9 +110,9 @@ impl<T> Drop for Table<T> {
 /// when they are made.
 const USUAL: usize = 1 << 18;
 
-impl<T: Numbered + Send + Sync + 'static> Table<T> {
+impl<T: Numbered + Send + Sync + 'static> SlotTable<T> {
     /// Room for `limit` tasks, with numbers of `bits` bits.
-    pub fn new(limit: usize, bits: u32) -> Table<T> {
+    pub fn new(limit: usize, bits: u32) -> SlotTable<T> {
         let size = limit.next_power_of_two().min(1 << bits);
         // Fresh memory is zero already: only what is used becomes present.
         let slots = Box::<[AtomicPtr<T>]>::new_zeroed_slice(size);
@@ -122,7 +122,7 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
             const A_PAGE: usize = 512;
             slots.iter().step_by(A_PAGE).for_each(|s| s.store(ptr::null_mut(), Ordering::Relaxed));
         }
-        Table {
+        SlotTable {
             slots,
             next: Apart(AtomicU64::new(0)),
             count: Apart(AtomicU64::new(0)),
@@ -238,8 +238,8 @@ mod tests {
 
     #[test]
     fn numbers_are_not_reused_soon() {
-        let t: Table<u32> = Table::new(4, 28);
-        let put = |t: &Table<u32>| t.insert(|n| (Arc::new(n), n));
+        let t: SlotTable<u32> = SlotTable::new(4, 28);
+        let put = |t: &SlotTable<u32>| t.insert(|n| (Arc::new(n), n));
         let all: Vec<_> = (0..4).filter_map(|_| put(&t)).collect();
         assert_eq!(all, [0, 1, 2, 3]);
         assert_eq!(put(&t), None);
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn threads_put_in_and_take_out() {
-        let t: Arc<Table<u32>> = Arc::new(Table::new(1024, 28));
+        let t: Arc<SlotTable<u32>> = Arc::new(SlotTable::new(1024, 28));
         let each = if cfg!(miri) { 30 } else { 5_000 };
         let threads: Vec<_> = (0..4)
             .map(|_| {

@@ -14,9 +14,9 @@ use std::sync::OnceLock;
 
 use libmimalloc_sys as mi;
 
-pub use crate::huge::Ballast;
-use crate::kept::{self, Class};
-use crate::{huge, slab};
+pub use crate::large_alloc::Ballast;
+use crate::size_class_cache::{self, SizeClass};
+use crate::{large_alloc, slab};
 
 pub struct Allocator;
 
@@ -25,12 +25,16 @@ const WORD: usize = size_of::<usize>();
 
 /// Up to so many bytes a block is short: mimalloc's own, and got without a look at what it came to,
 /// as most are. Its failure comes by [`short_failed`].
-const SHORT: usize = 512;
-const _: () = assert!(SHORT < slab::BLOCK && SHORT <= kept::ABOVE && SHORT < huge::LEAST);
+const SMALL_BYTES: usize = 512;
+const _: () = assert!(
+    SMALL_BYTES < slab::BLOCK
+        && SMALL_BYTES <= size_class_cache::MIN_BYTES
+        && SMALL_BYTES < large_alloc::MIN_BYTES
+);
 
 #[inline]
 fn is_short(l: &Layout) -> bool {
-    l.size() <= SHORT && aligned(l)
+    l.size() <= SMALL_BYTES && aligned(l)
 }
 /// Is every block of that size aligned as is asked?
 #[inline]
@@ -123,7 +127,7 @@ pub fn give_back() {
 }
 /// Gives back very large blocks that were free at the call before. True where some are kept still.
 pub fn give_back_large() -> bool {
-    huge::give_back()
+    large_alloc::give_back()
 }
 
 /// Bytes that a thread frees between two calls of the scavenger.
@@ -166,7 +170,7 @@ pub fn call_scavenger() {
 /// where it is `idle` it walks them until those are free, too, that mimalloc keeps for its next block.
 pub fn tidy(idle: bool) {
     // SAFETY: what is kept came from mimalloc and is free; nothing that is in use is touched.
-    kept::let_go(|p| unsafe { mi::mi_free(p.cast()) });
+    size_class_cache::release_all(|p| unsafe { mi::mi_free(p.cast()) });
     for _ in 0..if idle { RETIRE_CYCLES } else { 1 } {
         // SAFETY: the same. Not forced: that would purge what all threads have freed from here.
         unsafe { mi::mi_collect(false) }
@@ -195,7 +199,7 @@ pub fn clear(words: &[AtomicU32]) {
 /// This thread makes and ends processes from now on, as long as the program runs.
 pub fn attach() {
     slab::attach();
-    kept::attach();
+    size_class_cache::attach();
 }
 /// Is this memory for a process? Then it is of the slabs.
 #[inline]
@@ -204,8 +208,8 @@ fn is_of_slab(l: Layout) -> bool {
 }
 /// The class of blocks it is of that threads keep. Its block is as large as all of that class.
 #[inline]
-fn class(l: &Layout) -> Option<Class> {
-    Class::of(l.size()).filter(|_| aligned(l))
+fn class(l: &Layout) -> Option<SizeClass> {
+    SizeClass::of(l.size()).filter(|_| aligned(l))
 }
 /// The bytes that mimalloc is asked for.
 #[inline]
@@ -215,7 +219,7 @@ fn whole(l: &Layout) -> usize {
 /// Has this a mapping of its own?
 #[inline]
 fn is_huge(l: Layout) -> bool {
-    l.size() >= huge::LEAST && l.align() <= huge::ALIGN
+    l.size() >= large_alloc::MIN_BYTES && l.align() <= large_alloc::ALIGN
 }
 
 thread_local! {
@@ -294,10 +298,10 @@ unsafe impl GlobalAlloc for Allocator {
             return had(slab::alloc(), l);
         }
         if is_huge(l) {
-            return had(huge::alloc(l.size()).0, l);
+            return had(large_alloc::alloc(l.size()).0, l);
         }
         let class = class(&l);
-        if let Some(p) = class.and_then(kept::take) {
+        if let Some(p) = class.and_then(size_class_cache::take) {
             return p;
         }
         let size = class.map_or(l.size(), |c| c.size);
@@ -321,7 +325,7 @@ unsafe impl GlobalAlloc for Allocator {
             return had(p, l);
         }
         if is_huge(l) {
-            let (p, zeros) = huge::alloc(l.size());
+            let (p, zeros) = large_alloc::alloc(l.size());
             if !p.is_null() && !zeros {
                 // SAFETY: a block of that size.
                 unsafe { p.write_bytes(0, l.size()) }
@@ -345,8 +349,9 @@ unsafe impl GlobalAlloc for Allocator {
             match l {
                 l if is_short(&l) => mi::mi_free(p.cast()),
                 l if is_of_slab(l) => slab::free(p),
-                l if is_huge(l) => huge::free(p, l.size()),
-                l if class(&l).is_some_and(|c| kept::keep(p, c, |p| mi::mi_free(p.cast()))) => {}
+                l if is_huge(l) => large_alloc::free(p, l.size()),
+                l if class(&l)
+                    .is_some_and(|c| size_class_cache::keep(p, c, |p| mi::mi_free(p.cast()))) => {}
                 _ => mi::mi_free(p.cast()),
             }
         }
@@ -357,7 +362,7 @@ unsafe impl GlobalAlloc for Allocator {
         unsafe {
             let to = Layout::from_size_align_unchecked(size, l.align());
             if is_huge(l) && is_huge(to) {
-                return had(huge::resize(p, l.size(), size), to);
+                return had(large_alloc::resize(p, l.size(), size), to);
             }
             if [l, to].into_iter().any(|l| is_of_slab(l) || is_huge(l)) {
                 let new = self.alloc(to);

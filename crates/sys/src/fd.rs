@@ -9,9 +9,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use libc::syscall;
 
-use crate::count::{self, call, What};
 use crate::errno::{retry, Errno, Result};
 use crate::file::{seek, Whence};
+use crate::syscall_counters::{self, call, SyscallCounter};
 
 /// The most slices one `writev` takes.
 const IOV_MAX: usize = 1024;
@@ -20,7 +20,9 @@ const IOV_MAX: usize = 1024;
 pub fn read(fd: RawFd, buf: &mut [MaybeUninit<u8>]) -> Result<&mut [u8]> {
     let n = retry(|| {
         // SAFETY: the buffer is ours to write, for its length.
-        count::read(unsafe { syscall(libc::SYS_read, fd, buf.as_mut_ptr(), buf.len()) as isize })
+        syscall_counters::read(unsafe {
+            syscall(libc::SYS_read, fd, buf.as_mut_ptr(), buf.len()) as isize
+        })
     })?;
     // SAFETY: the system wrote `n` bytes.
     Ok(unsafe { std::slice::from_raw_parts_mut(buf.as_mut_ptr().cast(), n) })
@@ -60,7 +62,7 @@ fn read_some(
     done: usize,
 ) -> Result<usize> {
     let (at, n) = (room.as_mut_ptr(), room.len());
-    count::read(match offset {
+    syscall_counters::read(match offset {
         // SAFETY: the buffer is ours to write, for its length.
         None => unsafe { syscall(libc::SYS_read, fd, at, n) as isize },
         // SAFETY: the same.
@@ -78,7 +80,7 @@ fn read_flags(
     let io = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
     let at = offset.map_or(Ok(-1), |o| behind(o, done))?;
     // SAFETY: one iovec of memory that is ours to write.
-    count::read(unsafe { libc::preadv2(fd, &io, 1, at, flags) })
+    syscall_counters::read(unsafe { libc::preadv2(fd, &io, 1, at, flags) })
 }
 
 /// The same if it need not wait. `AGAIN`: not all of it is in memory; the file stands where it
@@ -115,7 +117,7 @@ fn behind(offset: i64, done: usize) -> Result<i64> {
 pub fn read_bytes(fd: RawFd, buf: &mut [u8]) -> Result<usize> {
     let (at, n) = (buf.as_mut_ptr(), buf.len());
     // SAFETY: the buffer is ours to write, for its length.
-    retry(|| count::read(unsafe { syscall(libc::SYS_read, fd, at, n) as isize }))
+    retry(|| syscall_counters::read(unsafe { syscall(libc::SYS_read, fd, at, n) as isize }))
 }
 
 pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
@@ -126,7 +128,7 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> Result<usize> {
 #[inline(always)]
 fn write_some(fd: RawFd, bytes: &[u8], offset: Option<i64>) -> Result<usize> {
     let (at, n) = (bytes.as_ptr(), bytes.len());
-    count::write(match offset {
+    syscall_counters::write(match offset {
         // SAFETY: the bytes are readable.
         None => unsafe { syscall(libc::SYS_write, fd, at, n) as isize },
         // SAFETY: the same.
@@ -141,7 +143,7 @@ pub fn writev(fd: RawFd, slices: &[IoSlice<'_>]) -> Result<usize> {
     }
     let n = slices.len().min(IOV_MAX) as i32;
     // SAFETY: an IoSlice is an iovec; its bytes are readable.
-    retry(|| count::write(unsafe { libc::writev(fd, slices.as_ptr().cast(), n) }))
+    retry(|| syscall_counters::write(unsafe { libc::writev(fd, slices.as_ptr().cast(), n) }))
 }
 
 /// The same at a position, without moving the file's own.
@@ -150,7 +152,7 @@ fn pwritev(fd: RawFd, slices: &[IoSlice<'_>], at: i64) -> Result<usize> {
     retry(|| match slices {
         [one] => write_some(fd, one, Some(at)),
         // SAFETY: an IoSlice is an iovec; its bytes are readable.
-        _ => count::write(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), n, at) }),
+        _ => syscall_counters::write(unsafe { libc::pwritev(fd, slices.as_ptr().cast(), n, at) }),
     })
 }
 
@@ -210,7 +212,10 @@ pub fn pipe() -> Result<(OwnedFd, OwnedFd)> {
     let mut fds = [0; 2];
     // SAFETY: room for two descriptors, which are ours afterwards.
     unsafe {
-        count::check(What::Spawn, libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC))?;
+        syscall_counters::check(
+            SyscallCounter::Spawn,
+            libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC),
+        )?;
         Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
     }
 }
@@ -221,7 +226,7 @@ pub fn socket_pair() -> Result<(OwnedFd, OwnedFd)> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
     // SAFETY: room for two descriptors, which are ours afterwards.
     unsafe {
-        count::socket(libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()))?;
+        syscall_counters::socket(libc::socketpair(libc::AF_UNIX, kind, 0, fds.as_mut_ptr()))?;
         Ok((OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])))
     }
 }
@@ -230,10 +235,10 @@ pub fn socket_pair() -> Result<(OwnedFd, OwnedFd)> {
 pub fn set_nonblocking(fd: RawFd, on: bool) -> Result<bool> {
     // SAFETY: fcntl with these commands touches no memory of ours.
     unsafe {
-        let flags = count::file(libc::fcntl(fd, libc::F_GETFL))?;
+        let flags = syscall_counters::file(libc::fcntl(fd, libc::F_GETFL))?;
         let was = flags & libc::O_NONBLOCK != 0;
         if was != on {
-            count::file(libc::fcntl(fd, libc::F_SETFL, flags ^ libc::O_NONBLOCK))?;
+            syscall_counters::file(libc::fcntl(fd, libc::F_SETFL, flags ^ libc::O_NONBLOCK))?;
         }
         Ok(was)
     }
@@ -241,7 +246,7 @@ pub fn set_nonblocking(fd: RawFd, on: bool) -> Result<bool> {
 
 /// Is this an open descriptor?
 pub fn is_open(fd: RawFd) -> bool {
-    call(What::File);
+    call(SyscallCounter::File);
     // SAFETY: F_GETFD touches no memory of ours.
     unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
 }
@@ -250,7 +255,7 @@ pub fn is_open(fd: RawFd) -> bool {
 pub fn duplicate(fd: RawFd) -> Result<OwnedFd> {
     // SAFETY: the new descriptor is ours.
     unsafe {
-        let n = count::file(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?;
+        let n = syscall_counters::file(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3))?;
         Ok(OwnedFd::from_raw_fd(n))
     }
 }
@@ -279,22 +284,27 @@ pub fn limit() -> u64 {
 pub fn close(fd: OwnedFd) -> Result<()> {
     use std::os::fd::IntoRawFd;
     // SAFETY: the descriptor is ours and gone afterwards, whatever the answer.
-    count::file(unsafe { libc::close(fd.into_raw_fd()) }).map(drop)
+    syscall_counters::file(unsafe { libc::close(fd.into_raw_fd()) }).map(drop)
 }
 
 /// Waits for a descriptor to be readable or writable, at most `timeout_ms` (-1: for ever).
 pub fn wait_ready(fd: RawFd, write: bool, timeout_ms: i32) -> Result<bool> {
     let events = if write { libc::POLLOUT } else { libc::POLLIN };
     let mut p = libc::pollfd { fd, events, revents: 0 };
-    // SAFETY: one pollfd.
-    retry(|| count::check(What::Poll, unsafe { libc::poll(&mut p, 1, timeout_ms) })).map(|n| n > 0)
+    retry(|| {
+        // SAFETY: one pollfd.
+        syscall_counters::check(SyscallCounter::Poll, unsafe { libc::poll(&mut p, 1, timeout_ms) })
+    })
+    .map(|n| n > 0)
 }
 
 /// Has nobody the other end any more?
 pub fn hung_up(fd: RawFd) -> Result<bool> {
     let mut p = libc::pollfd { fd, events: libc::POLLHUP, revents: 0 };
-    // SAFETY: one pollfd.
-    let n = retry(|| count::check(What::Poll, unsafe { libc::poll(&mut p, 1, 0) }))?;
+    let n = retry(|| {
+        // SAFETY: one pollfd.
+        syscall_counters::check(SyscallCounter::Poll, unsafe { libc::poll(&mut p, 1, 0) })
+    })?;
     Ok(n > 0 && p.revents & libc::POLLHUP != 0)
 }
 
@@ -302,7 +312,7 @@ pub fn hung_up(fd: RawFd) -> Result<bool> {
 pub fn takes(fd: RawFd) -> bool {
     let mut p = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
     // SAFETY: one pollfd.
-    let n = count::check(What::Poll, unsafe { libc::poll(&mut p, 1, 0) });
+    let n = syscall_counters::check(SyscallCounter::Poll, unsafe { libc::poll(&mut p, 1, 0) });
     n == Ok(1) && p.revents == libc::POLLOUT
 }
 
@@ -310,8 +320,10 @@ pub fn takes(fd: RawFd) -> bool {
 pub fn wait_either(a: RawFd, b: RawFd) -> Result<(bool, bool)> {
     let of = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut p = [of(a), of(b)];
-    // SAFETY: two pollfds.
-    retry(|| count::check(What::Poll, unsafe { libc::poll(p.as_mut_ptr(), 2, -1) }))?;
+    retry(|| {
+        // SAFETY: two pollfds.
+        syscall_counters::check(SyscallCounter::Poll, unsafe { libc::poll(p.as_mut_ptr(), 2, -1) })
+    })?;
     Ok((p[0].revents != 0, p[1].revents != 0))
 }
 
@@ -319,7 +331,7 @@ pub fn wait_either(a: RawFd, b: RawFd) -> Result<(bool, bool)> {
 pub fn bytes_ready(fd: &OwnedFd) -> usize {
     let mut n: i32 = 0;
     // SAFETY: FIONREAD writes one int.
-    match count::file(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut n) }) {
+    match syscall_counters::file(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut n) }) {
         Ok(_) => n.max(0) as usize,
         Err(_) => 0,
     }

@@ -4,12 +4,12 @@ use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-use crate::count::{call, file, What};
 use crate::errno::{retry, Errno, Result};
+use crate::syscall_counters::{call, file, SyscallCounter};
 
 /// How to open.
 #[derive(Copy, Clone, Default, Debug)]
-pub struct Mode {
+pub struct OpenMode {
     pub read: bool,
     pub write: bool,
     pub append: bool,
@@ -20,7 +20,7 @@ pub struct Mode {
     pub nonblocking: bool,
 }
 
-impl Mode {
+impl OpenMode {
     fn flags(self) -> i32 {
         let mut f = match (self.read, self.write) {
             (_, false) => libc::O_RDONLY,
@@ -44,7 +44,7 @@ impl Mode {
     }
 }
 
-pub fn open(path: &CStr, mode: Mode) -> Result<OwnedFd> {
+pub fn open(path: &CStr, mode: OpenMode) -> Result<OwnedFd> {
     let permissions: libc::c_uint = if mode.directory { 0o777 } else { 0o666 };
     // SAFETY: the path ends in NUL; the descriptor is ours.
     unsafe {
@@ -54,7 +54,7 @@ pub fn open(path: &CStr, mode: Mode) -> Result<OwnedFd> {
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FileKind {
     Device,
     Directory,
     Regular,
@@ -66,8 +66,8 @@ pub enum Kind {
 
 /// What `stat` tells.
 #[derive(Copy, Clone, Debug)]
-pub struct Info {
-    pub kind: Kind,
+pub struct FileInfo {
+    pub kind: FileKind,
     pub size: u64,
     pub mode: u32,
     pub links: u64,
@@ -81,17 +81,17 @@ pub struct Info {
     pub changed: i64,
 }
 
-fn info(s: libc::stat) -> Info {
+fn info(s: libc::stat) -> FileInfo {
     let kind = match s.st_mode & libc::S_IFMT {
-        libc::S_IFCHR | libc::S_IFBLK => Kind::Device,
-        libc::S_IFDIR => Kind::Directory,
-        libc::S_IFREG => Kind::Regular,
-        libc::S_IFLNK => Kind::Symlink,
-        libc::S_IFIFO => Kind::Fifo,
-        libc::S_IFSOCK => Kind::Socket,
-        _ => Kind::Other,
+        libc::S_IFCHR | libc::S_IFBLK => FileKind::Device,
+        libc::S_IFDIR => FileKind::Directory,
+        libc::S_IFREG => FileKind::Regular,
+        libc::S_IFLNK => FileKind::Symlink,
+        libc::S_IFIFO => FileKind::Fifo,
+        libc::S_IFSOCK => FileKind::Socket,
+        _ => FileKind::Other,
     };
-    Info {
+    FileInfo {
         kind,
         size: s.st_size.max(0) as u64,
         mode: s.st_mode,
@@ -107,7 +107,7 @@ fn info(s: libc::stat) -> Info {
     }
 }
 
-pub fn stat(path: &CStr, follow: bool) -> Result<Info> {
+pub fn stat(path: &CStr, follow: bool) -> Result<FileInfo> {
     let mut s = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the path ends in NUL; the call fills the structure where it succeeds.
     unsafe {
@@ -119,7 +119,7 @@ pub fn stat(path: &CStr, follow: bool) -> Result<Info> {
         Ok(info(s.assume_init()))
     }
 }
-pub fn fstat(fd: RawFd) -> Result<Info> {
+pub fn fstat(fd: RawFd) -> Result<FileInfo> {
     let mut s = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the call fills the structure where it succeeds.
     unsafe {
@@ -169,7 +169,7 @@ pub fn seek(fd: RawFd, whence: Whence, offset: i64) -> Result<u64> {
         Whence::Current => libc::SEEK_CUR,
         Whence::End => libc::SEEK_END,
     };
-    call(What::File);
+    call(SyscallCounter::File);
     // SAFETY: no memory is involved.
     let at = unsafe { libc::lseek(fd, offset, w) };
     u64::try_from(at).map_err(|_| match Errno::last() {
@@ -215,7 +215,7 @@ pub fn advise(fd: RawFd, offset: i64, length: i64, advice: Advice) {
         Advice::DontNeed => libc::POSIX_FADV_DONTNEED,
         Advice::NoReuse => libc::POSIX_FADV_NOREUSE,
     };
-    call(What::File);
+    call(SyscallCounter::File);
     // SAFETY: no memory is involved.
     unsafe { libc::posix_fadvise(fd, offset, length, a) };
 }
@@ -226,7 +226,7 @@ pub fn allocate(fd: RawFd, offset: i64, length: i64) -> Result<()> {
         return Ok(());
     }
     loop {
-        call(What::File);
+        call(SyscallCounter::File);
         // SAFETY: no memory is involved.
         match unsafe { libc::posix_fallocate(fd, offset, length) } {
             0 => return Ok(()),

@@ -20,7 +20,7 @@ use libc::{c_int, c_void, siginfo_t};
 use crate::file;
 
 /// Bytes of one file, and of all.
-const MOST: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 const MOST_IN_ALL: usize = 1 << 30;
 /// So many mappings: the system allows a program some 65,000, and its memory needs them too.
 const MOST_FILES: usize = 1000;
@@ -61,7 +61,7 @@ unsafe impl Send for Mapped {}
 impl Mapped {
     /// Of a file of so many bytes that is open for reading. `None` where that should not or cannot be.
     pub fn of(fd: RawFd, size: u64) -> Option<Mapped> {
-        if size > MOST || !suits(fd) || !has_handler() {
+        if size > MAX_BYTES || !suits(fd) || !has_handler() {
             return None;
         }
         let size = size as usize;
@@ -291,7 +291,7 @@ mod tests {
         assert!(Mapped::of(-1, 10_000).is_none());
         let f = Scratch::new("much", 10_000);
         let file = File::open(&f.0).unwrap();
-        assert!(Mapped::of(file.as_raw_fd(), MOST + 1).is_none());
+        assert!(Mapped::of(file.as_raw_fd(), MAX_BYTES + 1).is_none());
         assert!(Mapped::of(file.as_raw_fd(), 0).is_none());
     }
 }

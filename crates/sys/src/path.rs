@@ -4,9 +4,9 @@ use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use crate::count::{call, file, What};
 use crate::errno::{Errno, Result};
 use crate::file::stat;
+use crate::syscall_counters::{call, file, SyscallCounter};
 
 fn as_path(p: &CStr) -> &Path {
     Path::new(OsStr::from_bytes(p.to_bytes()))
@@ -14,7 +14,7 @@ fn as_path(p: &CStr) -> &Path {
 
 /// The names in a directory without `.` and `..`, in the order the system gives them.
 pub fn list_dir(path: &CStr, mut each: impl FnMut(&[u8])) -> Result<()> {
-    call(What::File);
+    call(SyscallCounter::File);
     for e in std::fs::read_dir(as_path(path))? {
         each(e?.file_name().as_bytes());
     }
@@ -61,7 +61,7 @@ pub fn symlink(target: &CStr, at: &CStr) -> Result<()> {
     file(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) }).map(drop)
 }
 pub fn read_link(path: &CStr) -> Result<Vec<u8>> {
-    call(What::File);
+    call(SyscallCounter::File);
     Ok(std::fs::read_link(as_path(path))?.into_os_string().into_vec())
 }
 pub fn set_permissions(path: &CStr, mode: u32) -> Result<()> {
@@ -81,7 +81,7 @@ pub fn set_times(path: &CStr, accessed: i64, modified: i64) -> Result<()> {
     file(unsafe { libc::utime(path.as_ptr(), &t) }).map(drop)
 }
 pub fn current_dir() -> Result<Vec<u8>> {
-    call(What::File);
+    call(SyscallCounter::File);
     Ok(std::env::current_dir()?.into_os_string().into_vec())
 }
 pub fn set_current_dir(path: &CStr) -> Result<()> {
@@ -100,7 +100,7 @@ pub fn find_program(name: &CStr, dirs: Option<&OsStr>) -> Option<CString> {
         let d = if d.is_empty() { b"." } else { d };
         let full = CString::new([d, b"/", name.to_bytes()].concat()).ok()?;
         let is_program = crate::file::executable(&full)
-            && stat(&full, true).is_ok_and(|i| i.kind != crate::file::Kind::Directory);
+            && stat(&full, true).is_ok_and(|i| i.kind != crate::file::FileKind::Directory);
         is_program.then_some(full)
     })
 }

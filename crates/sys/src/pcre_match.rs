@@ -39,21 +39,21 @@ pub struct MatchOpts {
 /// match's beginning (`\K` in a lookahead) may have it begin behind its end.
 pub type Group = Option<(usize, usize)>;
 /// The groups up to the highest that took part; `None` where nothing matches.
-pub type Found = Result<Option<Vec<Group>>, MatchError>;
+pub type MatchResult = Result<Option<Vec<Group>>, MatchError>;
 
 /// Bytes of a subject proved to be UTF-8 in one step.
 const BYTES_A_STEP: usize = 2;
 /// Distance in the subject between two items of the pattern that counts as a step.
 const STRIDE: usize = 32;
 /// A subject of so many bytes is tried at once, with so many of PCRE2's steps in all.
-const SHORT: usize = 1000;
+const SHORT_SUBJECT_BYTES: usize = 1000;
 const AT_ONCE: usize = 20_000;
 /// PCRE2 keeps what it has to go back to elsewhere.
 const STACK: usize = 128 << 10;
 /// So many stacks are kept for the next matches.
 const STACKS: usize = 16;
 
-pub enum Subject<'s> {
+pub enum MatchSubject<'s> {
     Bytes(Cow<'s, [u8]>),
     /// What is known to be UTF-8.
     Text(&'s str),
@@ -78,13 +78,13 @@ enum At {
 impl<'s> Matching<'s> {
     pub fn new(
         pattern: Arc<Pattern>,
-        subject: Subject<'s>,
+        subject: MatchSubject<'s>,
         start: usize,
         opts: MatchOpts,
     ) -> Matching<'s> {
         let (subject, known) = match subject {
-            Subject::Bytes(b) => (b, 0),
-            Subject::Text(s) => (s.as_bytes().into(), s.len()),
+            MatchSubject::Bytes(b) => (b, 0),
+            MatchSubject::Text(s) => (s.as_bytes().into(), s.len()),
         };
         let at = if pattern.is_utf() { At::Text(known) } else { At::Begin };
         Matching { at, pattern, subject, start, opts }
@@ -100,7 +100,7 @@ impl<'s> Matching<'s> {
     }
 
     /// Goes on for so many steps, of which it takes off what it used. `None`: there is more to do.
-    pub fn run(&mut self, left: &mut usize) -> Option<Found> {
+    pub fn run(&mut self, left: &mut usize) -> Option<MatchResult> {
         if self.start > self.subject.len() {
             return Some(Ok(None));
         }
@@ -158,9 +158,9 @@ impl<'s> Matching<'s> {
         })
     }
     /// What comes of a short match; `None` for one that needs more.
-    fn at_once(&mut self, left: &mut usize) -> Option<Found> {
+    fn at_once(&mut self, left: &mut usize) -> Option<MatchResult> {
         let length = self.subject.len() - self.start;
-        if length > SHORT {
+        if length > SHORT_SUBJECT_BYTES {
             return None;
         }
         let limit = (AT_ONCE / (length + 1)) as u32;
@@ -224,7 +224,7 @@ impl Data {
             Some(d)
         }
     }
-    fn found(&self, rc: c_int) -> Found {
+    fn found(&self, rc: c_int) -> MatchResult {
         match rc {
             1.. => Ok(Some((0..rc as usize).map(|i| self.group(i)).collect())),
             sys::PCRE2_ERROR_NOMATCH => Ok(None),
@@ -343,7 +343,7 @@ struct Within {
 unsafe impl Send for Within {}
 
 impl Within {
-    fn resume(&mut self, left: &mut usize) -> Option<Found> {
+    fn resume(&mut self, left: &mut usize) -> Option<MatchResult> {
         let Some(run) = &mut self.run else { return Some(Err(MatchError::Other)) };
         match run.resume(*left) {
             CoroutineResult::Yield(over) => {
@@ -390,9 +390,9 @@ mod tests {
 
     fn begin<'s>(pattern: &str, options: u32, s: &'s [u8], opts: MatchOpts) -> Matching<'s> {
         let p = Pattern::compile(pattern.as_bytes(), options, 0, 0).unwrap();
-        Matching::new(Arc::new(p), Subject::Bytes(s.into()), 0, opts)
+        Matching::new(Arc::new(p), MatchSubject::Bytes(s.into()), 0, opts)
     }
-    fn turns(m: &mut Matching<'_>, steps: usize) -> (usize, Found) {
+    fn turns(m: &mut Matching<'_>, steps: usize) -> (usize, MatchResult) {
         for n in 1.. {
             if let Some(found) = m.run(&mut steps.clone()) {
                 return (n, found);
@@ -400,7 +400,7 @@ mod tests {
         }
         unreachable!()
     }
-    fn at_once(pattern: &str, options: u32, s: &[u8]) -> Found {
+    fn at_once(pattern: &str, options: u32, s: &[u8]) -> MatchResult {
         turns(&mut begin(pattern, options, s, MatchOpts::default()), usize::MAX).1
     }
 
@@ -456,7 +456,7 @@ mod tests {
         m.start = 3;
         assert_eq!(turns(&mut m, 1).1, Err(MatchError::BadUtf));
         let p = Arc::new(Pattern::compile("𝄞$".as_bytes(), opt::UTF, 0, 0).unwrap());
-        let mut m = Matching::new(p, Subject::Text(&s[..13]), 2, opts);
+        let mut m = Matching::new(p, MatchSubject::Text(&s[..13]), 2, opts);
         assert_eq!(m.run(&mut 100), Some(Ok(Some(vec![Some((9, 13))]))));
         assert_eq!(m.text(), Some(&s[..13]));
     }

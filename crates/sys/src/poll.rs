@@ -8,8 +8,8 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use crate::count::{self, call, What};
 use crate::errno::{check, Errno, Result};
+use crate::syscall_counters::{self, call, SyscallCounter};
 
 /// What to wait for.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct Interest {
 
 /// What came.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Event {
+pub struct PollEvent {
     pub token: u64,
     pub read: bool,
     pub write: bool,
@@ -41,26 +41,26 @@ const WAKE: u64 = u64::MAX;
 pub const MAX_EVENTS: usize = 256;
 
 /// Room for the events of one wait.
-pub struct Events {
+pub struct PollEvents {
     raw: [MaybeUninit<libc::epoll_event>; MAX_EVENTS],
     len: usize,
 }
 
-impl Default for Events {
+impl Default for PollEvents {
     fn default() -> Self {
-        Events { raw: [const { MaybeUninit::uninit() }; MAX_EVENTS], len: 0 }
+        PollEvents { raw: [const { MaybeUninit::uninit() }; MAX_EVENTS], len: 0 }
     }
 }
 
-impl Events {
-    pub fn iter(&self) -> impl Iterator<Item = Event> + '_ {
+impl PollEvents {
+    pub fn iter(&self) -> impl Iterator<Item = PollEvent> + '_ {
         self.raw[..self.len]
             .iter()
             .map(|e| {
                 // SAFETY: the last wait filled the first `len`.
                 let e = unsafe { e.assume_init() };
                 let on = |bits: i32| e.events & bits as u32 != 0;
-                Event {
+                PollEvent {
                     token: e.u64,
                     read: on(libc::EPOLLIN | libc::EPOLLHUP | libc::EPOLLERR | libc::EPOLLRDHUP),
                     write: on(libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP),
@@ -107,7 +107,7 @@ impl Poller {
     fn control(&self, op: i32, fd: RawFd, token: u64, i: Interest) -> Result<()> {
         let mut e = libc::epoll_event { events: bits(i), u64: token };
         // SAFETY: the event lives for the call.
-        count::check(What::Watch, unsafe {
+        syscall_counters::check(SyscallCounter::Watch, unsafe {
             libc::epoll_ctl(self.epoll.as_raw_fd(), op, fd, &mut e)
         })
         .map(drop)
@@ -145,15 +145,15 @@ impl Poller {
     /// Ends a wait that is under way, or the next one. From any thread.
     pub fn wake(&self) {
         let one = 1u64;
-        call(What::Wake);
+        call(SyscallCounter::Wake);
         // SAFETY: eight bytes of our own. An error (a full counter) means it is awake already.
         unsafe { libc::write(self.wake.as_raw_fd(), (&one as *const u64).cast(), 8) };
     }
 
     /// Waits for events: until one comes (`None`) or at most this long.
-    pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> Result<usize> {
+    pub fn wait(&self, events: &mut PollEvents, timeout: Option<Duration>) -> Result<usize> {
         events.len = 0;
-        call(What::Poll);
+        call(SyscallCounter::Poll);
         let at = events.raw.as_mut_ptr().cast();
         let n = match timeout {
             Some(d) if !d.is_zero() => self.wait_precisely(at, d),
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn events_and_wakes() {
         let p = Poller::new().unwrap();
-        let mut ev = Events::default();
+        let mut ev = PollEvents::default();
         let (r, w) = fd::pipe().unwrap();
         let i = Interest { read: true, edge: true, ..Default::default() };
         p.add(r.as_raw_fd(), 7, i).unwrap();

@@ -6,9 +6,9 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
-use crate::count::{self, call, socket, What};
 use crate::errno::{check, retry, Errno, Result};
 use crate::fd;
+use crate::syscall_counters::{self, call, socket, SyscallCounter};
 
 /// The largest address: `sockaddr_storage`.
 pub const ADDRESS_ROOM: usize = size_of::<libc::sockaddr_storage>();
@@ -88,12 +88,12 @@ pub fn connect(fd: RawFd, a: &RawAddr) -> Result<()> {
     socket(unsafe { libc::connect(fd, a.pointer(), a.len()) }).map(drop)
 }
 pub fn local_address(fd: RawFd) -> Result<RawAddr> {
-    call(What::Socket);
+    call(SyscallCounter::Socket);
     // SAFETY: `written` gives room for any address.
     RawAddr::written(|p, n| check(unsafe { libc::getsockname(fd, p, n) }).map(drop))
 }
 pub fn peer_address(fd: RawFd) -> Result<RawAddr> {
-    call(What::Socket);
+    call(SyscallCounter::Socket);
     // SAFETY: as above.
     RawAddr::written(|p, n| check(unsafe { libc::getpeername(fd, p, n) }).map(drop))
 }
@@ -104,7 +104,9 @@ pub fn send(fd: RawFd, bytes: &[u8], flags: i32, to: Option<&RawAddr>) -> Result
     let flags = flags | libc::MSG_NOSIGNAL;
     retry(|| {
         // SAFETY: bytes and address live for the call.
-        count::write(unsafe { libc::sendto(fd, bytes.as_ptr().cast(), bytes.len(), flags, p, n) })
+        syscall_counters::write(unsafe {
+            libc::sendto(fd, bytes.as_ptr().cast(), bytes.len(), flags, p, n)
+        })
     })
 }
 
@@ -127,14 +129,14 @@ pub fn send_message(
         (m.msg_control, m.msg_controllen) = (control.as_ptr().cast_mut().cast(), control.len());
     }
     // SAFETY: what the message names lives for the call and is only read.
-    retry(|| count::write(unsafe { libc::sendmsg(fd, &m, flags | libc::MSG_NOSIGNAL) }))
+    retry(|| syscall_counters::write(unsafe { libc::sendmsg(fd, &m, flags | libc::MSG_NOSIGNAL) }))
 }
 
 /// The part of the room that was written.
 pub fn receive(fd: RawFd, room: &mut [MaybeUninit<u8>], flags: i32) -> Result<&mut [u8]> {
     let (p, len) = (room.as_mut_ptr(), room.len());
     // SAFETY: the room is ours to write.
-    let n = retry(|| count::read(unsafe { libc::recv(fd, p.cast(), len, flags) }))?;
+    let n = retry(|| syscall_counters::read(unsafe { libc::recv(fd, p.cast(), len, flags) }))?;
     Ok(written(room, n))
 }
 /// The same with the address it came from.
@@ -147,8 +149,10 @@ pub fn receive_from<'a>(
     let mut got = 0;
     let (p, len) = (room.as_mut_ptr(), room.len());
     *from = Some(RawAddr::written(|a, n| {
-        // SAFETY: the room is ours to write; `written` gives room for any address.
-        got = retry(|| count::read(unsafe { libc::recvfrom(fd, p.cast(), len, flags, a, n) }))?;
+        got = retry(|| {
+            // SAFETY: the room is ours to write; `written` gives room for any address.
+            syscall_counters::read(unsafe { libc::recvfrom(fd, p.cast(), len, flags, a, n) })
+        })?;
         Ok(())
     })?);
     Ok(written(room, got))
@@ -180,7 +184,7 @@ pub fn receive_message<'a>(
     (m.msg_iov, m.msg_iovlen) = (&mut io, 1);
     (m.msg_control, m.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
     // SAFETY: what the message names lives for the call and is ours to write.
-    let n = retry(|| count::read(unsafe { libc::recvmsg(fd, &mut m, flags) }))?;
+    let n = retry(|| syscall_counters::read(unsafe { libc::recvmsg(fd, &mut m, flags) }))?;
     from.len = (m.msg_namelen as usize).min(ADDRESS_ROOM);
     let used = m.msg_controllen.min(control.len());
     *envelope = Some(Envelope { from, control: used, flags: m.msg_flags });
@@ -303,7 +307,7 @@ extern "C" {
 }
 
 /// What `getaddrinfo` finds of a host's addresses.
-pub struct Found {
+pub struct HostAddress {
     pub family: i32,
     pub kind: i32,
     pub protocol: i32,
@@ -313,7 +317,7 @@ pub struct Found {
 pub fn find_addresses(
     host: Option<&CStr>,
     service: Option<&CStr>,
-) -> std::result::Result<Vec<Found>, i32> {
+) -> std::result::Result<Vec<HostAddress>, i32> {
     let pointer = |s: Option<&CStr>| s.map_or(std::ptr::null(), CStr::as_ptr);
     let mut first = std::ptr::null_mut();
     let mut all = Vec::new();
@@ -330,7 +334,7 @@ pub fn find_addresses(
             let bytes = std::slice::from_raw_parts(i.ai_addr.cast::<u8>(), i.ai_addrlen as usize);
             if let Some(address) = RawAddr::new(bytes) {
                 let (family, kind) = (i.ai_family, i.ai_socktype);
-                all.push(Found { family, kind, protocol: i.ai_protocol, address });
+                all.push(HostAddress { family, kind, protocol: i.ai_protocol, address });
             }
             p = i.ai_next;
         }

@@ -66,24 +66,24 @@ extern "C" fn note(signal: libc::c_int) {
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum SignalAction {
     Default,
     Ignore,
     /// Note it for [`take`].
     Handle,
 }
 
-pub fn set(signal: i32, action: Action) -> Result<()> {
-    if action == Action::Handle {
+pub fn set(signal: i32, action: SignalAction) -> Result<()> {
+    if action == SignalAction::Handle {
         event_fd()?;
     }
     // SAFETY: the structure is filled before use; the handler is async-signal-safe.
     unsafe {
         let mut a: libc::sigaction = std::mem::zeroed();
         a.sa_sigaction = match action {
-            Action::Default => libc::SIG_DFL,
-            Action::Ignore => libc::SIG_IGN,
-            Action::Handle => note as extern "C" fn(libc::c_int) as usize,
+            SignalAction::Default => libc::SIG_DFL,
+            SignalAction::Ignore => libc::SIG_IGN,
+            SignalAction::Handle => note as extern "C" fn(libc::c_int) as usize,
         };
         a.sa_flags = libc::SA_RESTART;
         libc::sigemptyset(&mut a.sa_mask);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn signals_are_noted() {
-        set(libc::SIGUSR2, Action::Handle).unwrap();
+        set(libc::SIGUSR2, SignalAction::Handle).unwrap();
         send(std::process::id() as i32, libc::SIGUSR2).unwrap();
         assert!(crate::fd::wait_ready(event_fd().unwrap(), false, 1000).unwrap());
         assert_eq!(take().collect::<Vec<_>>(), [libc::SIGUSR2]);

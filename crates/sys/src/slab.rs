@@ -23,11 +23,11 @@ const BLOCKS_A_CHUNK: usize = CHUNK / BLOCK;
 /// Bytes of addresses asked for at once.
 const REGION: usize = 64 << 20;
 /// Blocks that a thread takes from the pool or hands to it at once.
-const MANY: usize = 128;
+const TRANSFER_BLOCKS: usize = 128;
 /// Blocks that are present from the start.
-const READY: usize = 10 * MANY;
+const READY: usize = 10 * TRANSFER_BLOCKS;
 /// Least bytes that are worth a call to give them back.
-const WORTH: usize = 16 << 10;
+const MIN_RELEASE_BYTES: usize = 16 << 10;
 const PAGE: usize = 4096;
 /// Set in the address of a free block whose pages are with the system.
 const RETURNED: usize = 1;
@@ -51,7 +51,7 @@ kvik_state::vm_state! {
 /// Free blocks of one thread: the first `n`.
 struct Magazine {
     n: Cell<usize>,
-    blocks: [Cell<usize>; 2 * MANY],
+    blocks: [Cell<usize>; 2 * TRANSFER_BLOCKS],
 }
 
 thread_local! {
@@ -62,7 +62,7 @@ thread_local! {
 /// This thread makes and ends processes from now on, as long as the program runs.
 pub fn attach() {
     if MINE.get().is_null() {
-        let blocks = [const { Cell::new(0) }; 2 * MANY];
+        let blocks = [const { Cell::new(0) }; 2 * TRANSFER_BLOCKS];
         MINE.set(Box::leak(Box::new(Magazine { n: Cell::new(0), blocks })));
     }
 }
@@ -103,15 +103,15 @@ fn refill() -> *mut u8 {
     let mut pool = pool();
     let Some(m) = mine() else { return pool.take_one().unwrap_or(0) as *mut u8 };
     let mut n = 0;
-    while n < MANY {
+    while n < TRANSFER_BLOCKS {
         let Some(block) = pool.take_one() else { break };
         // The first to come is the first to go: addresses in order are memory in order.
-        m.blocks[MANY - 1 - n].set(block);
+        m.blocks[TRANSFER_BLOCKS - 1 - n].set(block);
         n += 1;
     }
     // Fewer came: they are at the end of their place.
     for i in 0..n {
-        m.blocks[i].set(m.blocks[MANY - n + i].get());
+        m.blocks[i].set(m.blocks[TRANSFER_BLOCKS - n + i].get());
     }
     drop(pool);
     m.n.set(n.saturating_sub(1));
@@ -124,11 +124,11 @@ fn refill() -> *mut u8 {
 /// Those that have been there longest go to the pool.
 #[cold]
 fn hand_over(m: &Magazine) {
-    pool().free.extend(m.blocks[..MANY].iter().map(Cell::get));
-    for (to, from) in m.blocks[..MANY].iter().zip(&m.blocks[MANY..]) {
+    pool().free.extend(m.blocks[..TRANSFER_BLOCKS].iter().map(Cell::get));
+    for (to, from) in m.blocks[..TRANSFER_BLOCKS].iter().zip(&m.blocks[TRANSFER_BLOCKS..]) {
         to.set(from.get());
     }
-    m.n.set(m.n.get() - MANY);
+    m.n.set(m.n.get() - TRANSFER_BLOCKS);
 }
 
 impl Pool {
@@ -141,8 +141,8 @@ impl Pool {
         }
         let block = self.fresh.start;
         self.fresh.start += BLOCK;
-        if (block % CHUNK / BLOCK).is_multiple_of(MANY) {
-            let bytes = (MANY * BLOCK).min(self.fresh.end - block);
+        if (block % CHUNK / BLOCK).is_multiple_of(TRANSFER_BLOCKS) {
+            let bytes = (TRANSFER_BLOCKS * BLOCK).min(self.fresh.end - block);
             advise(block & !(PAGE - 1)..block + bytes, libc::MADV_POPULATE_WRITE);
         }
         Some(block)
@@ -236,7 +236,7 @@ fn return_runs(blocks: &mut [usize]) {
     for run in blocks.chunk_by_mut(|a, b| (a & !RETURNED) + BLOCK == b & !RETURNED) {
         let start = (run[0] & !RETURNED).next_multiple_of(PAGE);
         let end = ((run[run.len() - 1] & !RETURNED) + BLOCK) / PAGE * PAGE;
-        if end < start + WORTH || run.iter().all(|b| b & RETURNED != 0) {
+        if end < start + MIN_RELEASE_BYTES || run.iter().all(|b| b & RETURNED != 0) {
             continue;
         }
         // Or the system would make huge pages of what is left, and all of it present.
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn no_block_is_given_twice_and_all_come_back() {
+    fn blocks_are_unique_and_reused() {
         Vm::new().enter(|| {
             let barrier = Barrier::new(4);
             let of = |seed: usize| {

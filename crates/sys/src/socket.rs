@@ -5,8 +5,8 @@ use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
-use crate::count::{self, call, socket, What};
 use crate::errno::{check, retry, Errno, Result};
+use crate::syscall_counters::{self, call, socket, SyscallCounter};
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Family {
@@ -16,7 +16,7 @@ pub enum Family {
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Type {
+pub enum SocketType {
     Stream,
     Datagram,
     SeqPacket,
@@ -142,11 +142,11 @@ fn addr_of(f: impl FnOnce(*mut libc::sockaddr, *mut libc::socklen_t) -> i32) -> 
     Ok(Addr::from_raw(&r, n as usize))
 }
 
-pub fn open(family: Family, kind: Type) -> Result<OwnedFd> {
+pub fn open(family: Family, kind: SocketType) -> Result<OwnedFd> {
     let kind = match kind {
-        Type::Stream => libc::SOCK_STREAM,
-        Type::Datagram => libc::SOCK_DGRAM,
-        Type::SeqPacket => libc::SOCK_SEQPACKET,
+        SocketType::Stream => libc::SOCK_STREAM,
+        SocketType::Datagram => libc::SOCK_DGRAM,
+        SocketType::SeqPacket => libc::SOCK_SEQPACKET,
     };
     let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: the descriptor is ours.
@@ -177,12 +177,12 @@ pub fn accept(fd: RawFd) -> Result<OwnedFd> {
     }
 }
 pub fn local_addr(fd: RawFd) -> Result<Addr> {
-    call(What::Socket);
+    call(SyscallCounter::Socket);
     // SAFETY: `addr_of` gives room for any address.
     addr_of(|p, n| unsafe { libc::getsockname(fd, p, n) })
 }
 pub fn peer_addr(fd: RawFd) -> Result<Addr> {
-    call(What::Socket);
+    call(SyscallCounter::Socket);
     // SAFETY: as above.
     addr_of(|p, n| unsafe { libc::getpeername(fd, p, n) })
 }
@@ -201,7 +201,7 @@ pub fn send_to(fd: RawFd, bytes: &[u8], to: Option<&Addr>) -> Result<usize> {
     let raw = to.map(|a| a.to_raw()).transpose()?;
     retry(|| {
         // SAFETY: bytes and address live for the call.
-        count::write(unsafe {
+        syscall_counters::write(unsafe {
             match &raw {
                 Some((r, n)) => {
                     libc::sendto(fd, bytes.as_ptr().cast(), bytes.len(), flags, &r.any, *n)
@@ -217,7 +217,7 @@ pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
     let a = addr_of(|p, len| {
         match retry(|| {
             // SAFETY: the buffer is ours to write; `addr_of` gives room for any address.
-            count::read(unsafe {
+            syscall_counters::read(unsafe {
                 libc::recvfrom(fd, buf.as_mut_ptr().cast(), buf.len(), 0, p, len)
             })
         }) {
@@ -232,7 +232,7 @@ pub fn receive_from(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr)> {
 }
 
 /// A number that goes with a datagram: level, type and value of a control message.
-pub type Control = (i32, i32, i32);
+pub type ControlMessage = (i32, i32, i32);
 
 /// Room for the control messages of one datagram.
 const CONTROL_ROOM: usize = 512;
@@ -243,7 +243,7 @@ fn aligned(n: usize) -> usize {
 }
 
 /// Reads control messages: a head each (length with the head, level, type), then the value.
-pub fn parse_control(mut b: &[u8]) -> Vec<Control> {
+pub fn parse_control(mut b: &[u8]) -> Vec<ControlMessage> {
     let mut all = Vec::new();
     let word = |b: &[u8], at: usize| -> Option<i32> {
         Some(i32::from_ne_bytes(b.get(at..at + 4)?.try_into().ok()?))
@@ -264,7 +264,7 @@ pub fn parse_control(mut b: &[u8]) -> Vec<Control> {
     all
 }
 
-fn write_control(all: &[Control]) -> Vec<u8> {
+fn write_control(all: &[ControlMessage]) -> Vec<u8> {
     let mut b = Vec::new();
     for (level, kind, value) in all {
         b.extend((CONTROL_HEAD + 4).to_ne_bytes());
@@ -277,7 +277,12 @@ fn write_control(all: &[Control]) -> Vec<u8> {
 }
 
 /// [`send_to`] with control messages.
-pub fn send_message(fd: RawFd, bytes: &[u8], to: Option<&Addr>, c: &[Control]) -> Result<usize> {
+pub fn send_message(
+    fd: RawFd,
+    bytes: &[u8],
+    to: Option<&Addr>,
+    c: &[ControlMessage],
+) -> Result<usize> {
     let mut raw = to.map(|a| a.to_raw()).transpose()?;
     let mut control = write_control(c);
     let mut io = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -290,11 +295,11 @@ pub fn send_message(fd: RawFd, bytes: &[u8], to: Option<&Addr>, c: &[Control]) -
     (m.msg_iov, m.msg_iovlen) = (&mut io, 1);
     (m.msg_control, m.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
     // SAFETY: what the message names lives for the call and is only read.
-    retry(|| count::write(unsafe { libc::sendmsg(fd, &m, libc::MSG_NOSIGNAL) }))
+    retry(|| syscall_counters::write(unsafe { libc::sendmsg(fd, &m, libc::MSG_NOSIGNAL) }))
 }
 
 /// [`receive_from`] with control messages.
-pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<Control>)> {
+pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<ControlMessage>)> {
     let mut control = [0u8; CONTROL_ROOM];
     let mut io = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
     let mut r = zeroed();
@@ -305,13 +310,13 @@ pub fn receive_message(fd: RawFd, buf: &mut [u8]) -> Result<(usize, Addr, Vec<Co
     (m.msg_iov, m.msg_iovlen) = (&mut io, 1);
     (m.msg_control, m.msg_controllen) = (control.as_mut_ptr().cast(), control.len());
     // SAFETY: what the message names lives for the call and is ours to write.
-    let n = retry(|| count::read(unsafe { libc::recvmsg(fd, &mut m, 0) }))?;
+    let n = retry(|| syscall_counters::read(unsafe { libc::recvmsg(fd, &mut m, 0) }))?;
     let used = control.get(..m.msg_controllen).unwrap_or_default();
     Ok((n, Addr::from_raw(&r, m.msg_namelen as usize), parse_control(used)))
 }
 
 /// Opens a socket in a network namespace, which a file names.
-pub fn open_in(namespace: &[u8], family: Family, kind: Type) -> Result<OwnedFd> {
+pub fn open_in(namespace: &[u8], family: Family, kind: SocketType) -> Result<OwnedFd> {
     crate::raw_socket::in_namespace(namespace, || open(family, kind))
 }
 
@@ -403,7 +408,7 @@ pub fn host_name() -> Result<Vec<u8>> {
 pub fn send_file(to: RawFd, from: RawFd, offset: i64, count: usize) -> Result<usize> {
     let mut at = offset;
     // SAFETY: the offset lives for the call.
-    retry(|| count::write(unsafe { libc::sendfile(to, from, &mut at, count) }))
+    retry(|| syscall_counters::write(unsafe { libc::sendfile(to, from, &mut at, count) }))
 }
 
 /// An interface's address.
@@ -477,11 +482,11 @@ mod tests {
 
     #[test]
     fn a_connection() {
-        let l = open(Family::Inet, Type::Stream).unwrap();
+        let l = open(Family::Inet, SocketType::Stream).unwrap();
         bind(l.as_raw_fd(), &Addr::V4(Ipv4Addr::LOCALHOST, 0)).unwrap();
         listen(l.as_raw_fd(), 5).unwrap();
         let at = local_addr(l.as_raw_fd()).unwrap();
-        let c = open(Family::Inet, Type::Stream).unwrap();
+        let c = open(Family::Inet, SocketType::Stream).unwrap();
         let r = connect(c.as_raw_fd(), &at);
         assert!(matches!(r, Ok(()) | Err(EINPROGRESS)));
         crate::fd::wait_ready(l.as_raw_fd(), false, 1000).unwrap();
@@ -504,10 +509,10 @@ mod tests {
     fn datagrams_and_local_names() {
         let path = std::env::temp_dir().join(format!("kvik-sock-{}", std::process::id()));
         let addr = Addr::Local(path.to_str().unwrap().as_bytes().to_vec());
-        let a = open(Family::Local, Type::Datagram).unwrap();
+        let a = open(Family::Local, SocketType::Datagram).unwrap();
         bind(a.as_raw_fd(), &addr).unwrap();
         assert_eq!(local_addr(a.as_raw_fd()).unwrap(), addr);
-        let b = open(Family::Local, Type::Datagram).unwrap();
+        let b = open(Family::Local, SocketType::Datagram).unwrap();
         send_to(b.as_raw_fd(), b"hi", Some(&addr)).unwrap();
         let mut buf = [0; 10];
         let (n, from) = receive_from(a.as_raw_fd(), &mut buf).unwrap();

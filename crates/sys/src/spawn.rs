@@ -6,9 +6,9 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-use crate::count::{self, call, What};
 use crate::errno::{check, retry, Errno, Result};
 use crate::fd;
+use crate::syscall_counters::{self, call, SyscallCounter};
 
 extern "C" {
     fn posix_spawn_file_actions_addclosefrom_np(
@@ -37,7 +37,7 @@ pub struct Program<'a> {
 
 /// A program that was started. Dropping it neither ends nor reaps the program.
 #[derive(Debug)]
-pub struct Child {
+pub struct ChildProcess {
     pub pid: i32,
     /// Ready when the program has ended (see `watch` for systems without pidfds).
     pub pidfd: OwnedFd,
@@ -136,7 +136,7 @@ pub fn spawn(p: &Program<'_>) -> Result<i32> {
     let attributes = Attributes::new()?;
     let (argv, envp) = (pointers(p.args), pointers(p.env));
     let mut pid = 0;
-    call(What::Spawn);
+    call(SyscallCounter::Spawn);
     // SAFETY: the vectors end in null and live, with their strings, for the call.
     code(unsafe {
         libc::posix_spawn(
@@ -151,9 +151,9 @@ pub fn spawn(p: &Program<'_>) -> Result<i32> {
     Ok(pid)
 }
 
-impl Child {
+impl ChildProcess {
     /// Watches for the end of a program that was started. Where that can't be done it is killed.
-    pub fn watch(pid: i32) -> Result<Child> {
+    pub fn watch(pid: i32) -> Result<ChildProcess> {
         let end = match pidfd(pid) {
             Err(Errno::NOSYS | Errno::PERM) => watch(pid),
             r => r,
@@ -162,7 +162,7 @@ impl Child {
             // SAFETY: no memory is involved.
             unsafe { libc::kill(pid, libc::SIGKILL) };
         }
-        Ok(Child { pid, pidfd: end? })
+        Ok(ChildProcess { pid, pidfd: end? })
     }
 }
 
@@ -170,7 +170,10 @@ fn pidfd(pid: i32) -> Result<OwnedFd> {
     // Nobody but us reaps the child: the number stays its own until `reap`.
     // SAFETY: the descriptor is ours.
     unsafe {
-        let fd = count::check(What::Spawn, libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32)?;
+        let fd = syscall_counters::check(
+            SyscallCounter::Spawn,
+            libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32,
+        )?;
         Ok(OwnedFd::from_raw_fd(fd))
     }
 }
@@ -200,7 +203,7 @@ fn watch(pid: i32) -> Result<OwnedFd> {
 /// runs.
 pub fn reap(pid: i32) -> Option<i32> {
     let mut status = 0;
-    call(What::Spawn);
+    call(SyscallCounter::Spawn);
     // SAFETY: the status is ours to write.
     match unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) } {
         0 => None,
@@ -250,7 +253,7 @@ mod tests {
             fds: &[(w.as_raw_fd(), 1)],
             close_from: 3,
         };
-        let child = Child::watch(spawn(&program).unwrap()).unwrap();
+        let child = ChildProcess::watch(spawn(&program).unwrap()).unwrap();
         drop(w);
         let mut out = String::new();
         std::io::Read::read_to_string(&mut std::fs::File::from(r), &mut out).unwrap();

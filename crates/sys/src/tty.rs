@@ -23,23 +23,23 @@ pub fn window_size(fd: RawFd) -> Option<(u32, u32)> {
 
 /// A terminal's settings, to be put back later.
 #[derive(Copy, Clone)]
-pub struct Settings(libc::termios);
+pub struct TtySettings(libc::termios);
 
-pub fn settings(fd: RawFd) -> Result<Settings> {
+pub fn settings(fd: RawFd) -> Result<TtySettings> {
     let mut t = MaybeUninit::uninit();
     // SAFETY: the call fills the structure where it succeeds.
     unsafe {
         check(libc::tcgetattr(fd, t.as_mut_ptr()))?;
-        Ok(Settings(t.assume_init()))
+        Ok(TtySettings(t.assume_init()))
     }
 }
-pub fn restore(fd: RawFd, s: &Settings) -> Result<()> {
+pub fn restore(fd: RawFd, s: &TtySettings) -> Result<()> {
     // SAFETY: the settings live for the call.
     check(unsafe { libc::tcsetattr(fd, libc::TCSADRAIN, &s.0) }).map(drop)
 }
 
 /// The same at once, with what is written still on its way.
-pub fn apply(fd: RawFd, s: &Settings) -> Result<()> {
+pub fn apply(fd: RawFd, s: &TtySettings) -> Result<()> {
     // SAFETY: the settings live for the call.
     check(unsafe { libc::tcsetattr(fd, libc::TCSANOW, &s.0) }).map(drop)
 }
@@ -58,13 +58,13 @@ fn set(flags: &mut libc::tcflag_t, bits: libc::tcflag_t, on: bool) {
     *flags = if on { *flags | bits } else { *flags & !bits };
 }
 
-impl Settings {
+impl TtySettings {
     /// Does each key come at once?
     pub fn is_raw(&self) -> bool {
         self.0.c_lflag & libc::ICANON == 0
     }
     /// For `prim_tty`.
-    pub fn changed(mut self, c: Changes) -> Settings {
+    pub fn changed(mut self, c: Changes) -> TtySettings {
         let t = &mut self.0;
         t.c_iflag &= !libc::ISTRIP;
         if let Some(on) = c.lines {
@@ -87,7 +87,7 @@ impl Settings {
         self
     }
     /// For an editor: each key at once, without echo, nothing done to what is written.
-    pub fn edited(mut self) -> Settings {
+    pub fn edited(mut self) -> TtySettings {
         let t = &mut self.0;
         t.c_iflag &= !(libc::ISTRIP | libc::ICRNL);
         t.c_lflag &= !(libc::ICANON | libc::ECHO);
@@ -97,7 +97,7 @@ impl Settings {
         self
     }
     /// Ctrl-C is a key like others.
-    pub fn without_interrupt(mut self) -> Settings {
+    pub fn without_interrupt(mut self) -> TtySettings {
         self.0.c_cc[libc::VINTR] = 0;
         self
     }

@@ -13,7 +13,7 @@ extern "C" {
 
 /// A code that zlib answers, where it is no success.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Code {
+pub enum Status {
     Ok,
     StreamEnd,
     NeedDict,
@@ -25,35 +25,35 @@ pub enum Code {
     Unknown,
 }
 
-fn code(r: c_int) -> Code {
+fn code(r: c_int) -> Status {
     match r {
-        z::Z_OK => Code::Ok,
-        z::Z_STREAM_END => Code::StreamEnd,
-        z::Z_NEED_DICT => Code::NeedDict,
-        z::Z_STREAM_ERROR => Code::StreamError,
-        z::Z_DATA_ERROR => Code::DataError,
-        z::Z_MEM_ERROR => Code::MemError,
-        z::Z_BUF_ERROR => Code::BufError,
-        z::Z_VERSION_ERROR => Code::VersionError,
-        _ => Code::Unknown,
+        z::Z_OK => Status::Ok,
+        z::Z_STREAM_END => Status::StreamEnd,
+        z::Z_NEED_DICT => Status::NeedDict,
+        z::Z_STREAM_ERROR => Status::StreamError,
+        z::Z_DATA_ERROR => Status::DataError,
+        z::Z_MEM_ERROR => Status::MemError,
+        z::Z_BUF_ERROR => Status::BufError,
+        z::Z_VERSION_ERROR => Status::VersionError,
+        _ => Status::Unknown,
     }
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum StreamKind {
     Deflate,
     Inflate,
 }
 
 /// A compressing or decompressing stream. zlib keeps its address, hence the box.
-pub struct Stream {
+pub struct ZlibStream {
     z: Box<z::z_stream>,
-    kind: Kind,
+    kind: StreamKind,
     ended: bool,
 }
 
 // SAFETY: a z_stream has no ties to a thread.
-unsafe impl Send for Stream {}
+unsafe impl Send for ZlibStream {}
 
 extern "C" fn allocate(_: z::voidpf, items: z::uInt, size: z::uInt) -> z::voidpf {
     // SAFETY: calloc may be called with any numbers.
@@ -86,21 +86,21 @@ const SIZE: c_int = size_of::<z::z_stream>() as c_int;
 
 /// What one call did.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Step {
-    pub code: Code,
+pub struct ZlibStep {
+    pub code: Status,
     pub consumed: usize,
     pub produced: usize,
 }
 
 /// Where a stream writes to: memory that need not be written before.
-pub struct Output<'a> {
+pub struct ZlibOutput<'a> {
     room: &'a mut [MaybeUninit<u8>],
     written: usize,
 }
 
-impl<'a> Output<'a> {
-    pub fn new(room: &'a mut [MaybeUninit<u8>]) -> Output<'a> {
-        Output { room, written: 0 }
+impl<'a> ZlibOutput<'a> {
+    pub fn new(room: &'a mut [MaybeUninit<u8>]) -> ZlibOutput<'a> {
+        ZlibOutput { room, written: 0 }
     }
     /// The part that streams have written.
     pub fn written(self) -> &'a mut [u8] {
@@ -109,14 +109,14 @@ impl<'a> Output<'a> {
     }
 }
 
-impl Stream {
+impl ZlibStream {
     pub fn deflate(
         level: i32,
         method: i32,
         window_bits: i32,
         mem_level: i32,
         strategy: i32,
-    ) -> Result<Stream, Code> {
+    ) -> Result<ZlibStream, Status> {
         let mut s = fresh();
         // SAFETY: the stream is initialised as zlib wants it; other arguments are checked there.
         let r = unsafe {
@@ -131,21 +131,21 @@ impl Stream {
                 SIZE,
             )
         };
-        Stream::made(s, Kind::Deflate, r)
+        ZlibStream::made(s, StreamKind::Deflate, r)
     }
-    pub fn inflate(window_bits: i32) -> Result<Stream, Code> {
+    pub fn inflate(window_bits: i32) -> Result<ZlibStream, Status> {
         let mut s = fresh();
         // SAFETY: as above.
         let r = unsafe { z::inflateInit2_(&mut *s, window_bits, z::zlibVersion(), SIZE) };
-        Stream::made(s, Kind::Inflate, r)
+        ZlibStream::made(s, StreamKind::Inflate, r)
     }
-    fn made(z: Box<z::z_stream>, kind: Kind, r: c_int) -> Result<Stream, Code> {
+    fn made(z: Box<z::z_stream>, kind: StreamKind, r: c_int) -> Result<ZlibStream, Status> {
         match code(r) {
-            Code::Ok => Ok(Stream { z, kind, ended: false }),
+            Status::Ok => Ok(ZlibStream { z, kind, ended: false }),
             e => Err(e),
         }
     }
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> StreamKind {
         self.kind
     }
     pub fn adler(&self) -> u32 {
@@ -153,7 +153,7 @@ impl Stream {
     }
 
     /// One call of `deflate` or `inflate`.
-    pub fn step(&mut self, input: &[u8], output: &mut Output<'_>, flush: i32) -> Step {
+    pub fn step(&mut self, input: &[u8], output: &mut ZlibOutput<'_>, flush: i32) -> ZlibStep {
         let rest = &mut output.room[output.written..];
         let n_in = input.len().min(u32::MAX as usize);
         let n_out = rest.len().min(u32::MAX as usize);
@@ -166,11 +166,11 @@ impl Stream {
         // only reads the input.
         let r = unsafe {
             match self.kind {
-                Kind::Deflate => z::deflate(s, flush),
-                Kind::Inflate => z::inflate(s, flush),
+                StreamKind::Deflate => z::deflate(s, flush),
+                StreamKind::Inflate => z::inflate(s, flush),
             }
         };
-        let step = Step {
+        let step = ZlibStep {
             code: code(r),
             consumed: n_in - s.avail_in as usize,
             produced: n_out - s.avail_out as usize,
@@ -181,32 +181,32 @@ impl Stream {
         (s.avail_in, s.avail_out) = (0, 0);
         step
     }
-    pub fn reset(&mut self) -> Code {
+    pub fn reset(&mut self) -> Status {
         // SAFETY: the stream was initialised.
         code(unsafe {
             match self.kind {
-                Kind::Deflate => z::deflateReset(&mut *self.z),
-                Kind::Inflate => z::inflateReset(&mut *self.z),
+                StreamKind::Deflate => z::deflateReset(&mut *self.z),
+                StreamKind::Inflate => z::inflateReset(&mut *self.z),
             }
         })
     }
-    pub fn set_dictionary(&mut self, d: &[u8]) -> Code {
+    pub fn set_dictionary(&mut self, d: &[u8]) -> Status {
         let (p, n) = (d.as_ptr(), d.len().min(u32::MAX as usize) as u32);
         // SAFETY: the stream was initialised; the dictionary lives for the call.
         code(unsafe {
             match self.kind {
-                Kind::Deflate => z::deflateSetDictionary(&mut *self.z, p, n),
-                Kind::Inflate => z::inflateSetDictionary(&mut *self.z, p, n),
+                StreamKind::Deflate => z::deflateSetDictionary(&mut *self.z, p, n),
+                StreamKind::Inflate => z::inflateSetDictionary(&mut *self.z, p, n),
             }
         })
     }
     /// The window of an inflating stream.
-    pub fn dictionary(&mut self) -> Result<Vec<u8>, Code> {
+    pub fn dictionary(&mut self) -> Result<Vec<u8>, Status> {
         let mut d = vec![0u8; 32_768];
         let mut n = 0;
         // SAFETY: room for the largest window.
         match code(unsafe { inflateGetDictionary(&mut *self.z, d.as_mut_ptr(), &mut n) }) {
-            Code::Ok => {
+            Status::Ok => {
                 d.truncate(n as usize);
                 Ok(d)
             }
@@ -214,7 +214,7 @@ impl Stream {
         }
     }
     /// Changes level and strategy; everything written before must have been flushed.
-    pub fn set_params(&mut self, level: i32, strategy: i32) -> Code {
+    pub fn set_params(&mut self, level: i32, strategy: i32) -> Status {
         let mut dummy = 0u8;
         self.z.next_out = &mut dummy;
         self.z.avail_out = 1;
@@ -224,30 +224,30 @@ impl Stream {
         self.z.next_out = ptr::null_mut();
         self.z.avail_out = 0;
         if full {
-            Code::StreamError
+            Status::StreamError
         } else {
             code(r)
         }
     }
     /// Ends the stream; an early end of a compressing one is a data error.
-    pub fn end(mut self) -> Code {
+    pub fn end(mut self) -> Status {
         self.finish()
     }
-    fn finish(&mut self) -> Code {
+    fn finish(&mut self) -> Status {
         if std::mem::replace(&mut self.ended, true) {
-            return Code::Ok;
+            return Status::Ok;
         }
         // SAFETY: the stream was initialised and is ended once.
         code(unsafe {
             match self.kind {
-                Kind::Deflate => z::deflateEnd(&mut *self.z),
-                Kind::Inflate => z::inflateEnd(&mut *self.z),
+                StreamKind::Deflate => z::deflateEnd(&mut *self.z),
+                StreamKind::Inflate => z::inflateEnd(&mut *self.z),
             }
         })
     }
 }
 
-impl Drop for Stream {
+impl Drop for ZlibStream {
     fn drop(&mut self) {
         self.finish();
     }
@@ -271,9 +271,9 @@ pub fn adler32(adler: u32, bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
 
-    fn run(s: &mut Stream, input: &[u8], flush: i32) -> (Vec<u8>, Step) {
+    fn run(s: &mut ZlibStream, input: &[u8], flush: i32) -> (Vec<u8>, ZlibStep) {
         let mut out = [MaybeUninit::uninit(); 1000];
-        let mut out = Output::new(&mut out);
+        let mut out = ZlibOutput::new(&mut out);
         let step = s.step(input, &mut out, flush);
         (out.written().to_vec(), step)
     }
@@ -281,16 +281,16 @@ mod tests {
     #[test]
     fn there_and_back() {
         let text = b"hello hello hello hello".repeat(20);
-        let mut d = Stream::deflate(-1, 8, 15, 8, 0).unwrap();
+        let mut d = ZlibStream::deflate(-1, 8, 15, 8, 0).unwrap();
         let (packed, step) = run(&mut d, &text, 4);
-        assert_eq!((step.code, step.consumed), (Code::StreamEnd, text.len()));
-        assert_eq!(d.end(), Code::Ok);
-        let mut i = Stream::inflate(15).unwrap();
+        assert_eq!((step.code, step.consumed), (Status::StreamEnd, text.len()));
+        assert_eq!(d.end(), Status::Ok);
+        let mut i = ZlibStream::inflate(15).unwrap();
         let (back, step) = run(&mut i, &packed, 0);
-        assert_eq!((back, step.code), (text, Code::StreamEnd));
-        let mut i = Stream::inflate(15).unwrap();
-        assert_eq!(run(&mut i, b"rubbish", 0).1.code, Code::DataError);
-        assert_eq!(Stream::inflate(99).err(), Some(Code::StreamError));
+        assert_eq!((back, step.code), (text, Status::StreamEnd));
+        let mut i = ZlibStream::inflate(15).unwrap();
+        assert_eq!(run(&mut i, b"rubbish", 0).1.code, Status::DataError);
+        assert_eq!(ZlibStream::inflate(99).err(), Some(Status::StreamError));
         assert_eq!(crc32(0, b"123456789"), 0xCBF4_3926);
     }
 }

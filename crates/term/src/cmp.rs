@@ -11,7 +11,7 @@ use crate::merge_sort::MergeSort;
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
 use crate::word::FLAT_MAP_LIMIT;
-use crate::{atom, map_node, Atom, Big, Fun, Map, Pid, Port, Ref, Term, Tuple, View};
+use crate::{atom, map_node, Atom, Big, Fun, Map, PidTerm, PortTerm, Ref, Term, Tuple, View};
 
 /// How two numbers of different kinds compare.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -485,11 +485,11 @@ fn nodes(x: Option<Ext<'_>>, y: Option<Ext<'_>>) -> Ordering {
     name(x).cmp(name(y)).then(creation(x).cmp(&creation(y)))
 }
 
-fn pids(x: Pid<'_>, y: Pid<'_>) -> Ordering {
-    fn split(p: Pid<'_>) -> ((u32, u32), Option<Ext<'_>>) {
+fn pids(x: PidTerm<'_>, y: PidTerm<'_>) -> Ordering {
+    fn split(p: PidTerm<'_>) -> ((u32, u32), Option<Ext<'_>>) {
         match p {
-            Pid::Local(n) => ((n & 0x7FFF, n >> 15), None),
-            Pid::External(e) => ((e.data() as u32, (e.data() >> 32) as u32), Some(e)),
+            PidTerm::Local(n) => ((n & 0x7FFF, n >> 15), None),
+            PidTerm::External(e) => ((e.data() as u32, (e.data() >> 32) as u32), Some(e)),
         }
     }
     let ((n, s), e) = split(x);
@@ -498,11 +498,11 @@ fn pids(x: Pid<'_>, y: Pid<'_>) -> Ordering {
     s.cmp(&t).then(n.cmp(&m)).then_with(|| nodes(e, f))
 }
 
-fn ports(x: Port<'_>, y: Port<'_>) -> Ordering {
-    fn split(p: Port<'_>) -> (u64, Option<Ext<'_>>) {
+fn ports(x: PortTerm<'_>, y: PortTerm<'_>) -> Ordering {
+    fn split(p: PortTerm<'_>) -> (u64, Option<Ext<'_>>) {
         match p {
-            Port::Local(n) => (n as u64, None),
-            Port::External(e) => (e.data(), Some(e)),
+            PortTerm::Local(n) => (n as u64, None),
+            PortTerm::External(e) => (e.data(), Some(e)),
         }
     }
     let ((n, e), (m, f)) = (split(x), split(y));

@@ -3,7 +3,7 @@
 //! their keys in OTP's order (`make_internal_hash` in `erts/emulator/beam/utils.c`). Atoms and pids
 //! hash by their number here, which is another than there.
 
-use crate::map_node::{child, Child};
+use crate::map_node::{child, MapChild};
 use crate::stack::Stack;
 use crate::word::*;
 use crate::{Bits, Fun, Map, Ref, Term, View};
@@ -127,14 +127,14 @@ fn children<'h>(all: &'h [Term<'h>], mut hash: u32, todo: &mut Stack<Task<'h>>) 
     while let Some((first, more)) = rest.split_first() {
         rest = more;
         match child(*first) {
-            Child::Node(n) => {
+            MapChild::Node(n) => {
                 todo.extend([Task::Children(rest), Task::Children(n.children)].into_iter());
                 return hash;
             }
-            Child::Leaf(key, value) if key.is_immediate() && value.is_immediate() => {
+            MapChild::Leaf(key, value) if key.is_immediate() && value.is_immediate() => {
                 hash = immediate(value, immediate(key, hash));
             }
-            Child::Leaf(key, value) => {
+            MapChild::Leaf(key, value) => {
                 todo.extend([Task::Children(rest), Task::Term(value)].into_iter());
                 return one(key, hash, todo);
             }
@@ -192,10 +192,10 @@ fn one<'h>(t: Term<'h>, hash: u32, todo: &mut Stack<Task<'h>>) -> u32 {
             let used = numbers.iter().rposition(|n| *n != 0).map_or(0, |last| last + 1);
             numbers[..used].iter().fold(node(e, hash), |h, n| two(h, *n, 0, k(7)))
         }
-        View::Pid(crate::Pid::External(e)) => {
+        View::Pid(crate::PidTerm::External(e)) => {
             two(node(e, hash), e.data() as u32, (e.data() >> 32) as u32, k(5))
         }
-        View::Port(crate::Port::External(e)) => {
+        View::Port(crate::PortTerm::External(e)) => {
             two(node(e, hash), e.data() as u32, (e.data() >> 32) as u32, k(6))
         }
         _ => hash,

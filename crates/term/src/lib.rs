@@ -23,5 +23,7 @@ pub mod word;
 pub use atom::Atom;
 pub use atoms::am;
 pub use entry::{CodeAddress, CodeCell, Export, ExportSlot, FunEntry, NativeCell};
-pub use object::{Big, Bits, Cons, Ext, ExtKind, Fun, LocalRef, Map, Pid, Port, Ref, Tuple};
+pub use object::{
+    Big, Bits, Cons, Ext, ExtKind, Fun, LocalRef, Map, PidTerm, PortTerm, Ref, Tuple,
+};
 pub use term::{Term, View};

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-pub use crate::map_node::{child, iter, Child, Iter, Node, COLLISION, ROOT};
+pub use crate::map_node::{child, iter, Iter, MapChild, MapNode, COLLISION, ROOT};
 use crate::{atom, cmp, hash};
 use crate::{Map, Term};
 
@@ -65,7 +65,7 @@ impl<'h> Path<'h> {
     }
 }
 
-impl Node<'_> {
+impl MapNode<'_> {
     /// The place of a key in a collision node, or where it would have to go.
     pub fn place_in_collision(self, key: Term<'_>) -> Result<usize, usize> {
         self.children.binary_search_by(|c| match c.as_cons() {
@@ -120,19 +120,19 @@ fn get_flat<'h>(m: Map<'h>, key: Term<'h>) -> Option<Term<'h>> {
 }
 
 /// The value of the key that a path is of, at the path's level or below.
-pub fn find_below<'h>(node: Node<'h>, path: Path<'h>) -> Option<Term<'h>> {
+pub fn find_below<'h>(node: MapNode<'h>, path: Path<'h>) -> Option<Term<'h>> {
     match path.is_collision() {
         true => find_collision(node, path.key),
         false => find(node, path),
     }
 }
-fn find_collision<'h>(node: Node<'h>, key: Term<'h>) -> Option<Term<'h>> {
+fn find_collision<'h>(node: MapNode<'h>, key: Term<'h>) -> Option<Term<'h>> {
     let place = node.place_in_collision(key).ok()?;
     node.children.get(place)?.as_cons().map(|cell| cell.tail())
 }
 
 /// Down from a node above the collisions.
-fn find<'h>(mut node: Node<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
+fn find<'h>(mut node: MapNode<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
     let key = path.key;
     loop {
         let (place, there) = node.place(path.index());
@@ -140,8 +140,8 @@ fn find<'h>(mut node: Node<'h>, mut path: Path<'h>) -> Option<Term<'h>> {
             return None;
         }
         match child(*node.children.get(place)?) {
-            Child::Leaf(k, v) => return cmp::eq_exact(k, key).then_some(v),
-            Child::Node(n) => node = n,
+            MapChild::Leaf(k, v) => return cmp::eq_exact(k, key).then_some(v),
+            MapChild::Node(n) => node = n,
         }
         path = path.down();
         if path.is_collision() {

@@ -18,12 +18,12 @@ pub const ROOT: u32 = 1 << 16;
 pub const COLLISION: u32 = 1 << 17;
 /// A node of a large map: which children it has (and [`COLLISION`]), and they.
 #[derive(Copy, Clone)]
-pub struct Node<'h> {
+pub struct MapNode<'h> {
     pub bitmap: u32,
     pub children: &'h [Term<'h>],
 }
 
-impl<'h> Node<'h> {
+impl<'h> MapNode<'h> {
     /// The place of child `index`, whether it is there or would have to go there.
     #[inline]
     pub fn place(self, index: u32) -> (usize, bool) {
@@ -33,36 +33,36 @@ impl<'h> Node<'h> {
 }
 
 /// What a child is.
-pub enum Child<'h> {
+pub enum MapChild<'h> {
     Leaf(Term<'h>, Term<'h>),
-    Node(Node<'h>),
+    Node(MapNode<'h>),
 }
 
 #[inline]
-pub fn child(t: Term<'_>) -> Child<'_> {
+pub fn child(t: Term<'_>) -> MapChild<'_> {
     match t.as_cons() {
-        Some(c) => Child::Leaf(c.head(), c.tail()),
-        None => Child::Node(node(t)),
+        Some(c) => MapChild::Leaf(c.head(), c.tail()),
+        None => MapChild::Node(node(t)),
     }
 }
 
 #[inline]
-fn node(t: Term<'_>) -> Node<'_> {
+fn node(t: Term<'_>) -> MapNode<'_> {
     match t.boxed() {
         // SAFETY: a child that is no cell is a node, whose words are all terms.
         Some((h, p)) => unsafe { raw_node(h, p) },
-        None => Node { bitmap: 0, children: &[] },
+        None => MapNode { bitmap: 0, children: &[] },
     }
 }
 
 /// # Safety
 /// `p` points to a HAMT object with header `h`.
-unsafe fn raw_node<'h>(h: u64, p: *const u64) -> Node<'h> {
+unsafe fn raw_node<'h>(h: u64, p: *const u64) -> MapNode<'h> {
     let skip = (header_own(h) & ROOT != 0) as usize;
     let n = header_words(h) - skip;
     // SAFETY: n children follow the header and, in a root, the size.
     let children = unsafe { std::slice::from_raw_parts(p.add(1 + skip).cast(), n) };
-    Node { bitmap: header_own(h) & (0xFFFF | COLLISION), children }
+    MapNode { bitmap: header_own(h) & (0xFFFF | COLLISION), children }
 }
 
 impl<'h> Map<'h> {
@@ -90,12 +90,12 @@ impl<'h> Map<'h> {
         Some((keys, values))
     }
     /// A large map's root.
-    pub fn root(self) -> Option<Node<'h>> {
+    pub fn root(self) -> Option<MapNode<'h>> {
         // SAFETY: a map that is not flat is a root node.
         (!self.is_flat()).then(|| unsafe { raw_node(*self.as_ptr(), self.as_ptr()) })
     }
     /// The node that a large map begins with, or that is within one.
-    pub fn node(self) -> Option<Node<'h>> {
+    pub fn node(self) -> Option<MapNode<'h>> {
         self.root()
     }
     /// Is it a node within a large map? Only what counts words ever sees one.
@@ -139,8 +139,8 @@ impl<'h> Iterator for Iter<'h> {
             };
             *top = rest;
             match child(*first) {
-                Child::Leaf(k, v) => return Some((k, v)),
-                Child::Node(n) => self.stack.push(n.children),
+                MapChild::Leaf(k, v) => return Some((k, v)),
+                MapChild::Node(n) => self.stack.push(n.children),
             }
         }
     }

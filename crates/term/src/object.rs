@@ -310,12 +310,12 @@ impl<'h> Ext<'h> {
 
 /// A pid: of this node by number, or of another.
 #[derive(Copy, Clone)]
-pub enum Pid<'h> {
+pub enum PidTerm<'h> {
     Local(u32),
     External(Ext<'h>),
 }
 #[derive(Copy, Clone)]
-pub enum Port<'h> {
+pub enum PortTerm<'h> {
     Local(u32),
     External(Ext<'h>),
 }

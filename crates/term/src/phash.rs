@@ -3,7 +3,7 @@
 //! do instead of recursion.
 
 use crate::hash::{block, k, two};
-use crate::{map, Atom, Bits, Ext, Fun, Pid, Port, Ref, Term, View};
+use crate::{map, Atom, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, View};
 
 /// An atom's hash: `hashpjw` over its name, Latin-1 characters as one byte each.
 pub fn atom_hash(a: Atom) -> u32 {
@@ -209,16 +209,16 @@ fn first_number(r: Ref<'_>) -> u32 {
         Ref::External(e) => e.ref_numbers().first().copied().unwrap_or(0),
     }
 }
-fn pid_number(p: Pid<'_>) -> u32 {
+fn pid_number(p: PidTerm<'_>) -> u32 {
     match p {
-        Pid::Local(n) => n & 0x7FFF,
-        Pid::External(e) => e.data() as u32,
+        PidTerm::Local(n) => n & 0x7FFF,
+        PidTerm::External(e) => e.data() as u32,
     }
 }
-fn port_number(p: Port<'_>) -> u64 {
+fn port_number(p: PortTerm<'_>) -> u64 {
     match p {
-        Port::Local(n) => n as u64,
-        Port::External(e) => Ext::data(e),
+        PortTerm::Local(n) => n as u64,
+        PortTerm::External(e) => Ext::data(e),
     }
 }
 

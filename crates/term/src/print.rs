@@ -3,15 +3,15 @@
 
 use std::io::Write;
 
-use crate::map::{self, Child, Node};
-use crate::{Atom, Big, Bits, Ext, Fun, Pid, Port, Ref, Term, View};
+use crate::map::{self, MapChild, MapNode};
+use crate::{Atom, Big, Bits, Ext, Fun, PidTerm, PortTerm, Ref, Term, View};
 
 enum Task<'h> {
     Term(Term<'h>),
     /// The head of a cell and what follows it.
     Cell(Term<'h>),
     /// A node of a large map.
-    Node(Node<'h>),
+    Node(MapNode<'h>),
     Text(&'static str),
 }
 
@@ -119,13 +119,13 @@ fn flat_map<'h>(m: crate::Map<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) 
 }
 
 /// A large map shows its tree: cells as leaves, nodes with the children they have.
-fn node<'h>(n: Node<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
+fn node<'h>(n: MapNode<'h>, out: &mut Vec<u8>, todo: &mut Vec<Task<'h>>) {
     put(out, format_args!("<{:x}>{{", n.bitmap & 0xFFFF));
     todo.push(Task::Text("}"));
     for (i, c) in n.children.iter().enumerate().rev() {
         todo.push(match map::child(*c) {
-            Child::Leaf(..) => Task::Term(*c),
-            Child::Node(inner) => Task::Node(inner),
+            MapChild::Leaf(..) => Task::Term(*c),
+            MapChild::Node(inner) => Task::Node(inner),
         });
         if i > 0 {
             todo.push(Task::Text(","));
@@ -255,19 +255,19 @@ fn channel(e: Ext<'_>) -> u32 {
     e.node().index()
 }
 
-fn pid(p: Pid<'_>, out: &mut Vec<u8>) {
+fn pid(p: PidTerm<'_>, out: &mut Vec<u8>) {
     match p {
-        Pid::Local(n) => put(out, format_args!("<0.{}.{}>", n & 0x7FFF, n >> 15)),
-        Pid::External(e) => {
+        PidTerm::Local(n) => put(out, format_args!("<0.{}.{}>", n & 0x7FFF, n >> 15)),
+        PidTerm::External(e) => {
             let data = e.data();
             put(out, format_args!("<{}.{}.{}>", channel(e), data as u32, data >> 32));
         }
     }
 }
-fn port(p: Port<'_>, out: &mut Vec<u8>) {
+fn port(p: PortTerm<'_>, out: &mut Vec<u8>) {
     match p {
-        Port::Local(n) => put(out, format_args!("#Port<0.{n}>")),
-        Port::External(e) => put(out, format_args!("#Port<{}.{}>", channel(e), e.data())),
+        PortTerm::Local(n) => put(out, format_args!("#Port<0.{n}>")),
+        PortTerm::External(e) => put(out, format_args!("#Port<{}.{}>", channel(e), e.data())),
     }
 }
 fn reference(r: Ref<'_>, out: &mut Vec<u8>) {

@@ -2,11 +2,11 @@
 
 use std::mem::MaybeUninit;
 
-const FEW: usize = 8;
+const INLINE_ENTRIES: usize = 8;
 
 pub(crate) struct Stack<T> {
     /// The first `len` hold something.
-    few: [MaybeUninit<T>; FEW],
+    few: [MaybeUninit<T>; INLINE_ENTRIES],
     len: usize,
     more: Vec<T>,
 }
@@ -14,7 +14,7 @@ pub(crate) struct Stack<T> {
 impl<T: Copy> Stack<T> {
     #[inline]
     pub fn new() -> Stack<T> {
-        Stack { few: [const { MaybeUninit::uninit() }; FEW], len: 0, more: Vec::new() }
+        Stack { few: [const { MaybeUninit::uninit() }; INLINE_ENTRIES], len: 0, more: Vec::new() }
     }
     #[inline]
     pub fn push(&mut self, t: T) {

@@ -25,8 +25,8 @@ pub enum View<'h> {
     Bits(Bits<'h>),
     Map(Map<'h>),
     Fun(Fun<'h>),
-    Pid(Pid<'h>),
-    Port(Port<'h>),
+    Pid(PidTerm<'h>),
+    Port(PortTerm<'h>),
     Ref(Ref<'h>),
 }
 
@@ -207,7 +207,7 @@ impl<'h> Term<'h> {
         // SAFETY: the subtag says it is a fun.
         matches!(header_subtag(h), FUN | EXPORT).then(|| unsafe { Fun::from_raw(p) })
     }
-    pub fn as_pid(self) -> Option<Pid<'h>> {
+    pub fn as_pid(self) -> Option<PidTerm<'h>> {
         match self.view() {
             View::Pid(p) => Some(p),
             _ => None,
@@ -263,8 +263,8 @@ impl<'h> Term<'h> {
             2 => self.view_boxed(),
             _ => match self.0 & 15 {
                 TAG_ATOM => View::Atom(Atom((self.0 >> 4) as u32)),
-                TAG_PID => View::Pid(Pid::Local((self.0 >> 4) as u32)),
-                TAG_PORT => View::Port(Port::Local((self.0 >> 4) as u32)),
+                TAG_PID => View::Pid(PidTerm::Local((self.0 >> 4) as u32)),
+                TAG_PORT => View::Port(PortTerm::Local((self.0 >> 4) as u32)),
                 _ => View::Nil,
             },
         }
@@ -285,8 +285,8 @@ impl<'h> Term<'h> {
                 EXT => {
                     let e = Ext::from_raw(p);
                     match e.kind() {
-                        ExtKind::Pid => View::Pid(Pid::External(e)),
-                        ExtKind::Port => View::Port(Port::External(e)),
+                        ExtKind::Pid => View::Pid(PidTerm::External(e)),
+                        ExtKind::Port => View::Port(PortTerm::External(e)),
                         ExtKind::Ref => View::Ref(Ref::External(e)),
                     }
                 }

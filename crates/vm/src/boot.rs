@@ -6,18 +6,19 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_bifs::system;
 use kvik_heap::Heap;
-use kvik_port::breaks::Mode;
+use kvik_port::ctrl_c::BreakMode;
 use kvik_proc::limits::Defaults;
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{process, sched};
 use kvik_term::atom::without_ranks;
 use kvik_term::{am, Atom, Term};
 
-use crate::flags::Flags;
-use crate::{hooks, preload, Options};
+use crate::flags::EmulatorFlags;
+use crate::{hooks, preload, VmOptions};
 
-pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
-    let config = sched::Config { schedulers: flags.machine.schedulers, spin_us: flags.spin_us };
+pub fn start(options: &VmOptions, flags: &EmulatorFlags) -> Result<(), String> {
+    let config =
+        sched::SchedulerConfig { schedulers: flags.machine.schedulers, spin_us: flags.spin_us };
     // What the VM names for itself is not in the order in which the program names atoms.
     without_ranks(|| install(options, flags, &config)).made?;
     preload::all(&options.preloaded)?;
@@ -34,7 +35,11 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
 }
 
 /// Tables and hooks of all crates, before there is a process.
-fn install(options: &Options, flags: &Flags, config: &sched::Config) -> Result<(), String> {
+fn install(
+    options: &VmOptions,
+    flags: &EmulatorFlags,
+    config: &sched::SchedulerConfig,
+) -> Result<(), String> {
     kvik_bifs::trace::install();
     kvik_bifs::file::install();
     kvik_bifs::system::install();
@@ -47,18 +52,18 @@ fn install(options: &Options, flags: &Flags, config: &sched::Config) -> Result<(
     apply(flags);
     sched::prepare(config);
     system::set_emu_args(emu_args(options));
-    let break_ignored = flags.breaks == Mode::Ignore;
-    system::set_config(system::Config { break_ignored, ..flags.machine.clone() });
+    let break_ignored = flags.breaks == BreakMode::Ignore;
+    system::set_config(system::SystemConfig { break_ignored, ..flags.machine.clone() });
     kvik_bifs::register(&[kvik_web::BIFS, kvik_dist::BIFS, kvik_socket::BIFS])?;
     kvik_socket::install();
     process::init_table(flags.max_processes);
     kvik_port::install(flags.machine.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
     kvik_bifs::break_menu::install();
-    kvik_port::breaks::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))
+    kvik_port::ctrl_c::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))
 }
 
 /// Settings that other crates keep.
-fn apply(flags: &Flags) {
+fn apply(flags: &EmulatorFlags) {
     kvik_term::atom::set_limit(flags.max_atoms);
     kvik_port::table::set_limit(flags.machine.port_limit);
     kvik_dist::set_busy_limit(flags.machine.dist_buf_busy_limit);
@@ -70,7 +75,7 @@ fn apply(flags: &Flags) {
 }
 
 /// The command line that `erl` gives OTP's emulator for the same.
-fn emu_args(options: &Options) -> Vec<OsString> {
+fn emu_args(options: &VmOptions) -> Vec<OsString> {
     let mut all = vec![std::env::current_exe().map_or_else(|_| "kvik".into(), OsString::from)];
     for (flag, value) in &options.vm_flags {
         all.push(format!("-{flag}").into());
@@ -85,7 +90,7 @@ fn atom(name: &str) -> Atom {
 }
 
 /// The process that boots (pid 0), and the VM's own, which OTP's code expects by name.
-fn first_processes(options: &Options, boot: &str) -> Result<(), String> {
+fn first_processes(options: &VmOptions, boot: &str) -> Result<(), String> {
     let h = Heap::detached();
     let args: Vec<Term> =
         options.init_args.iter().map(|a| h.binary(a.as_os_str().as_bytes())).collect();

@@ -9,21 +9,21 @@ mod schedulers;
 use std::net::SocketAddr;
 
 use kvik_bifs::{convert, filename, system};
-use kvik_port::breaks::Mode;
+use kvik_port::ctrl_c::BreakMode;
 use kvik_proc::limits::{next_heap_size, Defaults};
 use kvik_term::am;
 
 use numbers::{atoi, strtol};
 use schedulers::Schedulers;
 
-pub struct Flags {
+pub struct EmulatorFlags {
     /// What `system_info/1` tells.
-    pub machine: system::Config,
+    pub machine: system::SystemConfig,
     /// Microseconds of looking for work before a scheduler sleeps.
     pub spin_us: u64,
     pub max_processes: usize,
     pub max_atoms: usize,
-    pub breaks: Mode,
+    pub breaks: BreakMode,
     /// Where to serve the live page.
     pub web: Option<SocketAddr>,
     /// The module whose `boot/1` starts the system.
@@ -46,14 +46,14 @@ fn ensure(is: bool, no: impl FnOnce() -> String) -> Read {
     }
 }
 
-impl Flags {
-    pub fn read(flags: &[(String, Option<String>)]) -> Result<Flags, String> {
-        let mut f = Flags {
-            machine: system::Config::default(),
+impl EmulatorFlags {
+    pub fn read(flags: &[(String, Option<String>)]) -> Result<EmulatorFlags, String> {
+        let mut f = EmulatorFlags {
+            machine: system::SystemConfig::default(),
             spin_us: 0,
             max_processes: 262_144,
             max_atoms: kvik_term::atom::USUAL_ATOMS,
-            breaks: Mode::Menu,
+            breaks: BreakMode::Menu,
             web: None,
             boot_module: "init".into(),
             line_numbers: true,
@@ -85,7 +85,8 @@ impl Flags {
         }
         if let Ok(n) = std::env::var("ERL_MAX_PORTS") {
             let n = usize::try_from(atoi(&n)).unwrap_or(0);
-            self.machine.port_limit = n.clamp(1024, kvik_port::table::MOST).next_power_of_two();
+            self.machine.port_limit =
+                n.clamp(1024, kvik_port::table::MAX_PORTS).next_power_of_two();
         }
     }
 
@@ -104,7 +105,7 @@ impl Flags {
             "Q" if v == "legacy" => {}
             "Q" => {
                 let n = within(1024, 134_217_727, "number of ports")?;
-                self.machine.port_limit = n.next_power_of_two().min(kvik_port::table::MOST);
+                self.machine.port_limit = n.next_power_of_two().min(kvik_port::table::MAX_PORTS);
             }
             "t" => self.max_atoms = within(8192, i64::from(i32::MAX), "atom table size")?,
             "e" => {
@@ -255,11 +256,11 @@ fn warnings(value: &str) -> Read {
 }
 
 /// What follows the B, in the same word or the next.
-fn breaks(letter: &str, value: &str) -> Mode {
+fn breaks(letter: &str, value: &str) -> BreakMode {
     match if letter.is_empty() { value } else { letter } {
-        "i" => Mode::Ignore,
-        "c" => Mode::Key,
-        _ => Mode::Disabled,
+        "i" => BreakMode::Ignore,
+        "c" => BreakMode::Key,
+        _ => BreakMode::Disabled,
     }
 }
 

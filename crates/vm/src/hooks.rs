@@ -2,7 +2,7 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
-use kvik_proc::{Class, Outcome, Proc, Stage};
+use kvik_proc::{CurrentTask, ErrorClass, Proc, SliceEnd};
 use kvik_term::am;
 
 /// Fills in all tables.
@@ -18,7 +18,7 @@ pub fn install() {
         port: kvik_port::processes::HOOKS,
         node: kvik_dist::HOOKS,
     });
-    kvik_etf::set_hooks(kvik_etf::Hooks {
+    kvik_etf::set_hooks(kvik_etf::EtfHooks {
         node: || (kvik_proc::node::name(), kvik_proc::node::creation()),
         export: |m, f, a| Some(kvik_code::export(m, f, a as u32)),
         is_exported: |m, f, a| kvik_code::known_export(m, f, a as u32).is_some(),
@@ -37,22 +37,22 @@ pub fn install() {
     });
 }
 
-/// A turn; at a process's end its exit reason is in `Root::ExcValue`.
-fn run(stage: &Stage, regs: &Regs) -> Outcome {
-    match kvik_jit::run_on(stage, regs) {
-        kvik_jit::Outcome::Yield => Outcome::Yield,
-        kvik_jit::Outcome::Wait => Outcome::Wait,
-        how => stage.with(|p| end(p, how)).unwrap_or(Outcome::Exit),
+/// A time slice; at a process's end its exit reason is in `Root::ExcValue`.
+fn run(current_task: &CurrentTask, regs: &Regs) -> SliceEnd {
+    match kvik_jit::run_on(current_task, regs) {
+        kvik_jit::RunOutcome::Yield => SliceEnd::Yield,
+        kvik_jit::RunOutcome::Wait => SliceEnd::Wait,
+        how => current_task.with(|p| end(p, how)).unwrap_or(SliceEnd::Exit),
     }
 }
-fn end(p: &Proc, how: kvik_jit::Outcome) -> Outcome {
+fn end(p: &Proc, how: kvik_jit::RunOutcome) -> SliceEnd {
     match how {
-        kvik_jit::Outcome::Returned => {
-            p.heap.set_exc_class(Class::Exit as u8);
+        kvik_jit::RunOutcome::Returned => {
+            p.heap.set_exc_class(ErrorClass::Exit as u8);
             p.heap.set_root(Root::ExcValue, am::normal.into());
-            Outcome::Exit
+            SliceEnd::Exit
         }
-        _ if p.is_exiting() || p.is_hibernating() => Outcome::Wait,
+        _ if p.is_exiting() || p.is_hibernating() => SliceEnd::Wait,
         _ => {
             let value = p.heap.root(Root::ExcValue);
             let trace = || kvik_jit::stacktrace(p, p.heap.root(Root::ExcTrace));
@@ -65,7 +65,7 @@ fn end(p: &Proc, how: kvik_jit::Outcome) -> Outcome {
                 }
             };
             p.heap.set_root(Root::ExcValue, reason);
-            Outcome::Exit
+            SliceEnd::Exit
         }
     }
 }

@@ -2,17 +2,17 @@
 //! modules, starts the first processes and the schedulers.
 #![forbid(unsafe_code)]
 
-mod ahead;
 mod boot;
 mod flags;
 pub mod hooks;
 mod preload;
+mod speculative_load;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What the command line comes to.
-pub struct Options {
+pub struct VmOptions {
     /// OTP's root directory.
     pub root: PathBuf,
     /// The directory of the preloaded modules' files.
@@ -24,12 +24,12 @@ pub struct Options {
 }
 
 /// Runs the VM. It ends the program by `halt`; what comes back is the status of a failed start.
-pub fn run(options: Options) -> i32 {
+pub fn run(options: VmOptions) -> i32 {
     if let Err(e) = kvik_env::start() {
         kvik_sys::complain!("kvik: {e}");
         return 1;
     }
-    let flags = match flags::Flags::read(&options.vm_flags) {
+    let flags = match flags::EmulatorFlags::read(&options.vm_flags) {
         Ok(f) => f,
         Err(e) => {
             kvik_sys::complain!("{e}");
@@ -38,7 +38,7 @@ pub fn run(options: Options) -> i32 {
     };
     match boot::start(&options, &flags) {
         Ok(()) => {
-            ahead::work(&options);
+            speculative_load::work(&options);
             loop {
                 kvik_env::thread::park();
             }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
-use kvik_bifs::ahead;
-use kvik_code::Instance;
+use kvik_bifs::speculative_load;
+use kvik_code::LoadedModule;
 use kvik_env::{fs, thread};
 use kvik_proc::sched::online_cpus;
 
@@ -30,11 +30,11 @@ fn name_atoms(paths: &[PathBuf]) {
     let mut file = Vec::new();
     for path in paths.iter().rev() {
         // A fault is told when the module is prepared.
-        let _ = ahead::read(path, &mut file).map(|()| kvik_jit::name_atoms(&file));
+        let _ = speculative_load::read(path, &mut file).map(|()| kvik_jit::name_atoms(&file));
     }
 }
 
-type Made = Result<Instance, String>;
+type Made = Result<LoadedModule, String>;
 
 /// Prepares them all, by two threads where there are two processors.
 fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
@@ -48,7 +48,7 @@ fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
     let work = || {
         let mut file = Vec::new();
         while let Some(&(_, i)) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let read = ahead::read(&paths[i], &mut file).map_err(|e| e.to_string());
+            let read = speculative_load::read(&paths[i], &mut file).map_err(|e| e.to_string());
             let prepared = read.and_then(|()| kvik_jit::prepare(&file).map_err(|e| e.to_string()));
             let _ = made[i].set(prepared);
         }

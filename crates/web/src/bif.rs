@@ -2,12 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use kvik_bifs::blocking::hand_off;
+use kvik_bifs::blocking_pool::hand_off;
 use kvik_env::Errno;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::Fault;
+use crate::ServeError;
 
 pub const BIFS: &[BifEntry] = &[bif!("kvik", "web", 1, web_1)];
 
@@ -28,10 +28,12 @@ fn web_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Ok(address) => p.heap.tuple(&[am::ok.into(), p.heap.binary(address.as_bytes())]),
         Err(why) => {
             let why = match why {
-                Fault::Already(at) => {
+                ServeError::Already(at) => {
                     p.heap.tuple(&[atom("already_started"), p.heap.binary(at.as_bytes())])
                 }
-                Fault::System(e) => atom(e.raw_os_error().map_or("einval", |n| Errno(n).name())),
+                ServeError::System(e) => {
+                    atom(e.raw_os_error().map_or("einval", |n| Errno(n).name()))
+                }
             };
             p.heap.tuple(&[am::error.into(), why])
         }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use kvik_env::clock::Instant;
 use kvik_env::socket::Stream;
 
-use crate::http::{self, Request, Status, MOST_HEAD};
+use crate::http::{self, HttpRequest, HttpStatus, MOST_HEAD};
 
 /// How long a request, or an answer, may take on its way.
-const SLOW: Duration = Duration::from_secs(5);
+const IO_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long one that has shown the token may be silent.
 const IDLE: Duration = Duration::from_secs(30);
 
@@ -33,16 +33,16 @@ pub struct Connection {
 pub struct Waits {
     pub pid: u32,
     pub until: Instant,
-    pub request: Request,
+    pub request: HttpRequest,
 }
 
 /// What a connection has come to.
-pub enum Next {
+pub enum ConnectionEvent {
     /// Nothing to do before something comes.
     Wait,
-    Request(Request),
+    Request(HttpRequest),
     /// A request that is none.
-    Refuse(Status),
+    Refuse(HttpStatus),
     /// It is over.
     End,
 }
@@ -57,35 +57,35 @@ impl Connection {
             ends: false,
             trusted: false,
             waits: None,
-            until: now + SLOW,
+            until: now + IO_TIMEOUT,
         }
     }
     /// Sends what is there, then takes what has come until that is a request.
-    pub fn next(&mut self) -> Next {
+    pub fn next(&mut self) -> ConnectionEvent {
         loop {
             match self.send() {
                 Ok(true) => {}
-                Ok(false) => return Next::Wait,
-                Err(()) => return Next::End,
+                Ok(false) => return ConnectionEvent::Wait,
+                Err(()) => return ConnectionEvent::End,
             }
             if self.ends {
                 return self.linger();
             }
             if self.waits.is_some() {
-                return Next::Wait;
+                return ConnectionEvent::Wait;
             }
             match http::parse(&self.input) {
                 Ok(Some((request, n))) => {
                     self.input.drain(..n);
-                    return Next::Request(request);
+                    return ConnectionEvent::Request(request);
                 }
                 Ok(None) => {}
-                Err(status) => return Next::Refuse(status),
+                Err(status) => return ConnectionEvent::Refuse(status),
             }
             match self.receive() {
                 Ok(true) => {}
-                Ok(false) => return Next::Wait,
-                Err(()) => return Next::End,
+                Ok(false) => return ConnectionEvent::Wait,
+                Err(()) => return ConnectionEvent::End,
             }
         }
     }
@@ -121,18 +121,18 @@ impl Connection {
     }
     /// The answer was the last. What the other end still sends is thrown away until it has seen that:
     /// closed before, the answer might be lost on its way.
-    fn linger(&mut self) -> Next {
+    fn linger(&mut self) -> ConnectionEvent {
         let _ = self.stream.shutdown(Shutdown::Write);
         let mut room = [0; 2048];
         for _ in 0..64 {
             match self.stream.read(&mut room) {
-                Ok(0) => return Next::End,
+                Ok(0) => return ConnectionEvent::End,
                 Ok(_) => {}
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Next::Wait,
-                Err(_) => return Next::End,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return ConnectionEvent::Wait,
+                Err(_) => return ConnectionEvent::End,
             }
         }
-        Next::End
+        ConnectionEvent::End
     }
     /// Is nothing under way on it?
     pub fn is_idle(&self) -> bool {
@@ -143,6 +143,6 @@ impl Connection {
         self.output.extend(bytes);
         self.ends = ends;
         self.waits = None;
-        self.until = now + if self.trusted && !ends { IDLE } else { SLOW };
+        self.until = now + if self.trusted && !ends { IDLE } else { IO_TIMEOUT };
     }
 }

@@ -1,34 +1,34 @@
-//! What the page shows, as JSON. Counters and histograms are those of the board, from the VM's start
-//! on: a page subtracts what it saw before.
+//! What the page shows, as JSON. Counters and histograms are those of the metrics page, from the
+//! VM's start on: a page subtracts what it saw before.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_ets::Access;
 use kvik_proc::process::table;
-use kvik_proc::sched::board::{picture, Count, Kind, View};
 use kvik_proc::sched::histogram::Histogram;
-use kvik_proc::sched::meter::State;
+use kvik_proc::sched::metrics_page::{read, HistogramKind, MetricsCounter, SchedulerMetrics};
+use kvik_proc::sched::microstate_timing::Microstate;
 use kvik_proc::{clock, node, sched};
 use kvik_term::{Atom, Term};
 use serde_json::{json, Value};
 
-use crate::about::show;
-use crate::survey::{Survey, LISTS, PART};
+use crate::process_details::show;
+use crate::process_sampler::{ProcessSampler, LISTS, PART};
 
 /// The most rows of ports and of tables.
-const ROWS: usize = 15;
+const MAX_ROWS: usize = 15;
 /// The most ports and tables that are looked at.
 const LOOKS: usize = 2000;
 
-/// How often each scheduler was seen in each state, in the order of [`State::ALL`].
+/// How often each scheduler was seen in each state, in the order of [`Microstate::ALL`].
 #[derive(Default)]
-pub struct Samples(Vec<[u64; State::ALL.len()]>);
+pub struct Samples(Vec<[u64; Microstate::ALL.len()]>);
 
 impl Samples {
     /// Looks at what each scheduler is at.
     pub fn take(&mut self) {
         let all = sched::all();
-        self.0.resize(all.len(), [0; State::ALL.len()]);
+        self.0.resize(all.len(), [0; Microstate::ALL.len()]);
         for (n, s) in self.0.iter_mut().zip(all) {
             if let Some(n) = n.get_mut(s.meter.state() as usize) {
                 *n += 1;
@@ -37,8 +37,8 @@ impl Samples {
     }
 }
 
-pub fn json(survey: &Survey, samples: &Samples) -> Value {
-    let picture = picture();
+pub fn json(sampler: &ProcessSampler, samples: &Samples) -> Value {
+    let picture = read();
     let all = picture.all();
     let schedulers: Vec<Value> = picture
         .schedulers
@@ -55,39 +55,43 @@ pub fn json(survey: &Survey, samples: &Samples) -> Value {
         "atoms": Atom::count(),
         "schedulers": schedulers,
         "histograms": histograms(&all),
-        "processes": processes(survey),
+        "processes": processes(sampler),
         "ports": ports(),
         "tables": tables(),
         "memory": memory(),
     })
 }
 
-fn scheduler(v: &View, samples: Option<&[u64; State::ALL.len()]>, i: usize) -> Value {
+fn scheduler(
+    v: &SchedulerMetrics,
+    samples: Option<&[u64; Microstate::ALL.len()]>,
+    i: usize,
+) -> Value {
     let counters = sched::all().get(i).map(|s| &s.counters);
     let mut value = json!({
         "time": v.time,
         "asleep": v.asleep,
         "schedule": v.schedule(false).sum,
-        "run": v.histogram(Kind::Run).sum,
-        "gc": v.histogram(Kind::Gc).sum,
+        "run": v.histogram(HistogramKind::Run).sum,
+        "gc": v.histogram(HistogramKind::Gc).sum,
         "queue": counters.map_or(0, |c| c.queued.load(Relaxed)),
         "states": samples.map_or(json!({}), |s| {
-            State::NAMES.iter().zip(s).map(|(k, n)| (k.to_string(), json!(n))).collect()
+            Microstate::NAMES.iter().zip(s).map(|(k, n)| (k.to_string(), json!(n))).collect()
         }),
     });
     for (name, n) in v.counts() {
         value[name] = n.into();
     }
-    value["switches"] = v.count(Count::Switches).into();
+    value["switches"] = v.count(MetricsCounter::Switches).into();
     value
 }
 
-fn histograms(v: &View) -> Value {
+fn histograms(v: &SchedulerMetrics) -> Value {
     json!({
         "schedule": histogram(&v.schedule(false)),
-        "wait": histogram(&v.histogram(Kind::Wait)),
-        "run": histogram(&v.histogram(Kind::Run)),
-        "gc": histogram(&v.histogram(Kind::Gc)),
+        "wait": histogram(&v.histogram(HistogramKind::Wait)),
+        "run": histogram(&v.histogram(HistogramKind::Run)),
+        "gc": histogram(&v.histogram(HistogramKind::Gc)),
     })
 }
 /// The sum, and for each bucket the shortest time in it and how many there were.
@@ -96,17 +100,17 @@ fn histogram(h: &Histogram) -> Value {
     json!({ "sum": h.sum, "buckets": rows.map(|r| json!([r.0, r.2])).collect::<Vec<_>>() })
 }
 
-fn processes(survey: &Survey) -> Value {
+fn processes(sampler: &ProcessSampler) -> Value {
     let t = table();
     let mut value = json!({
         "count": t.count(),
         "limit": t.limit(),
-        "asked": survey.size,
+        "asked": sampler.size,
         "part": PART,
         "top": {},
     });
     for (name, list) in LISTS {
-        let rows = survey.top(list).map(|(pid, k, a)| {
+        let rows = sampler.top(list).map(|(pid, k, a)| {
             json!({
                 "id": pid,
                 "pid": show(Term::local_pid(pid)),
@@ -146,7 +150,7 @@ fn ports() -> Value {
     };
     let mut all: Vec<_> = open_ids().into_iter().take(LOOKS).filter_map(look).collect();
     all.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
-    let rows: Vec<Value> = all.into_iter().take(ROWS).map(|(_, v)| v).collect();
+    let rows: Vec<Value> = all.into_iter().take(MAX_ROWS).map(|(_, v)| v).collect();
     json!({ "count": count(), "top": rows })
 }
 
@@ -170,7 +174,7 @@ fn tables() -> Value {
             "memory": memory,
         })
     };
-    json!({ "count": count, "top": all.into_iter().take(ROWS).map(row).collect::<Vec<_>>() })
+    json!({ "count": count, "top": all.into_iter().take(MAX_ROWS).map(row).collect::<Vec<_>>() })
 }
 
 /// Bytes by kind: what `erlang:memory/0` tells.

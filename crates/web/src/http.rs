@@ -7,7 +7,7 @@ const MOST_LINES: usize = 64;
 
 /// What was asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Request {
+pub struct HttpRequest {
     pub path: String,
     /// The head of the answer alone.
     pub head: bool,
@@ -16,10 +16,10 @@ pub struct Request {
 }
 
 /// Why there is no answer but that.
-pub type Status = u16;
+pub type HttpStatus = u16;
 
 /// The text that goes with a status.
-fn reason(s: Status) -> &'static str {
+fn reason(s: HttpStatus) -> &'static str {
     match s {
         200 => "OK",
         400 => "Bad Request",
@@ -35,7 +35,7 @@ fn reason(s: Status) -> &'static str {
 }
 
 /// The request that the bytes begin with, and how many it takes; `None` where more is to come.
-pub fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Status> {
+pub fn parse(bytes: &[u8]) -> Result<Option<(HttpRequest, usize)>, HttpStatus> {
     let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
     let mut r = httparse::Request::new(&mut lines);
     let length = match r.parse(bytes) {
@@ -59,7 +59,7 @@ pub fn parse(bytes: &[u8]) -> Result<Option<(Request, usize)>, Status> {
         }
         close |= is("connection") && h.value.eq_ignore_ascii_case(b"close");
     }
-    Ok(Some((Request { path: path.to_string(), head, close }, length)))
+    Ok(Some((HttpRequest { path: path.to_string(), head, close }, length)))
 }
 
 /// What a page may do: run what stands in it, and ask where it came from. Nobody keeps it, shows it
@@ -72,7 +72,7 @@ const SAFETY: &str = "Cache-Control: no-store\r\n\
     X-Content-Type-Options: nosniff\r\n";
 
 /// An answer.
-pub fn answer(s: Status, kind: &str, body: &[u8], head: bool, close: bool) -> Vec<u8> {
+pub fn answer(s: HttpStatus, kind: &str, body: &[u8], head: bool, close: bool) -> Vec<u8> {
     let allow = if s == 405 { "Allow: GET, HEAD\r\n" } else { "" };
     let close = if close { "Connection: close\r\n" } else { "" };
     let lines = format!(
@@ -88,7 +88,7 @@ pub fn answer(s: Status, kind: &str, body: &[u8], head: bool, close: bool) -> Ve
     all
 }
 /// An answer to what is not done. The connection ends.
-pub fn refusal(s: Status) -> Vec<u8> {
+pub fn refusal(s: HttpStatus) -> Vec<u8> {
     answer(s, "text/plain", format!("{s} {}\n", reason(s)).as_bytes(), false, true)
 }
 
@@ -96,7 +96,7 @@ pub fn refusal(s: Status) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn status(text: &str) -> Status {
+    fn status(text: &str) -> HttpStatus {
         match parse(text.as_bytes()) {
             Ok(Some(_)) => 200,
             Ok(None) => 0,
@@ -105,21 +105,21 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_taken_apart() {
+    fn parses_requests() {
         let text = "GET /a/b?c HTTP/1.1\r\nHost: x\r\n\r\nGET /";
-        let r = Request { path: "/a/b?c".into(), head: false, close: false };
+        let r = HttpRequest { path: "/a/b?c".into(), head: false, close: false };
         assert_eq!(parse(text.as_bytes()), Ok(Some((r, text.len() - 5))));
         for (text, close) in [
             ("HEAD / HTTP/1.1\r\nconnection: Close\r\n\r\n", true),
             ("HEAD / HTTP/1.0\r\n\r\n", true),
             ("HEAD / HTTP/1.1\r\nContent-Length: 0\r\n\r\n", false),
         ] {
-            let r = Request { path: "/".into(), head: true, close };
+            let r = HttpRequest { path: "/".into(), head: true, close };
             assert_eq!(parse(text.as_bytes()), Ok(Some((r, text.len()))), "{text}");
         }
     }
     #[test]
-    fn what_is_no_request_is_refused() {
+    fn refuses_malformed_requests() {
         let long = format!("GET /{}", "x".repeat(MOST_HEAD));
         let ended = format!("{long} HTTP/1.1\r\n\r\n");
         let many = format!("GET / HTTP/1.1\r\n{}", "a: b\r\n".repeat(MOST_LINES + 1));
@@ -143,7 +143,7 @@ mod tests {
         }
     }
     #[test]
-    fn an_answer_says_how_long_it_is() {
+    fn response_has_content_length() {
         let text = String::from_utf8(answer(200, "text/html", b"abc", true, false)).unwrap();
         assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.ends_with("\r\n\r\n"));
         assert!(text.contains("Content-Length: 3\r\n") && !text.contains("Connection"));

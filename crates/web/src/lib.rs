@@ -1,18 +1,18 @@
 //! The live page: what the VM does, in a browser (docs/internals/web.md).
 //!
 //! One thread of its own serves it ([`server`]). It reads what schedulers write down anyway, asks
-//! processes by signals ([`survey`]), and does nothing at all while nobody looks on. It changes
-//! nothing.
+//! processes by signals ([`process_sampler`]), and does nothing at all while nobody looks on. It
+//! changes nothing.
 #![forbid(unsafe_code)]
 
-mod about;
 mod bif;
 mod connection;
 mod data;
 mod http;
 mod page;
+mod process_details;
+mod process_sampler;
 mod server;
-mod survey;
 
 pub use bif::BIFS;
 
@@ -23,12 +23,12 @@ use std::sync::{Mutex, MutexGuard};
 use kvik_env::socket::Listener;
 use kvik_env::thread::{self, JoinHandle};
 
-use server::{Server, Stop};
+use server::{Server, StopHandle};
 
 /// A page that is served.
 struct Running {
     address: String,
-    stop: Stop,
+    stop: StopHandle,
     thread: JoinHandle<()>,
 }
 kvik_state::vm_state! {
@@ -41,30 +41,30 @@ fn running() -> MutexGuard<'static, Option<Running>> {
 
 /// Why there is no page.
 #[derive(Debug)]
-pub enum Fault {
+pub enum ServeError {
     /// There is one, at that address.
     Already(String),
     System(io::Error),
 }
-impl From<io::Error> for Fault {
-    fn from(e: io::Error) -> Fault {
-        Fault::System(e)
+impl From<io::Error> for ServeError {
+    fn from(e: io::Error) -> ServeError {
+        ServeError::System(e)
     }
 }
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for ServeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Fault::Already(at) => write!(f, "there is one: {at}"),
-            Fault::System(e) => e.fmt(f),
+            ServeError::Already(at) => write!(f, "there is one: {at}"),
+            ServeError::System(e) => e.fmt(f),
         }
     }
 }
 
 /// Serves the page there (port 0: any that is free), until [`stop`]. Its address, with a new token.
-pub fn start(at: SocketAddr) -> Result<String, Fault> {
+pub fn start(at: SocketAddr) -> Result<String, ServeError> {
     let mut now = running();
     if let Some(r) = &*now {
-        return Err(Fault::Already(r.address.clone()));
+        return Err(ServeError::Already(r.address.clone()));
     }
     let listener = Listener::bind(at)?;
     let token = token()?;

@@ -1,4 +1,5 @@
-//! The thread that serves the page: connections, and steps of the survey while somebody looks on.
+//! The thread that serves the page: connections, and steps of the process sampler while somebody
+//! looks on.
 //!
 //! Everything is bounded: how many connections there are, how long each may take, how much it may
 //! send. Where there is no more room the oldest that has not shown the token makes some, else one
@@ -12,17 +13,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kvik_env::clock::Instant;
-use kvik_env::poll::{Events, Interest, Poller};
+use kvik_env::poll::{Interest, PollEvents, Poller};
 use kvik_env::socket::{Listener, Stream};
 use kvik_term::Term;
 use serde_json::{json, Value};
 
-use crate::about::show;
-use crate::connection::{Connection, Next, Waits};
+use crate::connection::{Connection, ConnectionEvent, Waits};
 use crate::data::{self, Samples};
-use crate::http::{answer, refusal, Request};
+use crate::http::{answer, refusal, HttpRequest};
 use crate::page::PAGE;
-use crate::survey::{Survey, PATIENCE};
+use crate::process_details::show;
+use crate::process_sampler::{ProcessSampler, ANSWER_TIMEOUT};
 
 /// The most connections at once.
 const CONNECTIONS: usize = 64;
@@ -42,11 +43,11 @@ const AGAIN: Duration = Duration::from_millis(100);
 const LISTENER: u64 = 0;
 
 /// Ends a server.
-pub struct Stop {
+pub struct StopHandle {
     poller: Arc<Poller>,
     over: Arc<AtomicBool>,
 }
-impl Stop {
+impl StopHandle {
     pub fn stop(&self) {
         self.over.store(true, Relaxed);
         self.poller.wake();
@@ -63,7 +64,7 @@ pub struct Server {
     last: u64,
     /// Connections to be accepted, then.
     accept_at: Option<Instant>,
-    survey: Survey,
+    sampler: ProcessSampler,
     samples: Samples,
     /// Somebody looks on until then, and the next step is due then.
     looks_until: Option<Instant>,
@@ -73,12 +74,12 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(listener: Listener, token: String) -> io::Result<(Server, Stop)> {
+    pub fn new(listener: Listener, token: String) -> io::Result<(Server, StopHandle)> {
         let poller = Arc::new(Poller::new()?);
         let i = Interest { read: true, write: false, edge: true };
         poller.add(listener.as_raw_fd(), LISTENER, i)?;
         let over = Arc::new(AtomicBool::new(false));
-        let stop = Stop { poller: poller.clone(), over: over.clone() };
+        let stop = StopHandle { poller: poller.clone(), over: over.clone() };
         let server = Server {
             listener,
             poller,
@@ -87,7 +88,7 @@ impl Server {
             connections: BTreeMap::new(),
             last: LISTENER,
             accept_at: None,
-            survey: Survey::default(),
+            sampler: ProcessSampler::default(),
             samples: Samples::default(),
             looks_until: None,
             step_at: Instant::now(),
@@ -98,7 +99,7 @@ impl Server {
     }
 
     pub fn run(mut self) {
-        let mut events = Events::default();
+        let mut events = PollEvents::default();
         while !self.over.load(Relaxed) {
             let timeout = self.next_due().map(|t| t.saturating_duration_since(Instant::now()));
             if self.poller.wait(&mut events, timeout).is_err() {
@@ -174,10 +175,10 @@ impl Server {
         for _ in 0..IN_A_ROW {
             let Some(c) = self.connections.get_mut(&n) else { return };
             match c.next() {
-                Next::Wait => return,
-                Next::Request(r) => self.request(n, &r, now),
-                Next::Refuse(status) => c.answer(refusal(status), true, now),
-                Next::End => {
+                ConnectionEvent::Wait => return,
+                ConnectionEvent::Request(r) => self.request(n, &r, now),
+                ConnectionEvent::Refuse(status) => c.answer(refusal(status), true, now),
+                ConnectionEvent::End => {
                     self.connections.remove(&n);
                     return;
                 }
@@ -186,7 +187,7 @@ impl Server {
         // So many at once no page asks.
         self.connections.remove(&n);
     }
-    fn request(&mut self, n: u64, r: &Request, now: Instant) {
+    fn request(&mut self, n: u64, r: &HttpRequest, now: Instant) {
         let path = r.path.split('?').next().unwrap_or_default();
         let (first, rest) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
         let trusted = same(first.as_bytes(), self.token.as_bytes());
@@ -209,15 +210,15 @@ impl Server {
             }
             (_, Some(pid)) => {
                 self.looked(now);
-                self.survey.ask_details(pid);
+                self.sampler.ask_details(pid);
                 if let Some(c) = self.connections.get_mut(&n) {
-                    c.waits = Some(Waits { pid, until: now + PATIENCE, request: r.clone() });
+                    c.waits = Some(Waits { pid, until: now + ANSWER_TIMEOUT, request: r.clone() });
                 }
             }
             _ => c.answer(refusal(404), true, now),
         }
     }
-    fn reply(&mut self, n: u64, body: &[u8], r: &Request, now: Instant) {
+    fn reply(&mut self, n: u64, body: &[u8], r: &HttpRequest, now: Instant) {
         if let Some(c) = self.connections.get_mut(&n) {
             c.answer(answer(200, "application/json", body, r.head, r.close), r.close, now);
         }
@@ -235,7 +236,7 @@ impl Server {
             Some((at, body)) if now.saturating_duration_since(*at) < FRESH => body.clone(),
             _ => {
                 let body: Arc<[u8]> =
-                    data::json(&self.survey, &self.samples).to_string().into_bytes().into();
+                    data::json(&self.sampler, &self.samples).to_string().into_bytes().into();
                 self.shown = Some((now, body.clone()));
                 body
             }
@@ -248,14 +249,14 @@ impl Server {
         if until <= now {
             self.looks_until = None;
             self.shown = None;
-            return self.survey.forget();
+            return self.sampler.forget();
         }
         if self.step_at <= now {
             self.step_at = now + Duration::from_micros(STEP_US + self.chance() % MORE_US);
             self.samples.take();
-            self.survey.step(now);
+            self.sampler.step(now);
         }
-        for (pid, details) in self.survey.answers() {
+        for (pid, details) in self.sampler.answers() {
             let body = details.unwrap_or_else(|| json!({ "gone": true })).to_string();
             self.tell(pid, body.as_bytes(), now);
         }
@@ -286,7 +287,7 @@ impl Server {
     /// What there is to say of a process that does not answer.
     fn no_answer(&self, pid: u32) -> Value {
         let mut rows = vec![json!(["status", "no answer"])];
-        if let Some(k) = self.survey.known(pid).filter(|k| k.numbers.at > 0) {
+        if let Some(k) = self.sampler.known(pid).filter(|k| k.numbers.at > 0) {
             rows.push(json!(["reductions", k.numbers.reductions.to_string()]));
             rows.push(json!(["message_queue_len", k.numbers.mailbox.to_string()]));
             rows.push(json!(["memory", format!("{} bytes", k.numbers.memory)]));

@@ -38,7 +38,7 @@ impl RegisterClaim {
 
     /// It may hold a part of a message that is not taken yet.
     pub fn may_borrow(self) -> bool {
-        self.0.is_lent()
+        self.0.is_borrowed()
     }
 
     /// The label of the handler, if it is a catch tag with one known handler.

@@ -122,7 +122,7 @@ impl Flow<'_> {
                 .no_x()
                 .and_then(|()| self.st.check_y())
                 .and_then(|()| self.fail(*label))
-                .and_then(|()| self.write(*to, Ty::TERM.lent())),
+                .and_then(|()| self.write(*to, Ty::TERM.borrowed())),
             (Opcode::LoopRecEnd | Opcode::Wait, [Arg::Label(label)]) => self
                 .no_x()
                 .and_then(|()| self.st.check_y())

@@ -33,7 +33,7 @@ pub(crate) struct Flow<'a> {
     /// The registers that hold the tuple that `setelement/3` has just made.
     pub(crate) fresh: FreshTuple,
     /// The instruction has read a part of a message that isn't taken.
-    lent: Cell<bool>,
+    borrowed: Cell<bool>,
     /// The index of the instruction.
     at: usize,
     pub(crate) function: &'a Function,
@@ -78,7 +78,7 @@ impl<'a> Flow<'a> {
             st: State::default(),
             alive: false,
             fresh: FreshTuple::default(),
-            lent: Cell::new(false),
+            borrowed: Cell::new(false),
             at: 0,
             function: NO_FUNCTION,
             labels,
@@ -450,9 +450,9 @@ impl<'a> Flow<'a> {
     /// A part of a message that isn't taken might be kept from here on, in a register or where
     /// nobody follows it: then the message's memory must stay with the process.
     pub(crate) fn keep_message(&mut self) {
-        if self.lent.get() || self.st.is_lent() {
+        if self.borrowed.get() || self.st.is_borrowed() {
             self.proof.keep.set(self.at);
-            self.lent.set(false);
+            self.borrowed.set(false);
             self.st.take_message();
         }
     }
@@ -501,8 +501,8 @@ impl<'a> Flow<'a> {
     /// What the instruction makes of a part of a message may be one too.
     #[inline]
     fn borrow(&self, ty: Ty) {
-        if ty.is_lent() {
-            self.lent.set(true);
+        if ty.is_borrowed() {
+            self.borrowed.set(true);
         }
     }
 
@@ -516,7 +516,7 @@ impl<'a> Flow<'a> {
     /// Writes a register.
     #[inline]
     pub(crate) fn write(&mut self, arg: Arg, ty: Ty) -> Result<(), What> {
-        let ty = if self.lent.get() { ty.lent() } else { ty };
+        let ty = if self.borrowed.get() { ty.borrowed() } else { ty };
         match arg {
             Arg::X(x, _) => self.st.set_x(x, ty),
             Arg::Y(y, _) => {
@@ -562,7 +562,7 @@ impl<'a> Flow<'a> {
     fn step(&mut self, op: &Op) -> Result<(), What> {
         let code = self.tables.code;
         let (args, list) = (code.args(op), code.list(op));
-        self.lent.set(false);
+        self.borrowed.set(false);
         if self.st.how != NORMAL {
             self.fresh.forget();
             return self.arrive(op.opcode, args);

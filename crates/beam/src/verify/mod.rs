@@ -34,9 +34,9 @@ mod terms;
 mod ty;
 
 use crate::code::Code;
-use crate::error::{Error, Reason};
+use crate::error::{BeamError, Reason};
 use crate::module::Module;
-use crate::room::Room;
+use crate::read_buffers::ReadBuffers;
 use claims::Claims;
 pub use claims::{RegisterClaim, StateClaim, ValueKind, CHECKED};
 use flow::Flow;
@@ -126,18 +126,22 @@ impl Bits {
 }
 
 /// Verifies all functions of a module.
-pub fn verify(module: &Module, code: &Code) -> Result<Proof, Error> {
-    verify_in(module, code, &mut Room::default())
+pub fn verify(module: &Module, code: &Code) -> Result<Proof, BeamError> {
+    verify_in(module, code, &mut ReadBuffers::default())
 }
 
-/// The same, with what `room` has for it.
-pub fn verify_in(module: &Module, code: &Code, room: &mut Room) -> Result<Proof, Error> {
+/// The same, with what `buffers` has for it.
+pub fn verify_in(
+    module: &Module,
+    code: &Code,
+    buffers: &mut ReadBuffers,
+) -> Result<Proof, BeamError> {
     let tables = Tables::new(module, code);
     let refuse = |function: Option<usize>, op: usize, what: What| {
         let function = function.and_then(|f| code.functions.get(f));
         let name = function.and_then(|f| module.atom(f.name)).unwrap_or("the module");
         let arity = function.map_or(0, |f| f.arity);
-        Error::Unsafe(Box::new(Reason {
+        BeamError::Unsafe(Box::new(Reason {
             function: format!("{name}/{arity}"),
             op,
             name: code.ops.get(op).map_or("", |op| op.opcode.name()),
@@ -145,10 +149,10 @@ pub fn verify_in(module: &Module, code: &Code, room: &mut Room) -> Result<Proof,
         }))
     };
     tables.check_tables().map_err(|what| refuse(None, 0, what))?;
-    let mut flow = Flow::new(&tables, std::mem::take(&mut room.labels));
+    let mut flow = Flow::new(&tables, std::mem::take(&mut buffers.labels));
     let result = flow.run();
     let (proof, labels) = flow.into_proof();
-    room.labels = labels;
+    buffers.labels = labels;
     match result {
         Ok(()) => Ok(proof),
         Err((function, op, what)) => Err(refuse(Some(function), op, what)),

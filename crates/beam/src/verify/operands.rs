@@ -6,7 +6,7 @@ use crate::bs_match::match_commands;
 use crate::code::{Arg, Code, Function, Op};
 use crate::module::Module;
 use crate::old_bits::SEGMENT_TYPES;
-use kvik_isa::{Kind, Opcode};
+use kvik_isa::{Opcode, OperandKind};
 
 /// The most live registers, and the largest frame.
 const MAX_LIVE: u64 = 1023;
@@ -22,13 +22,13 @@ const MAX_OPERANDS: usize = 1 << 15;
 pub(crate) struct Tables<'a> {
     pub(crate) module: &'a Module<'a>,
     pub(crate) code: &'a Code,
-    /// For each label the index of the function whose entry it is, or [`Code::NOWHERE`].
+    /// For each label the index of the function whose entry it is, or [`Code::UNPLACED_LABEL`].
     pub(crate) entries: Vec<u32>,
 }
 
 impl<'a> Tables<'a> {
     pub(crate) fn new(module: &'a Module, code: &'a Code) -> Self {
-        let mut entries = vec![Code::NOWHERE; code.labels.len()];
+        let mut entries = vec![Code::UNPLACED_LABEL; code.labels.len()];
         for (index, function) in code.functions.iter().enumerate() {
             if let Some(slot) = entries.get_mut(function.entry_label as usize) {
                 *slot = index as u32;
@@ -39,7 +39,7 @@ impl<'a> Tables<'a> {
 
     /// The function whose entry a label is.
     pub(crate) fn function_at(&self, label: u32) -> Option<(usize, &'a Function)> {
-        let index = self.entries.get(label as usize).filter(|i| **i != Code::NOWHERE)?;
+        let index = self.entries.get(label as usize).filter(|i| **i != Code::UNPLACED_LABEL)?;
         self.code.functions.get(*index as usize).map(|f| (*index as usize, f))
     }
 
@@ -186,36 +186,40 @@ impl<'a> Tables<'a> {
         }
     }
 
-    fn check_arg(&self, function: &Function, kind: Kind, arg: Arg) -> Result<(), What> {
+    fn check_arg(&self, function: &Function, kind: OperandKind, arg: Arg) -> Result<(), What> {
         let ok = match (kind, arg) {
-            (Kind::X, Arg::X(..)) | (Kind::Y, Arg::Y(..)) => return register(arg),
-            (Kind::Reg | Kind::Dst, _) => return register(arg),
-            (Kind::Src, _) => return source(arg),
-            (Kind::FloatReg | Kind::FloatOrTerm, Arg::Float(_)) => true,
-            (Kind::FloatOrTerm, Arg::Literal(_)) => true,
-            (Kind::FloatOrTerm, _) => return register(arg),
-            (Kind::Atom, Arg::Atom(_)) => true,
-            (Kind::Import, Arg::U(n)) => n < self.module.imports.len() as u64,
-            (Kind::Lambda | Kind::FunTag, Arg::U(n)) => n < self.module.lambdas.len() as u64,
-            (Kind::FunTag, Arg::Atom(a)) => {
+            (OperandKind::X, Arg::X(..)) | (OperandKind::Y, Arg::Y(..)) => return register(arg),
+            (OperandKind::Reg | OperandKind::Dst, _) => return register(arg),
+            (OperandKind::Src, _) => return source(arg),
+            (OperandKind::FloatReg | OperandKind::FloatOrTerm, Arg::Float(_)) => true,
+            (OperandKind::FloatOrTerm, Arg::Literal(_)) => true,
+            (OperandKind::FloatOrTerm, _) => return register(arg),
+            (OperandKind::Atom, Arg::Atom(_)) => true,
+            (OperandKind::Import, Arg::U(n)) => n < self.module.imports.len() as u64,
+            (OperandKind::Lambda | OperandKind::FunTag, Arg::U(n)) => {
+                n < self.module.lambdas.len() as u64
+            }
+            (OperandKind::FunTag, Arg::Atom(a)) => {
                 matches!(self.module.atom(a), Some("safe" | "unsafe"))
             }
-            (Kind::Label, _) => return self.local(function, arg),
-            (Kind::Fail | Kind::MatchFail, Arg::Label(0)) => true,
-            (Kind::Fail | Kind::MatchFail, Arg::Label(_)) => return self.local(function, arg),
-            (Kind::MatchFail, Arg::Atom(a)) => {
+            (OperandKind::Label, _) => return self.local(function, arg),
+            (OperandKind::Fail | OperandKind::MatchFail, Arg::Label(0)) => true,
+            (OperandKind::Fail | OperandKind::MatchFail, Arg::Label(_)) => {
+                return self.local(function, arg)
+            }
+            (OperandKind::MatchFail, Arg::Atom(a)) => {
                 matches!(self.module.atom(a), Some("no_fail" | "resume"))
             }
-            (Kind::Entry, Arg::Label(l)) => self.function_at(l).is_some(),
-            (Kind::LabelDef, Arg::U(_)) | (Kind::StrOffset, Arg::U(_)) => true,
-            (Kind::Number, Arg::U(_)) => true,
-            (Kind::Frame, Arg::U(n)) => n <= MAX_FRAME,
-            (Kind::Live, Arg::U(n)) => n <= MAX_LIVE,
-            (Kind::HeapNeed, Arg::U(n)) => n <= MAX_HEAP,
-            (Kind::HeapNeed, Arg::Alloc(_)) => true,
-            (Kind::BitSize, Arg::U(_) | Arg::Overflow) => true,
-            (Kind::BitSize, _) => return source(arg),
-            (Kind::List, Arg::List(_)) => true,
+            (OperandKind::Entry, Arg::Label(l)) => self.function_at(l).is_some(),
+            (OperandKind::LabelDef, Arg::U(_)) | (OperandKind::StrOffset, Arg::U(_)) => true,
+            (OperandKind::Number, Arg::U(_)) => true,
+            (OperandKind::Frame, Arg::U(n)) => n <= MAX_FRAME,
+            (OperandKind::Live, Arg::U(n)) => n <= MAX_LIVE,
+            (OperandKind::HeapNeed, Arg::U(n)) => n <= MAX_HEAP,
+            (OperandKind::HeapNeed, Arg::Alloc(_)) => true,
+            (OperandKind::BitSize, Arg::U(_) | Arg::Overflow) => true,
+            (OperandKind::BitSize, _) => return source(arg),
+            (OperandKind::List, Arg::List(_)) => true,
             _ => false,
         };
         ok.then_some(()).ok_or("an operand of the wrong kind")
@@ -356,28 +360,29 @@ enum Key<'a> {
 
 /// The common case, decided by a table: a register, constant or number where any may stand.
 #[inline]
-fn is_plain(kind: Kind, arg: Arg) -> bool {
-    const REGISTER: u32 = bit(Kind::Reg) | bit(Kind::Dst) | SOURCE;
-    const SOURCE: u32 = bit(Kind::Src) | bit(Kind::BitSize);
-    const NUMBER: u32 = bit(Kind::Number) | bit(Kind::LabelDef) | bit(Kind::StrOffset);
-    const fn bit(kind: Kind) -> u32 {
+fn is_plain(kind: OperandKind, arg: Arg) -> bool {
+    const REGISTER: u32 = bit(OperandKind::Reg) | bit(OperandKind::Dst) | SOURCE;
+    const SOURCE: u32 = bit(OperandKind::Src) | bit(OperandKind::BitSize);
+    const NUMBER: u32 =
+        bit(OperandKind::Number) | bit(OperandKind::LabelDef) | bit(OperandKind::StrOffset);
+    const fn bit(kind: OperandKind) -> u32 {
         1 << kind as u32
     }
     /// Where an operand may stand, by its place in the declaration of `Arg`.
-    const PLACES: [u32; 16] = {
+    const POSITIONS: [u32; 16] = {
         let mut places = [0; 16];
         places[Arg::Nil.tag()] = SOURCE;
-        places[Arg::Atom(0).tag()] = SOURCE | bit(Kind::Atom);
+        places[Arg::Atom(0).tag()] = SOURCE | bit(OperandKind::Atom);
         places[Arg::Int(0).tag()] = SOURCE;
         places[Arg::Big(0).tag()] = SOURCE;
         places[Arg::Literal(0).tag()] = SOURCE;
-        places[Arg::X(0, 0).tag()] = REGISTER | bit(Kind::X);
-        places[Arg::Y(0, 0).tag()] = REGISTER | bit(Kind::Y);
+        places[Arg::X(0, 0).tag()] = REGISTER | bit(OperandKind::X);
+        places[Arg::Y(0, 0).tag()] = REGISTER | bit(OperandKind::Y);
         places[Arg::U(0).tag()] = NUMBER;
-        places[Arg::List(0).tag()] = bit(Kind::List);
+        places[Arg::List(0).tag()] = bit(OperandKind::List);
         places
     };
-    PLACES[arg.tag() % 16] & bit(kind) != 0
+    POSITIONS[arg.tag() % 16] & bit(kind) != 0
 }
 
 fn register(arg: Arg) -> Result<(), What> {

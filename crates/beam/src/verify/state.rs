@@ -60,10 +60,10 @@ pub(crate) struct State {
     /// How many y registers hold catch tags.
     pub(crate) tags: usize,
     /// How many y registers may hold parts of a message that isn't taken.
-    pub(crate) lent_y: usize,
+    pub(crate) borrowed_y: usize,
     /// Frames of different sizes met, and a y register outside their common part may hold such a
     /// part of a message.
-    pub(crate) lent_outside: bool,
+    pub(crate) borrowed_outside: bool,
     pub(crate) heap: Heap,
     pub(crate) how: u8,
 }
@@ -116,7 +116,8 @@ impl State {
         self.raw_y =
             self.raw_y + usize::from(ty.has(Ty::UNINIT)) - usize::from(old.has(Ty::UNINIT));
         self.tags = self.tags + usize::from(ty.has(Ty::TAG)) - usize::from(old.has(Ty::TAG));
-        self.lent_y = self.lent_y + usize::from(ty.is_lent()) - usize::from(old.is_lent());
+        self.borrowed_y =
+            self.borrowed_y + usize::from(ty.is_borrowed()) - usize::from(old.is_borrowed());
         Ok(())
     }
 
@@ -130,7 +131,7 @@ impl State {
 
     pub(crate) fn leave(&mut self) {
         self.y.clear();
-        self.lent_outside = false;
+        self.borrowed_outside = false;
         self.frame = Frame::No;
         self.count();
     }
@@ -139,19 +140,19 @@ impl State {
     pub(crate) fn count(&mut self) {
         self.raw_y = self.y.iter().filter(|t| t.has(Ty::UNINIT)).count();
         self.tags = self.y.iter().filter(|t| t.has(Ty::TAG)).count();
-        self.lent_y = self.y.iter().filter(|t| t.is_lent()).count();
+        self.borrowed_y = self.y.iter().filter(|t| t.is_borrowed()).count();
     }
 
     /// The message looked at is taken: its parts are terms like others.
     pub(crate) fn take_message(&mut self) {
         self.x.iter_mut().chain(&mut self.y).for_each(|t| *t = t.taken());
-        self.lent_y = 0;
-        self.lent_outside = false;
+        self.borrowed_y = 0;
+        self.borrowed_outside = false;
     }
 
     /// Whether any register may hold a part of a message that isn't taken.
-    pub(crate) fn is_lent(&self) -> bool {
-        self.lent_y > 0 || self.lent_outside || self.x.iter().any(|t| t.is_lent())
+    pub(crate) fn is_borrowed(&self) -> bool {
+        self.borrowed_y > 0 || self.borrowed_outside || self.x.iter().any(|t| t.is_borrowed())
     }
 
     /// The first `live` x registers can be given to the collector.
@@ -192,7 +193,7 @@ pub(crate) struct LabelState {
     /// It has been looked at before.
     pub(crate) done: bool,
     frame: Frame,
-    lent_outside: bool,
+    borrowed_outside: bool,
     how: u8,
     x: (u32, u32),
     y: (u32, u32),
@@ -208,7 +209,7 @@ impl LabelState {
             dirty: true,
             done: false,
             frame: state.frame,
-            lent_outside: state.lent_outside,
+            borrowed_outside: state.borrowed_outside,
             how: state.how,
             x: keep(pool, if state.how == EXCEPTION { &[] } else { &state.x }),
             y: keep(pool, &state.y),
@@ -244,11 +245,11 @@ impl LabelState {
     /// the common part are forgotten, so none may hold a catch tag or be uninitialised; that one
     /// may hold a part of a message stays known.
     fn merge_frame(&mut self, pool: &[Ty], state: &State) -> Result<bool, What> {
-        let lent = state.lent_outside && !self.lent_outside;
-        self.lent_outside |= lent;
+        let borrowed = state.borrowed_outside && !self.borrowed_outside;
+        self.borrowed_outside |= borrowed;
         let len = state.y.len() as u32;
         if self.frame == state.frame && self.y.1 == len {
-            return Ok(lent);
+            return Ok(borrowed);
         }
         let kept = part(pool, self.y);
         let common = kept.len().min(state.y.len());
@@ -257,11 +258,11 @@ impl LabelState {
             return Err("frames of different sizes meet");
         }
         let outside = kept.iter().skip(common).chain(state.y.iter().skip(common));
-        let before = (self.frame, self.lent_outside, self.y.1);
-        self.lent_outside |= outside.into_iter().any(|t| t.is_lent());
+        let before = (self.frame, self.borrowed_outside, self.y.1);
+        self.borrowed_outside |= outside.into_iter().any(|t| t.is_borrowed());
         self.frame = Frame::Unsure;
         self.y.1 = common as u32;
-        Ok(lent || before != (self.frame, self.lent_outside, self.y.1))
+        Ok(borrowed || before != (self.frame, self.borrowed_outside, self.y.1))
     }
 
     /// Makes it the current state.
@@ -275,7 +276,7 @@ impl LabelState {
         state.f.clear();
         state.f.extend_from_slice(part(pool, self.f));
         state.frame = self.frame;
-        state.lent_outside = self.lent_outside;
+        state.borrowed_outside = self.borrowed_outside;
         state.heap = self.heap;
         state.how = self.how;
         state.count();

@@ -56,13 +56,13 @@ impl Ty {
 
     /// The same of a part of a message that the process looks at and hasn't taken: it must not
     /// outlive that look.
-    pub(crate) fn lent(self) -> Ty {
+    pub(crate) fn borrowed(self) -> Ty {
         Ty(self.0 | LENT)
     }
 
     /// Whether it may be such a part.
     #[inline]
-    pub(crate) fn is_lent(self) -> bool {
+    pub(crate) fn is_borrowed(self) -> bool {
         self.0 & LENT != 0 && !self.is(Ty::IMMEDIATE)
     }
 

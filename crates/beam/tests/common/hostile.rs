@@ -112,7 +112,7 @@ pub const REFUSED: &[(&str, &str)] = &[
         "allocate 0 1; fconv x0 fr0; call 1 f2; test_heap 2 1; fmove fr0 x0; deallocate 0; return",
         "float register",
     ),
-    // Ways round on which nobody else gets a turn.
+    // Ways round on which nobody else gets a time slice.
     ("label 5; is_nonempty_list f6 x0; get_tl x0 x0; jump f5; label 6; return", "a loop"),
     ("allocate_zero 1 1; label 5; try y0 f6; badmatch x0; label 6; try_case y0; jump f5", "a loop"),
     ("allocate 0 1; label 5; call_ext 1 4; jump f5", "a loop"),

@@ -12,7 +12,7 @@ pub fn written() -> u64 {
     WRITTEN.load(Ordering::Relaxed)
 }
 
-pub struct Out {
+pub struct DumpWriter {
     file: BufWriter<File>,
     /// Bytes that may still be written.
     left: u64,
@@ -21,13 +21,16 @@ pub struct Out {
 /// What a dump ends with that would be too long.
 const STOPPED: &[u8] = b"\n=abort:CRASH DUMP SIZE LIMIT REACHED\n";
 
-impl Out {
-    pub fn new(file: File, limit: Option<u64>) -> Out {
-        Out { file: BufWriter::with_capacity(1 << 16, file), left: limit.unwrap_or(u64::MAX) }
+impl DumpWriter {
+    pub fn new(file: File, limit: Option<u64>) -> DumpWriter {
+        DumpWriter {
+            file: BufWriter::with_capacity(1 << 16, file),
+            left: limit.unwrap_or(u64::MAX),
+        }
     }
 }
 
-impl Write for Out {
+impl Write for DumpWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         let n = bytes.len();
         WRITTEN.fetch_add(n as u64, Ordering::Relaxed);

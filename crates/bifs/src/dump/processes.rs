@@ -1,5 +1,5 @@
 //! Processes. While the dump is written those that wait stay where they are: this thread holds
-//! their tickets. Those that another scheduler has are asked for what there is to say. The break
+//! their run tokens. Those that another scheduler has are asked for what there is to say. The break
 //! menu looks at them in the same way, and lets them go on.
 
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use kvik_env::clock::Instant;
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_proc::process::{flag, table, Ticket};
-use kvik_proc::relation::{LinkState, Target};
+use kvik_proc::links_monitors::{LinkState, Target};
+use kvik_proc::process::{flag, table, RunToken};
 use kvik_proc::signal::{control, deliver, Control, Signal};
 use kvik_proc::{registry, sched, Proc, RefId, ABROAD};
 use kvik_term::{am, Atom, Term};
 
-use super::{place, quoted, show, Out, Terms};
+use super::{place, quoted, show, DumpWriter, Terms};
 use crate::process::status;
 
 /// What is known of a process.
@@ -24,26 +24,26 @@ enum Known<'p> {
     /// The one that runs here.
     Own(&'p Proc),
     /// One that waits for a message.
-    Waits(Ticket),
-    /// One that waits for its turn.
-    Queued(Ticket),
+    Waits(RunToken),
+    /// One that waits for its time slice.
+    Queued(RunToken),
     /// What one told that another scheduler has: its description and its terms.
     Told(Vec<u8>, Vec<u8>),
 }
 
 pub struct Processes<'p> {
     all: Vec<u32>,
-    /// The tickets are never given back, nor what they stand for ended.
+    /// The run tokens are never given back, nor what they stand for ended.
     known: ManuallyDrop<BTreeMap<u32, Known<'p>>>,
 }
 
 /// How long to wait for those that other schedulers have.
-const PATIENCE: Duration = Duration::from_secs(1);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl<'p> Processes<'p> {
     /// Keeps processes from going on, and asks those that do. `own` runs here, `queued` is what
-    /// waits for its turn.
-    pub fn stop(own: Option<&'p Proc>, queued: Vec<Ticket>) -> Processes<'p> {
+    /// waits for its time slice.
+    pub fn stop(own: Option<&'p Proc>, queued: Vec<RunToken>) -> Processes<'p> {
         let mut p = Processes::hold(queued);
         if let Some(own) = own {
             own.handle_all_signals();
@@ -53,10 +53,10 @@ impl<'p> Processes<'p> {
         p
     }
     /// Keeps processes from going on until [`Processes::release`]. No scheduler runs any.
-    pub fn look(queued: Vec<Ticket>) -> Processes<'p> {
+    pub fn look(queued: Vec<RunToken>) -> Processes<'p> {
         Processes::hold(queued)
     }
-    fn hold(queued: Vec<Ticket>) -> Processes<'p> {
+    fn hold(queued: Vec<RunToken>) -> Processes<'p> {
         let mut known = BTreeMap::new();
         let mut all = table().numbers();
         all.sort_unstable();
@@ -95,14 +95,14 @@ impl<'p> Processes<'p> {
             deliver(pid, Signal::Run(Box::new(look)));
         }
         drop(tell);
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + ANSWER_TIMEOUT;
         let left = || end.saturating_duration_since(Instant::now());
         while let Ok((pid, text, terms)) = told.recv_timeout(left()) {
             self.known.insert(pid, Known::Told(text, terms));
         }
     }
     /// `=proc` of all.
-    pub fn describe(&self, out: &mut Out) -> Result<()> {
+    pub fn describe(&self, out: &mut DumpWriter) -> Result<()> {
         for pid in &self.all {
             match self.known.get(pid) {
                 Some(Known::Own(p)) => describe(out, p, true)?,
@@ -133,7 +133,7 @@ impl<'p> Processes<'p> {
         control(pid, Control::Exit { from, linked: false, reason, token: None });
     }
     /// Their messages, dictionaries, stacks and heaps.
-    pub fn terms(&self, out: &mut Out, terms: &mut Terms) -> Result<()> {
+    pub fn terms(&self, out: &mut DumpWriter, terms: &mut Terms) -> Result<()> {
         for k in self.known.values() {
             match k {
                 Known::Own(p) => terms.of_process(out, p)?,
@@ -286,7 +286,7 @@ fn describe_with<W: Write>(
 fn relations(p: &Proc) -> Vec<String> {
     let h = Heap::detached();
     let reference = |id: &RefId| show(h.ref_of_numbers(id.0));
-    p.extra(|x| {
+    p.cold(|x| {
         let linked = x.links.values().filter(|l| l.state == LinkState::Linked);
         let links = linked.map(|l| show(l.peer));
         let to = x.monitoring.iter().filter_map(|(id, m)| {

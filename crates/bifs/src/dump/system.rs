@@ -4,7 +4,7 @@ use std::io::{Result, Write};
 use std::sync::Arc;
 
 use kvik_code::module::{current, loaded, old};
-use kvik_code::Instance;
+use kvik_code::LoadedModule;
 use kvik_env::clock::wall_nanos;
 use kvik_ets::{registry, Store};
 use kvik_heap::Heap;
@@ -14,7 +14,7 @@ use kvik_proc::{node, sched, Proc};
 use kvik_sys::local_time::{local_of_posix, Civil};
 use kvik_term::{am, Atom, Term};
 
-use super::{quoted, show, Out};
+use super::{quoted, show, DumpWriter};
 
 const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS: [&str; 12] =
@@ -32,7 +32,7 @@ fn date([year, month, day, h, m, s]: Civil) -> String {
     format!("{weekday} {month} {day:2} {h:02}:{m:02}:{s:02} {year}")
 }
 
-pub fn header(out: &mut Out, slogan: &str) -> Result<()> {
+pub fn header(out: &mut DumpWriter, slogan: &str) -> Result<()> {
     let seconds = wall_nanos().div_euclid(1_000_000_000);
     let now = local_of_posix(seconds).map(date).unwrap_or_default();
     writeln!(out, "=erl_crash_dump:0.5\n{now}\nSlogan: {slogan}")?;
@@ -48,7 +48,7 @@ pub fn header(out: &mut Out, slogan: &str) -> Result<()> {
     }
 }
 
-pub fn schedulers(out: &mut Out, own: Option<&Proc>) -> Result<()> {
+pub fn schedulers(out: &mut DumpWriter, own: Option<&Proc>) -> Result<()> {
     for i in 0..sched::all().len() {
         let asleep = if sched::is_idle(i) { "SLEEPING | WAITING" } else { "" };
         writeln!(out, "=scheduler:{}\nScheduler Sleep Info Flags: {asleep}", i + 1)?;
@@ -98,7 +98,7 @@ pub fn ports(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-pub fn tables(out: &mut Out) -> Result<()> {
+pub fn tables(out: &mut DumpWriter) -> Result<()> {
     each_table(out, |_, _| Ok(()))
 }
 /// The same with what is in them.
@@ -163,7 +163,7 @@ pub fn node(out: &mut impl Write) -> Result<()> {
 fn code_sizes(out: &mut impl Write) -> Result<Vec<Atom>> {
     let mut names = loaded();
     names.sort_by_key(|a| a.name());
-    let size = |of: fn(Atom) -> Option<Arc<Instance>>| -> usize {
+    let size = |of: fn(Atom) -> Option<Arc<LoadedModule>>| -> usize {
         names.iter().filter_map(|a| of(*a)).map(|i| i.size).sum()
     };
     let (now, before) = (size(current), size(old));
@@ -185,7 +185,7 @@ pub fn sizes_of_modules(out: &mut impl Write) -> Result<()> {
 }
 
 /// `=timer` of those that a reference stands for.
-pub fn timers(out: &mut Out) -> Result<()> {
+pub fn timers(out: &mut DumpWriter) -> Result<()> {
     let now = kvik_proc::clock::now();
     let mut result = Ok(());
     kvik_proc::timer::each(|id, t| {
@@ -208,7 +208,7 @@ pub fn timers(out: &mut Out) -> Result<()> {
     result
 }
 
-pub fn modules(out: &mut Out) -> Result<()> {
+pub fn modules(out: &mut DumpWriter) -> Result<()> {
     writeln!(out, "=loaded_modules")?;
     let names = code_sizes(out)?;
     for name in names {
@@ -227,7 +227,7 @@ pub fn modules(out: &mut Out) -> Result<()> {
 }
 
 /// All atoms, the newest first.
-pub fn atoms(out: &mut Out) -> Result<()> {
+pub fn atoms(out: &mut DumpWriter) -> Result<()> {
     writeln!(out, "=atoms")?;
     for a in (0..Atom::count() as u32).rev().filter_map(Atom::from_index) {
         writeln!(out, "{}", quoted(a))?;

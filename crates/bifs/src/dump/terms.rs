@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::io::{Result, Write};
 
 use kvik_heap::Heap;
-use kvik_jit::Slot;
+use kvik_jit::StackSlot;
 use kvik_proc::process::flag;
 use kvik_proc::Proc;
 use kvik_term::{map, Bits, Fun, Term, View};
@@ -183,7 +183,7 @@ fn section(out: &mut impl Write, name: &str, pid: &str, text: &[u8]) -> Result<(
 
 fn on_stack(p: &Proc) -> impl Iterator<Item = Term<'_>> {
     kvik_jit::slots(p).filter_map(|(_, slot)| match slot {
-        Slot::Term(t) => Some(t),
+        StackSlot::Term(t) => Some(t),
         _ => None,
     })
 }
@@ -194,15 +194,15 @@ fn stack(out: &mut impl Write, p: &Proc) -> Result<()> {
     let (mut text, mut register) = (Vec::new(), 0);
     for (at, slot) in kvik_jit::slots(p) {
         match slot {
-            Slot::Return(to) => {
+            StackSlot::Return(to) => {
                 writeln!(text, "{at:#018x}:SReturn addr 0x{to:X} ({})", function(to))?;
                 register = 0;
                 continue;
             }
-            Slot::Catch(to) => {
+            StackSlot::Catch(to) => {
                 writeln!(text, "y{register}:SCatch 0x{to:X} ({})", function(to))?;
             }
-            Slot::Term(t) => {
+            StackSlot::Term(t) => {
                 write!(text, "y{register}:")?;
                 element(&mut text, t);
                 text.push(b'\n');

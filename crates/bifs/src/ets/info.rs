@@ -1,6 +1,6 @@
 //! `ets:info/1,2`.
 
-use kvik_ets::{registry, Access, Kind, Refusal, State, Store, Table};
+use kvik_ets::{registry, Access, Refusal, Store, Table, TableKind, TableState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
@@ -31,7 +31,7 @@ const ITEMS: [Atom; 15] = [
 fn with<'h>(
     p: &'h Proc,
     t: Term<'h>,
-    f: impl FnOnce(&Table, &State) -> BifResult<'h>,
+    f: impl FnOnce(&Table, &TableState) -> BifResult<'h>,
 ) -> BifResult<'h> {
     let found = match kvik_ets::find(t) {
         Ok(t) => t,
@@ -65,7 +65,7 @@ fn info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     with(p, t, |t, s| what.as_atom().and_then(|w| item(p, t, s, w)).ok_or_else(|| p.badarg()))
 }
 
-fn item<'h>(p: &'h Proc, t: &Table, s: &State, what: Atom) -> Option<Term<'h>> {
+fn item<'h>(p: &'h Proc, t: &Table, s: &TableState, what: Atom) -> Option<Term<'h>> {
     let o = &t.options;
     let int = |n: usize| p.heap.integer(n as i64);
     Some(match what {
@@ -117,9 +117,9 @@ fn fixed<'h>(p: &'h Proc, t: &Table, what: Atom) -> Term<'h> {
     p.heap.tuple(&[time, p.heap.list(&holders)])
 }
 
-fn stats<'h>(p: &'h Proc, t: &Table, s: &State) -> Term<'h> {
+fn stats<'h>(p: &'h Proc, t: &Table, s: &TableState) -> Term<'h> {
     let Store::Hash(h) = &s.store else {
-        return Term::bool(t.options.kind != Kind::OrderedSet);
+        return Term::bool(t.options.kind != TableKind::OrderedSet);
     };
     let (avg, dev, expected, min, max, kept) = h.stats();
     let int = |n: usize| p.heap.integer(n as i64);

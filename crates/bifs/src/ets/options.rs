@@ -1,18 +1,18 @@
 //! The options of `ets:new/2`.
 
-use kvik_ets::{Kind, Options, Protection};
+use kvik_ets::{Protection, TableKind, TableOptions};
 use kvik_term::{am, Term};
 
 pub(super) struct Parsed<'h> {
-    pub options: Options,
+    pub options: TableOptions,
     pub protection: Protection,
     pub heir: Option<(u32, Term<'h>)>,
 }
 
 pub(super) fn parse(list: Term<'_>) -> Option<Parsed<'_>> {
     let mut o = Parsed {
-        options: Options {
-            kind: Kind::Set,
+        options: TableOptions {
+            kind: TableKind::Set,
             keypos: 1,
             named: false,
             compressed: crate::system::config().ets_always_compress,
@@ -35,7 +35,7 @@ pub(super) fn parse(list: Term<'_>) -> Option<Parsed<'_>> {
     if !it.rest.is_nil() {
         return None;
     }
-    if o.options.fixed_locks.is_some() && o.options.kind == Kind::OrderedSet {
+    if o.options.fixed_locks.is_some() && o.options.kind == TableKind::OrderedSet {
         return None;
     }
     let fine = o.options.write_concurrency != am::false_ && o.protection != Protection::Private;
@@ -49,10 +49,10 @@ pub(super) fn parse(list: Term<'_>) -> Option<Parsed<'_>> {
 
 fn flag(o: &mut Parsed<'_>, a: kvik_term::Atom) -> Option<()> {
     match a {
-        am::bag => o.options.kind = Kind::Bag,
-        am::duplicate_bag => o.options.kind = Kind::DuplicateBag,
+        am::bag => o.options.kind = TableKind::Bag,
+        am::duplicate_bag => o.options.kind = TableKind::DuplicateBag,
         am::ordered_set => {
-            o.options.kind = Kind::OrderedSet;
+            o.options.kind = TableKind::OrderedSet;
             o.options.decentralized_counters = true;
         }
         am::public => o.protection = Protection::Public,
@@ -87,7 +87,7 @@ fn pair<'h>(o: &mut Parsed<'h>, counters: &mut Option<bool>, t: &[Term<'h>]) -> 
                 let a = v.as_atom()?;
                 match a {
                     am::auto => o.options.decentralized_counters = true,
-                    am::true_ if o.options.kind != Kind::OrderedSet => {
+                    am::true_ if o.options.kind != TableKind::OrderedSet => {
                         o.options.decentralized_counters = false
                     }
                     am::true_ | am::false_ => {}

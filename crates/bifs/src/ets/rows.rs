@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use kvik_ets::linear::key_of;
-use kvik_ets::{order, pending, registry, Access, Kind, Outcome, Pending, State, Store, Table};
-use kvik_heap::{OwnedTerm, Pins};
+use kvik_ets::linear_hash::key_of;
+use kvik_ets::{
+    cooperative, order, registry, Access, CooperativeOperation, InsertOutcome, Store, Table,
+    TableKind, TableState,
+};
+use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term, View};
 
@@ -81,10 +84,10 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
     if only_new && objects.iter().any(|o| s.store.contains(key_of(*o, keypos))) {
         return Ok(Term::bool(false));
     }
-    if t.options.kind == Kind::Bag {
+    if t.options.kind == TableKind::Bag {
         objects.reverse();
     }
-    p.heap.bump_reductions((objects.len() / pending::STEPS) as i64);
+    p.heap.bump_reductions((objects.len() / cooperative::STEPS_PER_REDUCTION) as i64);
     for o in objects {
         s.store.put(o, false, hold);
     }
@@ -94,9 +97,9 @@ fn insert<'h>(p: &'h Proc, a: &[Term<'h>], only_new: bool) -> BifResult<'h> {
 /// A long list being copied; then its insertion, which goes on even if the table is renamed.
 enum Inserting<'h> {
     Copying { rest: Term<'h>, objects: Vec<OwnedTerm> },
-    Begun(Arc<Table>, Outcome),
+    Begun(Arc<Table>, InsertOutcome),
 }
-impl Pins for Inserting<'static> {
+impl SuspendedState for Inserting<'static> {
     type In<'h> = Inserting<'h>;
 }
 
@@ -127,29 +130,29 @@ fn copy_long<'h>(
     if t.is_busy() && help(p, &t).is_err() {
         return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
     }
-    let mut left = p.steps(pending::STEPS);
+    let mut left = p.steps(cooperative::STEPS_PER_REDUCTION);
     while let (Some(c), 1..) = (rest.as_cons(), left) {
         if !is_object(c.head(), t.options.keypos) {
             return Err(p.badarg());
         }
         let object = OwnedTerm::new(c.head());
-        left = left.saturating_sub(pending::STEPS / 2 + object.words() / 2);
+        left = left.saturating_sub(cooperative::STEPS_PER_REDUCTION / 2 + object.words() / 2);
         objects.push(object);
         rest = c.tail();
     }
-    p.steps_left(left, pending::STEPS);
+    p.steps_left(left, cooperative::STEPS_PER_REDUCTION);
     if rest.as_cons().is_some() {
         return Err(p.again::<Inserting<'static>>(Inserting::Copying { rest, objects }, None));
     }
     if !rest.is_nil() {
         return Err(p.badarg());
     }
-    if t.options.kind != Kind::Bag && objects.len() <= IN_ORDER {
+    if t.options.kind != TableKind::Bag && objects.len() <= IN_ORDER {
         objects.reverse();
     }
     let mut s = write(p, &t, Access::Write)?;
     let shared = registry::by_id(t.id).ok_or_else(|| p.badarg_because(am::id))?;
-    let (pending, outcome) = Pending::insert(objects, t.options.keypos, only_new);
+    let (pending, outcome) = CooperativeOperation::insert(objects, t.options.keypos, only_new);
     t.begin(&mut s, pending);
     drop(s);
     Err(p.again::<Inserting<'static>>(Inserting::Begun(shared, outcome), None))
@@ -177,7 +180,7 @@ fn lookup_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t, key] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
-    if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
+    if matches!(t.options.kind, TableKind::Set | TableKind::OrderedSet) {
         return Ok(match s.store.copy_one(key, &p.heap) {
             Some(o) => p.heap.cons(o, Term::NIL),
             None => Term::NIL,
@@ -209,7 +212,7 @@ fn lookup_element<'h>(
         let e = o.as_tuple().and_then(|t| t.get(pos - 1));
         e.map(|e| copy(p, e)).ok_or_else(|| p.badarg())
     };
-    if matches!(t.options.kind, Kind::Set | Kind::OrderedSet) {
+    if matches!(t.options.kind, TableKind::Set | TableKind::OrderedSet) {
         return match s.store.get_one(key) {
             Some(o) => element(o),
             None => none(),
@@ -275,7 +278,7 @@ fn delete_all_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             let n = s.store.len();
             let remains = s.store.clear(t.hold());
             if remains.is_none() {
-                t.begin(&mut s, Pending::bury());
+                t.begin(&mut s, CooperativeOperation::bury());
                 drop(s);
                 help(p, &t).map_err(|_| p.again::<Freeing>((None, n), None))?;
             }
@@ -341,7 +344,7 @@ fn prev_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// `{Key, Objects}`, or the end of the table.
-fn with_objects<'h>(p: &'h Proc, s: &State, key: Option<Term<'_>>) -> BifResult<'h> {
+fn with_objects<'h>(p: &'h Proc, s: &TableState, key: Option<Term<'_>>) -> BifResult<'h> {
     let Some(key) = key else { return Ok(am::dollar_end_of_table.into()) };
     let objects = copies(p, &s.store.get(key));
     Ok(p.heap.tuple(&[p.heap.copy(key), objects]))
@@ -408,7 +411,7 @@ fn binary_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let t = table(p, t)?;
     let s = read(p, &t, Access::Read)?;
     let mut todo: Vec<Term<'_>> = match &s.store {
-        Store::Hash(h) => h.get_kept(key).rev().map(|r| r.object()).collect(),
+        Store::Hash(h) => h.get_stored(key).rev().map(|r| r.object()).collect(),
         Store::Tree(t) => t.get(key).into_iter().collect(),
     };
     if todo.is_empty() {

@@ -1,17 +1,18 @@
 //! Walks with match specifications: `match`, `match_object`, `select` and their kin.
 //!
 //! Portions go on where the last one ended: a hash table's at a bucket, an ordered set's at a key.
-//! So does a walk that takes more than a turn. Between its turns the table is not locked, but the
-//! buckets stay ([`StoppedWalk`]): it sees each object that is there all the time once.
+//! So does a walk that takes more than a time slice. Between its time slices the table is not
+//! locked, but the buckets stay ([`StoppedWalk`]): it sees each object that is there all the time
+//! once.
 
 use std::ops::Bound;
 use std::sync::Arc;
 
-use kvik_ets::linear::{Edit, Linear};
-use kvik_ets::ms::{compile, Dialect, Error, Program};
-use kvik_ets::tree::Place;
-use kvik_ets::{order, registry, Access, Kind, State, StoppedWalk, Store, Table};
-use kvik_heap::{OwnedTerm, Pins};
+use kvik_ets::linear_hash::{Edit, LinearHash};
+use kvik_ets::ms::{compile, Dialect, MatchProgram, MatchSpecError};
+use kvik_ets::tree::TreeBound;
+use kvik_ets::{order, registry, Access, StoppedWalk, Store, Table, TableKind, TableState};
+use kvik_heap::{OwnedTerm, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Term};
 
@@ -74,14 +75,14 @@ fn select_reverse_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     select(p, t, || spec, Some(limit), true)
 }
 
-fn program(p: &Proc, spec: Term<'_>) -> Result<Arc<Program>, Raised> {
+fn program(p: &Proc, spec: Term<'_>) -> Result<Arc<MatchProgram>, Raised> {
     if spec.is_nil() {
-        return Ok(Arc::new(Program::empty()));
+        return Ok(Arc::new(MatchProgram::empty()));
     }
     match compile(spec, Dialect::Table) {
         Ok(prog) => Ok(Arc::new(prog)),
-        Err(Error::TooDeep) => Err(p.system_limit()),
-        Err(Error::Bad(_)) => Err(p.badarg()),
+        Err(MatchSpecError::TooDeep) => Err(p.system_limit()),
+        Err(MatchSpecError::Bad(_)) => Err(p.badarg()),
     }
 }
 
@@ -95,7 +96,7 @@ enum Reach<'h> {
     Near(Term<'h>),
 }
 
-fn reach<'h>(spec: Term<'h>, keypos: usize, kind: Kind) -> Reach<'h> {
+fn reach<'h>(spec: Term<'h>, keypos: usize, kind: TableKind) -> Reach<'h> {
     let heads: Vec<_> = spec.list().filter_map(|c| c.as_tuple()?.get(0)).collect();
     let mut keys = Vec::new();
     for head in &heads {
@@ -107,7 +108,7 @@ fn reach<'h>(spec: Term<'h>, keypos: usize, kind: Kind) -> Reach<'h> {
         };
         if order::has_wild(key) {
             return match (kind, heads.len()) {
-                (Kind::OrderedSet, 1) if order::wild(key).is_none() => Reach::Near(key),
+                (TableKind::OrderedSet, 1) if order::wild(key).is_none() => Reach::Near(key),
                 _ => Reach::All,
             };
         }
@@ -115,15 +116,15 @@ fn reach<'h>(spec: Term<'h>, keypos: usize, kind: Kind) -> Reach<'h> {
     }
     match (keys.as_slice(), kind, heads.len()) {
         ([], ..) => Reach::Nothing,
-        ([key], Kind::OrderedSet, 1) => Reach::Near(*key),
-        (_, Kind::OrderedSet, _) => Reach::All,
+        ([key], TableKind::OrderedSet, 1) => Reach::Near(*key),
+        (_, TableKind::OrderedSet, _) => Reach::All,
         _ => Reach::Keys(keys),
     }
 }
 
 /// The buckets a walk over a hash table begins with; the walk goes on from the last one where
 /// `true`.
-fn buckets(h: &Linear, reach: &Reach<'_>) -> (Vec<usize>, bool) {
+fn buckets(h: &LinearHash, reach: &Reach<'_>) -> (Vec<usize>, bool) {
     match reach {
         Reach::Keys(keys) => {
             let mut all = Vec::new();
@@ -152,9 +153,9 @@ enum At<'h> {
     End,
 }
 
-/// A walk through a table, and what it found. It is kept as it is when the turn is over.
+/// A walk through a table, and what it found. It is kept as it is when the time slice is over.
 struct Walk<'h> {
-    prog: Arc<Program>,
+    prog: Arc<MatchProgram>,
     limit: Option<usize>,
     got: Vec<Term<'h>>,
     /// Without a limit, results of a hash table are listed at once.
@@ -165,24 +166,24 @@ struct Walk<'h> {
     at: At<'h>,
     stopped: Option<StoppedWalk>,
 }
-impl Pins for Walk<'static> {
+impl SuspendedState for Walk<'static> {
     type In<'h> = Walk<'h>;
 }
 
 /// Steps that go to a reduction. A bucket takes one.
-const STEPS: usize = 8;
+const STEPS_PER_REDUCTION: usize = 8;
 /// Steps for an object, and words of one that make one more.
 const OBJECT: usize = 6;
 const WORDS: usize = 8;
 
 impl<'h> Walk<'h> {
-    fn new(prog: Arc<Program>, limit: Option<usize>, at: At<'h>) -> Walk<'h> {
+    fn new(prog: Arc<MatchProgram>, limit: Option<usize>, at: At<'h>) -> Walk<'h> {
         Walk { prog, limit, got: Vec::new(), list: Term::NIL, count: 0, seen: 0, at, stopped: None }
     }
     /// From the beginning, or the end, of what a specification can match.
     fn start(
         p: &'h Proc,
-        (t, s): (&Table, &State),
+        (t, s): (&Table, &TableState),
         spec: Term<'h>,
         limit: Option<usize>,
         reverse: bool,
@@ -201,9 +202,9 @@ impl<'h> Walk<'h> {
         };
         Ok(Walk::new(prog, limit, at))
     }
-    /// The turn is over. The table is locked.
+    /// The time slice is over. The table is locked.
     fn stop(mut self, p: &'h Proc, t: &Table) -> Raised {
-        p.steps_left(0, STEPS);
+        p.steps_left(0, STEPS_PER_REDUCTION);
         if self.stopped.is_none() {
             self.stopped = registry::by_id(t.id).map(StoppedWalk::new);
         }
@@ -217,10 +218,10 @@ impl<'h> Walk<'h> {
         mut self,
         p: &'h Proc,
         t: &Table,
-        s: &State,
+        s: &TableState,
         visit: impl Fn(&mut Walk<'h>, Term<'_>),
     ) -> Result<Walk<'h>, Raised> {
-        let mut left = p.steps(STEPS);
+        let mut left = p.steps(STEPS_PER_REDUCTION);
         match &s.store {
             Store::Hash(h) => {
                 let At::Bucket(mut at, mut todo, on) = std::mem::replace(&mut self.at, At::End)
@@ -260,7 +261,7 @@ impl<'h> Walk<'h> {
                     let row = if reverse { rows.next_back() } else { rows.next() };
                     let Some(row) = row else {
                         self.at = At::End;
-                        p.steps_left(left, STEPS);
+                        p.steps_left(left, STEPS_PER_REDUCTION);
                         return Ok(self);
                     };
                     left = left.saturating_sub(OBJECT + row.words() / WORDS);
@@ -271,21 +272,21 @@ impl<'h> Walk<'h> {
                 self.at = At::Key { near, last, reverse };
             }
         }
-        p.steps_left(left, STEPS);
+        p.steps_left(left, STEPS_PER_REDUCTION);
         Ok(self)
     }
 }
 
-type Ends<'h> = (Bound<Place<'h>>, Bound<Place<'h>>);
+type Ends<'h> = (Bound<TreeBound<'h>>, Bound<TreeBound<'h>>);
 
 /// Between which places a walk through an ordered set goes on.
 fn ends<'a>(near: Option<Term<'a>>, last: Option<&'a OwnedTerm>, reverse: bool) -> Ends<'a> {
     let mut ends = match near {
-        Some(k) => (Bound::Included(Place::Before(k)), Bound::Included(Place::Behind(k))),
+        Some(k) => (Bound::Included(TreeBound::Before(k)), Bound::Included(TreeBound::Behind(k))),
         None => (Bound::Unbounded, Bound::Unbounded),
     };
     if let Some(key) = last {
-        let here = Bound::Excluded(Place::Key(key.term()));
+        let here = Bound::Excluded(TreeBound::Key(key.term()));
         *(if reverse { &mut ends.1 } else { &mut ends.0 }) = here;
     }
     ends
@@ -315,7 +316,7 @@ fn select<'h>(
 
 impl<'h> Walk<'h> {
     /// Goes on, and gives what was found as the BIF's value.
-    fn found(self, p: &'h Proc, t: &Table, s: &State) -> BifResult<'h> {
+    fn found(self, p: &'h Proc, t: &Table, s: &TableState) -> BifResult<'h> {
         let list = self.limit.is_none() && matches!(s.store, Store::Hash(_));
         let walk = self.run(p, t, s, |w, object| match w.prog.run(p, object) {
             Some(result) if list => w.list = p.heap.cons(result, w.list),
@@ -440,7 +441,7 @@ fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [id, spec] = *a else { return Err(p.badarg()) };
     let t = table(p, id)?;
     drop(write(p, &t, Access::Write)?);
-    if t.options.kind == Kind::Bag {
+    if t.options.kind == TableKind::Bag {
         return Err(p.badarg_because(am::table_type));
     }
     if !keeps_key(spec, t.options.keypos) {
@@ -453,7 +454,11 @@ fn select_replace_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 
 /// Has objects deleted or replaced.
-fn edit<'h>(p: &'h Proc, a: &[Term<'h>], f: impl Fn(&Program, Term<'_>) -> Edit) -> BifResult<'h> {
+fn edit<'h>(
+    p: &'h Proc,
+    a: &[Term<'h>],
+    f: impl Fn(&MatchProgram, Term<'_>) -> Edit,
+) -> BifResult<'h> {
     let [t, spec] = *a else { return Err(p.badarg()) };
     let t = table(p, t)?;
     let mut s = write(p, &t, Access::Write)?;
@@ -461,7 +466,7 @@ fn edit<'h>(p: &'h Proc, a: &[Term<'h>], f: impl Fn(&Program, Term<'_>) -> Edit)
         Some(walk) => walk,
         None => Walk::start(p, (&t, &s), spec, None, false)?,
     };
-    let mut left = p.steps(STEPS);
+    let mut left = p.steps(STEPS_PER_REDUCTION);
     let hold = t.hold();
     match &mut s.store {
         Store::Hash(h) => {
@@ -470,7 +475,7 @@ fn edit<'h>(p: &'h Proc, a: &[Term<'h>], f: impl Fn(&Program, Term<'_>) -> Edit)
                     return Err(walk.stop(p, &t));
                 }
                 let n = h.bucket_len(i);
-                left = left.saturating_sub(1 + STEPS * n);
+                left = left.saturating_sub(1 + STEPS_PER_REDUCTION * n);
                 walk.seen += n;
                 walk.count += h.edit_bucket(i, hold, |o| f(&walk.prog, o));
                 if let At::Bucket(at, todo, on) = &mut walk.at {
@@ -482,11 +487,11 @@ fn edit<'h>(p: &'h Proc, a: &[Term<'h>], f: impl Fn(&Program, Term<'_>) -> Edit)
         Store::Tree(tree) => {
             if let At::Key { near, ref mut last, .. } = walk.at {
                 let before = last.take();
-                let mut most = left.div_ceil(STEPS);
+                let mut most = left.div_ceil(STEPS_PER_REDUCTION);
                 let (from, to) = ends(near, before.as_ref(), false);
                 let (n, behind) = tree.edit(from, to, &mut most, |o| f(&walk.prog, o));
                 walk.count += n;
-                left = most * STEPS;
+                left = most * STEPS_PER_REDUCTION;
                 if behind.is_some() {
                     *last = behind;
                     return Err(walk.stop(p, &t));
@@ -494,7 +499,7 @@ fn edit<'h>(p: &'h Proc, a: &[Term<'h>], f: impl Fn(&Program, Term<'_>) -> Edit)
             }
         }
     }
-    p.steps_left(left, STEPS);
+    p.steps_left(left, STEPS_PER_REDUCTION);
     if t.shrinks_after_walk(&s, me(p), walk.seen) {
         if let Store::Hash(h) = &mut s.store {
             h.settle(t.hold());

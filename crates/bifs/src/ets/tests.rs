@@ -11,7 +11,7 @@ fn bif(name: &str, arity: usize) -> Bif {
     found.unwrap().f
 }
 pub(super) fn call<'h>(p: &'h Proc, name: &str, args: &[Term<'h>]) -> Term<'h> {
-    // One turn has to do.
+    // One time slice has to do.
     p.heap.set_reductions(4000);
     match bif(name, args.len())(p, args) {
         Ok(t) => t,
@@ -313,7 +313,7 @@ fn counters_and_elements() {
 }
 
 #[test]
-fn who_may_do_what() {
+fn access_rights() {
     let p = Proc::new(77, 1000);
     let q = Proc::new(2, 1000);
     call(&p, "new", &[a("named"), t(&p, "[named_table]")]);

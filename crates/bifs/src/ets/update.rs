@@ -1,6 +1,6 @@
 //! Changing elements of an object in place: `update_counter/3,4` and `update_element/3`.
 
-use kvik_ets::{order, Access, Kind, State, Table};
+use kvik_ets::{order, Access, Table, TableKind, TableState};
 use kvik_heap::arith;
 use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
@@ -17,7 +17,7 @@ pub const BIFS: &[BifEntry] = &[
 
 fn needs_one_object(p: &Proc, t: &Table) -> Result<(), Raised> {
     match t.options.kind {
-        Kind::Set | Kind::OrderedSet => Ok(()),
+        TableKind::Set | TableKind::OrderedSet => Ok(()),
         _ => Err(p.badarg_because(am::table_type)),
     }
 }
@@ -90,7 +90,12 @@ fn element_beside_key(t: &Table, pos: Term<'_>) -> Option<usize> {
 
 /// One counter that is a small integer before and after: it changes where it stands. All else, and
 /// what is wrong, goes the long way.
-fn small_counter(t: &Table, s: &mut State, key: Term<'_>, what: Term<'_>) -> Option<Term<'static>> {
+fn small_counter(
+    t: &Table,
+    s: &mut TableState,
+    key: Term<'_>,
+    what: Term<'_>,
+) -> Option<Term<'static>> {
     let (place, incr) = match what.as_tuple_n::<2>() {
         Some([pos, incr]) => (element_beside_key(t, pos)?, incr),
         None => (t.options.keypos, what),
@@ -100,7 +105,7 @@ fn small_counter(t: &Table, s: &mut State, key: Term<'_>, what: Term<'_>) -> Opt
 }
 
 /// The elements of a key's object, copied.
-fn elements<'t>(s: &State, key: Term<'_>, heap: &'t Heap) -> Option<Vec<Term<'t>>> {
+fn elements<'t>(s: &TableState, key: Term<'_>, heap: &'t Heap) -> Option<Vec<Term<'t>>> {
     let o = s.store.copy_one(key, heap)?;
     Some(o.as_tuple()?.elements().to_vec())
 }
@@ -217,5 +222,5 @@ fn one<'h>(
     }
 }
 fn add<'h>(p: &'h Proc, a: Term<'h>, b: Term<'h>) -> BifResult<'h> {
-    p.heap.arith(arith::Op::Add, a, b).map_err(|_| p.system_limit())
+    p.heap.arith(arith::ArithOp::Add, a, b).map_err(|_| p.system_limit())
 }

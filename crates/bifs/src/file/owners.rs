@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use kvik_proc::process::flag;
 use kvik_proc::Proc;
 
-use super::File;
+use super::FileHandle;
 
 kvik_state::vm_state! {
     /// For each process those that are not forgotten yet.
-    static OPEN: Mutex<Option<HashMap<u32, Vec<Weak<File>>>>> = Mutex::new(None);
+    static OPEN: Mutex<Option<HashMap<u32, Vec<Weak<FileHandle>>>>> = Mutex::new(None);
 }
 
-fn open() -> MutexGuard<'static, Option<HashMap<u32, Vec<Weak<File>>>>> {
+fn open() -> MutexGuard<'static, Option<HashMap<u32, Vec<Weak<FileHandle>>>>> {
     OPEN.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -26,16 +26,16 @@ pub fn may_own(p: &Proc) {
     p.set_flag(flag::HAS_FILES, true);
 }
 
-pub fn opened(f: &Arc<File>) {
+pub fn opened(f: &Arc<FileHandle>) {
     open().get_or_insert_default().entry(f.owner).or_default().push(Arc::downgrade(f));
 }
 
-impl Drop for File {
+impl Drop for FileHandle {
     fn drop(&mut self) {
         let mut open = open();
         let Some(all) = open.as_mut() else { return };
         if let Some(files) = all.get_mut(&self.owner) {
-            let me: *const File = self;
+            let me: *const FileHandle = self;
             files.retain(|f| !std::ptr::eq(f.as_ptr(), me));
             if files.is_empty() {
                 all.remove(&self.owner);

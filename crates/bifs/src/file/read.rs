@@ -5,14 +5,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 
-use kvik_env::file::{self as sys, Kind, Mode, Whence};
+use kvik_env::file::{self as sys, FileKind, OpenMode, Whence};
 use kvik_env::{Errno, Result};
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
 use super::{elsewhere, error_on, ok_on, path_of, posix_error, size_arg, with_file, Open, LARGE};
-use crate::blocking::hand_off;
+use crate::blocking_pool::hand_off;
 
 /// Reads up to this size get their memory before anybody knows how much there is to read.
 pub(super) const TRUSTED_SIZE: usize = 256 * 1024;
@@ -280,14 +280,14 @@ pub fn ipread_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// A whole file. Where the size is not known (`/proc`) or was wrong, as far as it goes. `AGAIN`: it
 /// would have to wait and must not.
 fn read_file(path: &CStr, may_wait: bool) -> Result<BinRef> {
-    let file = sys::open(path, Mode { read: true, ..Mode::default() })?;
+    let file = sys::open(path, OpenMode { read: true, ..OpenMode::default() })?;
     let fd: RawFd = file.as_raw_fd();
     let info = sys::fstat(fd)?;
-    if info.kind == Kind::Directory {
+    if info.kind == FileKind::Directory {
         return Err(Errno::ISDIR);
     }
     let size = info.size as usize;
-    if info.kind == Kind::Regular && size > 0 {
+    if info.kind == FileKind::Regular && size > 0 {
         return BinRef::fill(size, |room| match may_wait {
             true => sys::read_full(fd, room, None),
             false => sys::read_cached(fd, room, None, &mut true),
@@ -309,12 +309,12 @@ pub fn read_file_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         ok_on(h, r.map(|b| h.whole_binary(b)))
     }
     let waits = match sys::stat(&path, true) {
-        Ok(i) if i.kind == Kind::Regular => {
+        Ok(i) if i.kind == FileKind::Regular => {
             let size = i.size as usize;
             p.collected_for(size, (am::prim_file, am::read_file_nif), a)?;
             size > LARGE
         }
-        Ok(i) => i.kind != Kind::Directory,
+        Ok(i) => i.kind != FileKind::Directory,
         Err(_) => false,
     };
     let now = if waits { Err(Errno::AGAIN) } else { read_file(&path, false) };

@@ -1,6 +1,6 @@
 //! `processes/0`.
 
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::process::table;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
@@ -11,14 +11,14 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// Places of the process table that are looked at for a reduction, and pids that are listed.
-const PLACES: usize = 1000;
+const SLOTS_PER_REDUCTION: usize = 1000;
 const PIDS: usize = 50;
-/// With fewer reductions left it begins in the process's next turn.
-const LEAST: i64 = 10;
+/// With fewer reductions left it begins in the process's next time slice.
+const MIN_REDUCTIONS: i64 = 10;
 
-/// The numbers are there, the list is not: that is made in a further turn.
+/// The numbers are there, the list is not: that is made in a further time slice.
 struct Listing;
-impl Pins for Listing {
+impl SuspendedState for Listing {
     type In<'h> = Option<Vec<u32>>;
 }
 
@@ -26,7 +26,7 @@ impl Pins for Listing {
 fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let shown = || Some(kvik_code::export(am::erlang, am::ptab_list_continue, 2));
     let begun = p.resumed::<Listing>();
-    if begun.is_none() && p.heap.reductions_left() < LEAST {
+    if begun.is_none() && p.heap.reductions_left() < MIN_REDUCTIONS {
         return Err(p.again::<Listing>(None, shown()));
     }
     let numbers = match begun.flatten() {
@@ -34,7 +34,8 @@ fn processes_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
         None => {
             let mut all = table().numbers();
             all.sort_unstable();
-            p.heap.bump_reductions((table().limit() / PLACES + all.len() / PIDS) as i64);
+            p.heap
+                .bump_reductions((table().limit() / SLOTS_PER_REDUCTION + all.len() / PIDS) as i64);
             if p.out_of_reductions() {
                 return Err(p.again::<Listing>(Some(all), shown()));
             }
@@ -53,7 +54,7 @@ fn processes_next_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     if from >= limit {
         return Ok(am::none.into());
     }
-    let (mut numbers, next) = table().numbers_in(from, PLACES);
+    let (mut numbers, next) = table().numbers_in(from, SLOTS_PER_REDUCTION);
     numbers.sort_unstable();
     p.heap.bump_reductions((1 + numbers.len() / PIDS) as i64);
     let next = if next == 0 { limit } else { next };
@@ -66,11 +67,11 @@ pub(crate) fn info<'h>(p: &'h Proc) -> Term<'h> {
     let int = |n: usize| p.heap.integer(n as i64);
     p.heap.tuple(&[
         am::ptab_list_bif_info.into(),
-        int(LEAST as usize),
+        int(MIN_REDUCTIONS as usize),
         // One piece, of so many places; none of it waits for processes that end.
         int(1),
         int(table().limit()),
-        int(PLACES),
+        int(SLOTS_PER_REDUCTION),
         int(0),
         int(PIDS),
         int(0),

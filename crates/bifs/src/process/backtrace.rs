@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::io::Write;
 
-use kvik_jit::Slot;
+use kvik_jit::StackSlot;
 use kvik_proc::Proc;
 use kvik_term::{print, Atom};
 
@@ -23,16 +23,16 @@ fn write_all(p: &Proc, called: Option<(Atom, &str)>, out: &mut Vec<u8>) -> std::
     let mut register = 0;
     for (at, slot) in kvik_jit::slots(p) {
         match slot {
-            Slot::Return(to) => {
+            StackSlot::Return(to) => {
                 writeln!(out, "\n0x{at:016x} Return addr 0x{to:016x} ({})", function_before(to))?;
                 register = 0;
                 continue;
             }
-            Slot::Catch(to) => {
+            StackSlot::Catch(to) => {
                 let name = format!("y({register})");
                 writeln!(out, "{name:<8} Catch 0x{to:016x} ({})", function_before(to))?;
             }
-            Slot::Term(t) => {
+            StackSlot::Term(t) => {
                 let name = format!("y({register})");
                 write!(out, "{name:<8} ")?;
                 out.extend(print::display(t));

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kvik_heap::roots::Root;
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::{bif, registry, trace, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -211,7 +211,7 @@ fn bump_reductions_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 /// All that a process keeps that yields.
 struct Yielded;
-impl Pins for Yielded {
+impl SuspendedState for Yielded {
     type In<'h> = ();
 }
 fn yield_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {

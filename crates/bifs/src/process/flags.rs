@@ -1,6 +1,6 @@
 //! `process_flag/2,3`.
 
-use kvik_heap::Pins;
+use kvik_heap::SuspendedState;
 use kvik_proc::hooks::hooks;
 use kvik_proc::limits::{next_heap_size, Defaults, MaxHeap};
 use kvik_proc::process::flag;
@@ -37,7 +37,7 @@ pub(super) fn scheduler(v: Term<'_>) -> Option<usize> {
 }
 /// Which scheduler the process was bound to before, while it moves to another.
 enum Moving {}
-impl Pins for Moving {
+impl SuspendedState for Moving {
     type In<'h> = usize;
 }
 /// It goes on on that scheduler.
@@ -131,7 +131,7 @@ fn set<'h>(p: &'h Proc, name: Term<'h>, v: Term<'h>) -> Option<Term<'h>> {
 /// Saves the last `n` calls. How many were saved before.
 fn save_calls(p: &Proc, n: usize) -> usize {
     if n > 0 {
-        kvik_jit::breaks::notice_all_exports();
+        kvik_jit::breakpoints::notice_all_exports();
     }
     p.set_save_calls(n)
 }
@@ -140,7 +140,7 @@ fn boolean<'h>(p: &'h Proc, f: u32, v: Term<'h>) -> Option<Term<'h>> {
 }
 fn size<'h>(
     p: &'h Proc,
-    f: impl FnOnce(&mut kvik_proc::process::Rare) -> usize,
+    f: impl FnOnce(&mut kvik_proc::process::RareState) -> usize,
 ) -> Option<Term<'h>> {
     Some(p.heap.integer(p.with_rare(f) as i64))
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Arc;
 
 use kvik_heap::literal::Sharing;
-use kvik_heap::{copy, OwnedTerm, Pins};
+use kvik_heap::{copy, OwnedTerm, SuspendedState};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
 
@@ -21,7 +21,7 @@ pub const BIFS: &[BifEntry] = &[
 /// Which items, and how the answer is put together.
 #[derive(Clone)]
 enum Wanted {
-    /// One: `{Item, Value}`, and `[]` for a name that isn't there.
+    /// One: `{Item, DeferredTerm}`, and `[]` for a name that isn't there.
     One(Atom),
     /// A list, with `{registered_name, []}`.
     List(Vec<Atom>),
@@ -29,7 +29,7 @@ enum Wanted {
     Usual,
 }
 
-/// Items that are told by the process itself, in its turn, even where it could be looked at.
+/// Items that are told by the process itself, in its time slice, even where it could be looked at.
 const BY_ITSELF: [Atom; 14] = [
     am::current_function,
     am::messages,
@@ -51,8 +51,8 @@ const BY_ITSELF: [Atom; 14] = [
 const COUNTS_MESSAGES: [Atom; 3] = [am::message_queue_len, am::memory, am::total_heap_size];
 
 impl Wanted {
-    /// May who asks look for itself, as OTP has it? That takes no turn of the other, and who runs next
-    /// depends on it.
+    /// May who asks look for itself, as OTP has it? That takes no time slice of the other, and who
+    /// runs next depends on it.
     fn at_once(&self) -> bool {
         match self {
             Wanted::One(a) => !BY_ITSELF.contains(a),
@@ -110,7 +110,7 @@ fn large_item_words(of: &Proc, a: Atom) -> usize {
 enum By {
     /// The process, which asks about itself.
     Own,
-    /// The process, in its turn, to another that asked by a signal.
+    /// The process, in its time slice, to another that asked by a signal.
     Turn,
     /// Who asks, having a look at it.
     Other,
@@ -143,10 +143,11 @@ fn answer<'h>(of: &Proc, by: By, h: &'h kvik_heap::Heap, w: &Wanted) -> Option<T
     }
 }
 
-/// More signals had come to a process that asks about itself than it can handle in this turn. True once
-/// it has handled all that came before it asked; others may come faster than they are handled.
+/// More signals had come to a process that asks about itself than it can handle in this time slice.
+/// True once it has handled all that came before it asked; others may come faster than they are
+/// handled.
 struct Flush;
-impl Pins for Flush {
+impl SuspendedState for Flush {
     type In<'h> = Arc<AtomicBool>;
 }
 impl Flush {
@@ -159,7 +160,8 @@ impl Flush {
     }
 }
 
-/// Handles what has come to a process that asks about itself, in further turns where that is much.
+/// Handles what has come to a process that asks about itself, in further time slices where that is
+/// much.
 fn handle_own(p: &Proc, flush: Option<Arc<AtomicBool>>) -> Result<(), Raised> {
     p.fetch_signals();
     p.check_exit()?;

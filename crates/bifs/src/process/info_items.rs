@@ -4,8 +4,8 @@ use kvik_heap::roots::Root;
 use kvik_heap::Heap;
 use kvik_proc::hooks::hooks;
 use kvik_proc::limits::MaxHeap;
+use kvik_proc::links_monitors::{LinkState, MonitoredBy, Target};
 use kvik_proc::process::flag;
-use kvik_proc::relation::{LinkState, MonitoredBy, Target};
 use kvik_proc::signal::{LIBRARY, WATCHERS};
 use kvik_proc::{Proc, RefId, ABROAD};
 use kvik_term::{am, Atom, Term};
@@ -165,8 +165,8 @@ fn heap_words(p: &Proc) -> usize {
 pub fn status_of(p: &Proc) -> Atom {
     status(p, false)
 }
-/// What a process tells another by an answer to a signal, in its own turn: it runs then, but where it
-/// was woken by that signal alone.
+/// What a process tells another by an answer to a signal, in its own time slice: it runs then, but
+/// where it was woken by that signal alone.
 pub(super) fn status_in_turn(p: &Proc) -> Atom {
     match status(p, false) {
         am::runnable => am::running,
@@ -198,7 +198,7 @@ fn messages<'h>(p: &Proc, h: &'h Heap, most: usize) -> Term<'h> {
     h.list(&all)
 }
 fn links<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
-    let all = p.extra(|x| {
+    let all = p.cold(|x| {
         let linked = x.links.values().rev().filter(|l| l.state == LinkState::Linked);
         linked.map(|l| l.peer).collect::<Vec<_>>()
     });
@@ -218,13 +218,13 @@ fn monitors<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
         Target::Remote(t) => h.tuple(&[am::process.into(), h.copy(t.term())]),
     };
     let all: Vec<Term<'h>> = p
-        .extra(|x| x.monitoring.values().rev().map(|m| one(&m.target)).collect())
+        .cold(|x| x.monitoring.values().rev().map(|m| one(&m.target)).collect())
         .unwrap_or_default();
     h.list(&all)
 }
 fn watchers<'h>(p: &Proc, h: &'h Heap) -> Term<'h> {
     let mut all: Vec<Term<'h>> = p
-        .extra(|x| {
+        .cold(|x| {
             let watcher = |(id, m): (&RefId, &MonitoredBy)| match m.pid {
                 LIBRARY => WATCHERS.get().and_then(|w| (w.resource)(h, *id)),
                 ABROAD => (hooks().node.watcher)(h, *id),

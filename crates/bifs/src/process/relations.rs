@@ -1,12 +1,12 @@
 //! Links, monitors, aliases, exit signals.
 
-use kvik_heap::{OwnedTerm, Pins};
+use kvik_heap::{OwnedTerm, SuspendedState};
+use kvik_proc::links_monitors::{AliasKind, Monitoring, Target};
 use kvik_proc::process::flag;
-use kvik_proc::relation::{AliasKind, Monitoring, Target};
-use kvik_proc::remote::Outward;
+use kvik_proc::remote::RemoteSignal;
 use kvik_proc::signal::{deliver, RefId, Signal};
 use kvik_proc::{bif, node, registry, BifEntry, BifResult, Proc, Raised, RemotePid};
-use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
+use kvik_term::{am, Atom, PidTerm, PortTerm, Ref, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erlang", "link", 1, link_1),
@@ -32,7 +32,7 @@ fn exit_to_self<'h>(p: &'h Proc, from: Term<'h>, reason: Atom) {
 
 fn link_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].view() {
-        View::Pid(Pid::Local(_)) | View::Port(Port::Local(_)) => {
+        View::Pid(PidTerm::Local(_)) | View::Port(PortTerm::Local(_)) => {
             let to = a[0].immediate().ok_or_else(|| p.badarg())?;
             if p.link(to) {
                 return Ok(true.into());
@@ -43,7 +43,7 @@ fn link_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             exit_to_self(p, a[0], am::noproc);
             Ok(true.into())
         }
-        View::Pid(Pid::External(_)) => {
+        View::Pid(PidTerm::External(_)) => {
             let to = RemotePid::of(a[0]).filter(|_| !node::is_own(a[0]));
             if to.is_some_and(|to| p.link_remote(to)) {
                 return Ok(true.into());
@@ -62,7 +62,7 @@ fn link_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 }
 fn unlink_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].view() {
-        View::Pid(Pid::Local(_)) | View::Port(Port::Local(_)) => {
+        View::Pid(PidTerm::Local(_)) | View::Port(PortTerm::Local(_)) => {
             if let Some(from) = a[0].immediate() {
                 p.unlink(from);
             }
@@ -84,7 +84,7 @@ fn target<'h>(kind: Term<'h>, item: Term<'h>) -> Option<Target> {
     let is_port = kind == am::port;
     match (kind.as_atom()?, item.view()) {
         (am::process, View::Pid(_)) => Some(Target::Remote(OwnedTerm::new(item))),
-        (am::port, View::Port(Port::Local(n))) => Some(Target::Port(n)),
+        (am::port, View::Port(PortTerm::Local(n))) => Some(Target::Port(n)),
         // A port of this node from before it was started.
         (am::port, View::Port(_)) if node::is_own(item) => {
             Some(Target::Remote(OwnedTerm::new(item)))
@@ -212,7 +212,7 @@ fn demonitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn new_alias<'h>(p: &'h Proc, once: bool) -> Term<'h> {
     let id = RefId::next();
-    p.with_extra(|x| x.aliases.insert(id, once));
+    p.with_cold(|x| x.aliases.insert(id, once));
     p.heap.alias_ref_of_numbers(id.0, p.pid())
 }
 fn alias_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
@@ -233,15 +233,15 @@ fn unalias_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].as_ref() {
         Some(Ref::Local(r)) => {
             let id = RefId::of(r);
-            Ok(p.with_extra(|x| x.aliases.remove(&id)).is_some().into())
+            Ok(p.with_cold(|x| x.aliases.remove(&id)).is_some().into())
         }
         Some(_) => Ok(false.into()),
         None => Err(p.badarg()),
     }
 }
 
-/// An exit signal to itself: where that ends it, it does in its next turn, and nothing runs before. Else
-/// it is handled as other signals are.
+/// An exit signal to itself: where that ends it, it does in its next time slice, and nothing runs
+/// before. Else it is handled as other signals are.
 fn exit_self<'h>(p: &'h Proc, own: Term<'static>, reason: Term<'h>) -> BifResult<'h> {
     if p.resumed::<Exiting>().is_none() {
         p.send_exit(own, reason);
@@ -256,12 +256,12 @@ fn exit_self<'h>(p: &'h Proc, own: Term<'static>, reason: Term<'h>) -> BifResult
     Ok(true.into())
 }
 struct Exiting;
-impl Pins for Exiting {
+impl SuspendedState for Exiting {
     type In<'h> = ();
 }
 fn exit_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     match a[0].view() {
-        View::Pid(Pid::Local(_)) | View::Port(Port::Local(_)) => {
+        View::Pid(PidTerm::Local(_)) | View::Port(PortTerm::Local(_)) => {
             let Some(to) = a[0].immediate() else { return Ok(true.into()) };
             if !to.same(p.self_pid()) {
                 p.send_exit(to, a[1]);
@@ -270,7 +270,7 @@ fn exit_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             exit_self(p, to, a[1])
         }
         View::Pid(_) => {
-            p.tell_abroad(Outward::Exit(a[0], a[1]));
+            p.tell_abroad(RemoteSignal::Exit(a[0], a[1]));
             Ok(true.into())
         }
         View::Port(_) => Ok(true.into()),

@@ -4,13 +4,13 @@ use kvik_heap::roots::Root;
 use kvik_heap::OwnedTerm;
 use kvik_proc::hooks::hooks;
 use kvik_proc::process::table;
-use kvik_proc::remote::Outward;
+use kvik_proc::remote::RemoteSignal;
 use kvik_proc::signal::{
     control, deliver, deliver_from, give_task, inspect, message, Control, Signal,
 };
-use kvik_proc::tasks::SysTask;
-use kvik_proc::{bif, handle, sched, BifEntry, BifResult, Priority, Proc};
-use kvik_term::{am, Atom, Pid, Term, View};
+use kvik_proc::system_tasks::SysTask;
+use kvik_proc::{bif, sched, signal_handlers, BifEntry, BifResult, Priority, Proc};
+use kvik_term::{am, Atom, PidTerm, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "request_system_task", 3, request_system_task_3),
@@ -141,8 +141,8 @@ fn group_leader_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
             };
             Ok((inspect(n, set) == Some(true)).into())
         }
-        None if matches!(a[1].view(), View::Pid(Pid::External(_))) => {
-            p.tell_abroad(Outward::GroupLeader(a[0], a[1]));
+        None if matches!(a[1].view(), View::Pid(PidTerm::External(_))) => {
+            p.tell_abroad(RemoteSignal::GroupLeader(a[0], a[1]));
             Ok(true.into())
         }
         None => Ok(am::badarg.into()),
@@ -241,7 +241,7 @@ fn resume_process_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // A process that has died in between is not suspended.
     let there = table().get(to, &kvik_sync::pin()).is_some();
     if had.filter(|_| there).ok_or_else(|| p.badarg())? {
-        handle::resume(to, p.pid());
+        signal_handlers::resume(to, p.pid());
     }
     Ok(true.into())
 }

@@ -1,6 +1,6 @@
 //! `!` and `send/2,3`.
 
-use kvik_proc::send::{Sent, Way};
+use kvik_proc::send::{SendOptions, Sent};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -14,7 +14,7 @@ fn send_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     p.send(a[0], a[1])
 }
 fn send_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    let mut way = Way::ANY;
+    let mut way = SendOptions::ANY;
     let mut options = a[2].list();
     for o in options.by_ref() {
         match o.as_atom() {

@@ -2,7 +2,7 @@
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::limits::{next_heap_size, MaxHeap};
-use kvik_proc::seq::Request;
+use kvik_proc::seq_trace::SpawnTrace;
 use kvik_proc::signal::{deliver_from, message};
 use kvik_proc::spawn::{spawn_with, SpawnOptions, Spawned};
 use kvik_proc::{bif, BifEntry, BifResult, Priority, Proc};
@@ -20,14 +20,14 @@ pub const BIFS: &[BifEntry] = &[
 ];
 
 /// Which answers a `spawn_request` sends, and their first element.
-pub struct Reply {
+pub struct SpawnReply {
     pub success: bool,
     pub error: bool,
     pub tag: Option<OwnedTerm>,
 }
-impl Default for Reply {
-    fn default() -> Reply {
-        Reply { success: true, error: true, tag: None }
+impl Default for SpawnReply {
+    fn default() -> SpawnReply {
+        SpawnReply { success: true, error: true, tag: None }
     }
 }
 
@@ -37,7 +37,7 @@ pub fn mfa<'h>(a: &[Term<'h>]) -> Option<(Atom, Atom, Term<'h>)> {
 }
 
 /// One option; `None` for one there is not.
-pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut Reply>, t: Term<'_>) -> Option<()> {
+pub fn option(o: &mut SpawnOptions, r: &mut Option<&mut SpawnReply>, t: Term<'_>) -> Option<()> {
     match t.as_atom() {
         Some(am::link) => o.link = true,
         Some(am::monitor) => o.monitor = Some((None, None)),
@@ -81,10 +81,10 @@ fn request(
     options: Term<'_>,
     tag: Option<&OwnedTerm>,
     answered: bool,
-) -> Option<Request> {
+) -> Option<SpawnTrace> {
     p.seq_token()?;
     let tag = tag.map_or(OwnedTerm::immediate(am::spawn_reply.into()), OwnedTerm::clone);
-    Some(Request { options: OwnedTerm::new(options), tag, answered })
+    Some(SpawnTrace { options: OwnedTerm::new(options), tag, answered })
 }
 
 fn start<'h>(p: &'h Proc, m: (Atom, Atom, Term<'h>), o: &mut SpawnOptions) -> Option<Spawned> {
@@ -149,7 +149,7 @@ fn spawn_request_4<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let Some(m) = mfa(a) else { return Ok(am::badarg.into()) };
     let Some(all) = a[3].list_to_vec() else { return Ok(am::badopt.into()) };
     let mut o = SpawnOptions::default();
-    let mut r = Reply::default();
+    let mut r = SpawnReply::default();
     // How to answer may be said behind what is wrong.
     let bad = all.into_iter().filter(|t| option(&mut o, &mut Some(&mut r), *t).is_none()).count();
     let good = bad == 0 && o.heap_fits();

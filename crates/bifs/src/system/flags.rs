@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
 
 use kvik_proc::limits::{next_heap_size, Defaults, MaxHeap};
 use kvik_proc::logger::{self, SystemLogger};
-use kvik_proc::sched::meter;
+use kvik_proc::sched::microstate_timing;
 use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -115,14 +115,14 @@ fn switch<'h>(p: &'h Proc, on: Option<Term<'h>>, flag: &AtomicBool) -> BifResult
 
 /// Says what threads spend their time on, no more, or from 0.
 fn microstates<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
-    let others = crate::blocking::meters(usize::MAX);
+    let others = crate::blocking_pool::meters(usize::MAX);
     let reset = value.as_atom().is_some_and(|a| a.name() == "reset");
     if reset {
-        meter::reset(&others);
-        return Ok(Term::bool(meter::on()));
+        microstate_timing::reset(&others);
+        return Ok(Term::bool(microstate_timing::on()));
     }
     let to = value.as_bool().ok_or_else(|| p.badarg())?;
-    Ok(Term::bool(meter::switch(to, &others)))
+    Ok(Term::bool(microstate_timing::switch(to, &others)))
 }
 
 kvik_state::vm_state! {
@@ -198,7 +198,7 @@ fn system_flag_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "time_offset" | "scheduler_bind_type" | "erts_alloc" => Err(p.badarg()),
         "sequential_tracer" => super::seq_trace::set_tracer(p, value),
         "reset_seq_trace" => {
-            kvik_proc::seq::reset_all(p);
+            kvik_proc::seq_trace::reset_all(p);
             Ok(true.into())
         }
         "cpu_topology" => super::processors::set(p, value),

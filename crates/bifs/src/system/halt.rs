@@ -22,7 +22,7 @@ fn end(p: &Proc, h: Halt) {
     use std::io::Write;
     crate::dump::only_one(matches!(h, Halt::Slogan(_)));
     let _ = std::io::stdout().flush();
-    kvik_port::starter::settle();
+    kvik_port::spawn_thread::settle();
     kvik_port::settle();
     match &h {
         Halt::Code { flush: true, .. } | Halt::Slogan(_) => kvik_port::flush_all(),

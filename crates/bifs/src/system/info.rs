@@ -14,7 +14,7 @@ use crate::{dump, filename};
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "system_info", 1, system_info_1)];
 
-/// What a process may do before the next has its turn.
+/// What a process may do before the next has its time slice.
 const REDUCTIONS_A_TURN: usize = 4000;
 
 /// The end of OTP's time range: the last monotonic time, in native units.
@@ -209,7 +209,7 @@ fn other<'h>(p: &'h Proc, name: &str) -> BifResult<'h> {
             h.tuple(&vec![unbound; super::schedulers()])
         }
         "sequential_tracer" => {
-            let tracer = kvik_proc::seq::tracer().map_or(Term::bool(false), |t| t.term());
+            let tracer = kvik_proc::seq_trace::tracer().map_or(Term::bool(false), |t| t.term());
             h.tuple(&[am::sequential_tracer.into(), tracer])
         }
         "system_logger" => kvik_proc::logger::get().term(),

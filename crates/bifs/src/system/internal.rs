@@ -4,7 +4,7 @@
 use std::sync::RwLock;
 
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_term::{am, Atom, Pid, Port, Ref, Term, View};
+use kvik_term::{am, Atom, PidTerm, PortTerm, Ref, Term, View};
 
 pub const BIFS: &[BifEntry] = &[
     bif!("erts_internal", "system_check", 1, system_check_1),
@@ -86,9 +86,9 @@ fn term_type_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         },
         View::Fun(f) if f.is_export() => "export",
         View::Fun(_) => "fun",
-        View::Pid(Pid::External(_)) => "external_pid",
+        View::Pid(PidTerm::External(_)) => "external_pid",
         View::Pid(_) => "pid",
-        View::Port(Port::External(_)) => "external_port",
+        View::Port(PortTerm::External(_)) => "external_port",
         View::Port(_) => "port",
         View::Ref(Ref::External(_)) => "external_reference",
         View::Ref(_) => "reference",
@@ -102,8 +102,8 @@ fn node_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 fn node_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [t] = *a else { return Err(p.badarg()) };
     match t.view() {
-        View::Pid(Pid::External(e))
-        | View::Port(Port::External(e))
+        View::Pid(PidTerm::External(e))
+        | View::Port(PortTerm::External(e))
         | View::Ref(Ref::External(e)) => Ok(e.node().into()),
         View::Pid(_) | View::Port(_) | View::Ref(_) => Ok(kvik_proc::node::name().into()),
         _ => Err(p.badarg()),

@@ -1,7 +1,7 @@
 //! `erlang:memory/0,1`.
 
 use kvik_ets::{registry, Access, Table};
-use kvik_heap::meter::{BINARIES, BLOCKS};
+use kvik_heap::memory_counters::{BINARIES, BLOCKS};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{Atom, Term};
 

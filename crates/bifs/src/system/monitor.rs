@@ -1,6 +1,6 @@
 //! `erlang:system_monitor/0,1,2`. What is told is `kvik_proc::sysmon`'s.
 
-use kvik_proc::sysmon::{self, Limits};
+use kvik_proc::sysmon::{self, MonitorLimits};
 use kvik_proc::{bif, trace, BifEntry, BifResult, Proc};
 use kvik_term::{am, Term};
 
@@ -48,8 +48,8 @@ fn system_monitor_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(old)
 }
 
-fn limits(options: Term<'_>) -> Option<Limits> {
-    let mut l = Limits::default();
+fn limits(options: Term<'_>) -> Option<MonitorLimits> {
+    let mut l = MonitorLimits::default();
     for t in options.list_to_vec()? {
         match (t.as_atom(), t.as_tuple_n::<2>()) {
             (Some(am::busy_port), _) => l.busy_port = true,

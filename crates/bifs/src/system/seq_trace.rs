@@ -1,7 +1,8 @@
-//! Sequential tracing: the token a process carries, and who is told. `kvik_proc::seq` does the rest.
+//! Sequential tracing: the token a process carries, and who is told. `kvik_proc::seq_trace` does
+//! the rest.
 
 use kvik_heap::roots::Root;
-use kvik_proc::seq::{self, bit, Token};
+use kvik_proc::seq_trace::{self, bit, Token};
 use kvik_proc::trace::Tracer;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -46,8 +47,8 @@ pub(crate) fn set<'h>(p: &'h Proc, what: Term<'h>, value: Term<'h>) -> Option<Te
         am::serial => {
             let [last, clock] = value.as_tuple_n::<2>()?;
             last.as_small().and(clock.as_small())?;
-            let (l, c) = (seq::serial_of(last), seq::serial_of(clock));
-            p.set_seq_counters(seq::Counters { clock: c, last: l });
+            let (l, c) = (seq_trace::serial_of(last), seq_trace::serial_of(clock));
+            p.set_seq_counters(seq_trace::SeqTraceCounters { clock: c, last: l });
             let old = p.heap.tuple(&[t[4], t[2]]);
             (t[4], t[2]) = (last, clock);
             old
@@ -97,5 +98,5 @@ pub(super) fn set_tracer<'h>(p: &'h Proc, to: Term<'h>) -> BifResult<'h> {
         _ if to.as_tuple().is_some() || to.as_cons().is_some() => return Err(p.notsup()),
         _ => return Err(p.badarg()),
     };
-    Ok(seq::set_tracer(to).map_or(Term::bool(false), Tracer::term))
+    Ok(seq_trace::set_tracer(to).map_or(Term::bool(false), Tracer::term))
 }

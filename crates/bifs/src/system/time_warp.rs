@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use kvik_env::thread;
+use kvik_proc::links_monitors::Target;
 use kvik_proc::process::table;
-use kvik_proc::relation::Target;
 use kvik_proc::signal::{deliver, post, Signal};
 use kvik_proc::{clock, Proc};
 use kvik_term::{am, Term};
@@ -40,7 +40,7 @@ fn change() {
     }
 }
 fn tell(p: &Proc) {
-    let watches = p.extra(|x| {
+    let watches = p.cold(|x| {
         let all = x.monitoring.iter().filter(|(_, m)| matches!(m.target, Target::TimeOffset));
         all.map(|(id, _)| *id).collect::<Vec<_>>()
     });

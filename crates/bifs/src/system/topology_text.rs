@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(parse("L1-0").map(|v| v[0][5]), Ok(1));
     }
     #[test]
-    fn what_is_wrong_is_told() {
+    fn reports_errors() {
         let reasons = [
             ("", "missing cpu topology"),
             ("x", "invalid identifier type"),

@@ -4,17 +4,17 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use kvik_code::Location;
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_jit::breaks::{self, Called, Hooks};
+use kvik_jit::breakpoints::{self, BreakpointHooks, Called};
 use kvik_proc::trace::{self, bit, Tracer};
 use kvik_proc::Proc;
 use kvik_term::{am, Atom, Term};
 
-use super::acts::{end, Acts};
+use super::actions::{end, TraceActions};
 use super::time;
-use super::watched::{self, Meter, Mfa, Spec, Watched};
+use super::watched::{self, CounterSwitch, Mfa, Spec, TraceSettings};
 
 pub fn install() {
-    breaks::set_hooks(Hooks { call, returned, raised, returned_to });
+    breakpoints::set_hooks(BreakpointHooks { call, returned, raised, returned_to });
     trace::set_turn(time::turn);
     kvik_proc::hooks::on_exit(time::ended);
 }
@@ -45,7 +45,7 @@ fn mfa_of(t: Term<'_>) -> Option<Mfa> {
 }
 /// Do the calls that this one is the last act of have such an end?
 fn outer(p: &Proc, end: i64) -> bool {
-    breaks::last_act_of(p).filter_map(Frame::of).any(|f| f.ends & end != 0)
+    breakpoints::last_act_of(p).filter_map(Frame::of).any(|f| f.ends & end != 0)
 }
 
 fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
@@ -68,10 +68,10 @@ fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
             m.0 = m.0.filter(|t| t != tracer);
         }
     }
-    if here && what.counts == Meter::On {
+    if here && what.counts == CounterSwitch::On {
         w.count.fetch_add(1, Relaxed);
     }
-    if here && traced && what.times == Meter::On {
+    if here && traced && what.times == CounterSwitch::On {
         let before = time::called(p, &w, mfa);
         if !outer(p, end::TIME) {
             frame.ends |= end::TIME;
@@ -84,7 +84,7 @@ fn call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>]) -> Option<Term<'h>> {
 /// Whether the call passes, what its message has to add, and what is asked for at its end.
 fn judge<'h>(p: &'h Proc, args: &[Term<'h>], spec: &Spec) -> Option<(Term<'h>, i64)> {
     let Spec::Some(program) = spec else { return Some((Term::bool(true), 0)) };
-    let acts = Acts::default();
+    let acts = TraceActions::default();
     let message = program.run_trace(p, args, &acts)?;
     Some((message, acts.ends.get()))
 }
@@ -104,7 +104,7 @@ fn copied<'h>(h: &'h Heap, parts: &[OwnedTerm]) -> Vec<Term<'h>> {
     parts.iter().map(|t| h.copy(t.term())).collect()
 }
 
-fn plain_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], w: &Watched) -> i64 {
+fn plain_call<'h>(p: &'h Proc, f: Called, args: &[Term<'h>], w: &TraceSettings) -> i64 {
     let Some(spec) = &w.call else { return 0 };
     // The specification may end the tracing: this call is told of yet.
     let Some((_, Some(tracer))) = trace::of(p.tracee()) else { return 0 };

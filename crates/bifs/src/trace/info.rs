@@ -9,7 +9,7 @@ use kvik_term::{am, Atom, Term};
 
 use super::messages;
 use super::pattern;
-use super::watched::{self, Meter, Spec};
+use super::watched::{self, CounterSwitch, Spec};
 
 pub fn trace_info_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what, item] = *a else { return Err(p.badarg()) };
@@ -89,8 +89,10 @@ fn function<'h>(p: &'h Proc, mfa: watched::Mfa, item: &str) -> Option<Term<'h>> 
     let no = Term::bool(false);
     let Some(watch) = watched::find(mfa) else { return Some(no) };
     let (w, h) = (watch.now(), &p.heap);
-    let is_traced =
-        w.call.is_some() || w.meta.is_some() || w.counts != Meter::Off || w.times != Meter::Off;
+    let is_traced = w.call.is_some()
+        || w.meta.is_some()
+        || w.counts != CounterSwitch::Off
+        || w.times != CounterSwitch::Off;
     if !is_traced {
         return Some(no);
     }
@@ -108,8 +110,8 @@ fn function<'h>(p: &'h Proc, mfa: watched::Mfa, item: &str) -> Option<Term<'h>> 
             None => Term::NIL,
         },
         "meta_match_spec" => w.meta.as_ref().map_or(no, |m| source(h, &m.1)),
-        "call_count" if w.counts != Meter::Off => h.integer(watch.count.load(Relaxed)),
-        "call_time" if w.times != Meter::Off => watch.times.term(h),
+        "call_count" if w.counts != CounterSwitch::Off => h.integer(watch.count.load(Relaxed)),
+        "call_time" if w.times != CounterSwitch::Off => watch.times.term(h),
         _ => no,
     }))
 }

@@ -7,7 +7,7 @@ use kvik_proc::trace::{self, Verdict};
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
-use super::acts::Acts;
+use super::actions::TraceActions;
 use super::watched::{On, Orders, Spec};
 
 kvik_state::vm_state! {
@@ -33,7 +33,7 @@ fn judge<'h>(p: &'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict {
         Some(Spec::All) => return Verdict::Tell,
         Some(Spec::Some(program)) => program,
     };
-    let answer = program.run_trace(p, args, &Acts::default());
+    let answer = program.run_trace(p, args, &TraceActions::default());
     if p.trace_flags() & trace::bit::SILENT != 0 {
         return Verdict::Ignore;
     }

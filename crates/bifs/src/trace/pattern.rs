@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use kvik_code::module;
-use kvik_ets::ms::{compile, Dialect, Error};
-use kvik_jit::breaks;
+use kvik_ets::ms::{compile, Dialect, MatchSpecError};
+use kvik_jit::breakpoints;
 use kvik_proc::trace::Tracer;
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_term::{am, Atom, Term};
@@ -13,12 +13,12 @@ use super::watched::{forget, functions, Mfa, On, Orders, Spec};
 use super::{messages, named};
 
 /// What `{M, F, A}` stands for. `_` may stand at the end only.
-struct Place {
+struct PatternSite {
     module: Option<Atom>,
     function: Option<Atom>,
     arity: Option<u32>,
 }
-fn place(m: Term<'_>, f: Term<'_>, a: Term<'_>) -> Option<Place> {
+fn place(m: Term<'_>, f: Term<'_>, a: Term<'_>) -> Option<PatternSite> {
     let atom = |t: Term<'_>| t.as_atom().map(|a| Some(a).filter(|a| *a != am::underscore));
     let (module, function) = (atom(m)?, atom(f)?);
     let arity = match a.as_small() {
@@ -28,7 +28,7 @@ fn place(m: Term<'_>, f: Term<'_>, a: Term<'_>) -> Option<Place> {
         None => return None,
     };
     let fits = (module.is_some() || function.is_none()) && (function.is_some() || arity.is_none());
-    fits.then_some(Place { module, function, arity })
+    fits.then_some(PatternSite { module, function, arity })
 }
 
 fn orders<'h>(
@@ -51,8 +51,8 @@ fn orders<'h>(
         true => Spec::All,
         false => match compile(ms, dialect) {
             Ok(program) => Spec::Some(Arc::new(program)),
-            Err(Error::TooDeep) => return Err(p.system_limit()),
-            Err(Error::Bad(_)) => return Err(p.badarg_because(am::match_spec)),
+            Err(MatchSpecError::TooDeep) => return Err(p.system_limit()),
+            Err(MatchSpecError::Bad(_)) => return Err(p.badarg_because(am::match_spec)),
         },
     };
     let bad = || p.badarg_because(am::badopt);
@@ -112,7 +112,7 @@ pub fn trace_pattern_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let to = mfa.ok_or_else(|| p.badarg())?;
     Ok(p.heap.integer(everywhere(p, &to, &o) as i64))
 }
-fn everywhere(p: &Proc, to: &Place, o: &Orders) -> usize {
+fn everywhere(p: &Proc, to: &PatternSite, o: &Orders) -> usize {
     let modules = match to.module {
         Some(m) => vec![m],
         None => module::loaded(),
@@ -210,7 +210,7 @@ fn set_default(o: &Orders) {
 pub fn changed(name: Atom, ready: bool) {
     forget(name);
     if ready {
-        breaks::notice_exports_of(name);
+        breakpoints::notice_exports_of(name);
     }
     let found = default().zip(module::current(name)).filter(|_| ready);
     let Some(((o, meta), i)) = found else { return };

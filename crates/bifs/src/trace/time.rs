@@ -31,7 +31,7 @@ fn settle(pid: u32, (mfa, since): (Option<Mfa>, u64), now: u64) {
 }
 
 /// A watched function is called. Answers the one whose time it was.
-pub fn called(p: &Proc, w: &Arc<watched::Watch>, mfa: Mfa) -> Option<Mfa> {
+pub fn called(p: &Proc, w: &Arc<watched::TracedFunction>, mfa: Mfa) -> Option<Mfa> {
     let now = clock::now();
     ANY.store(true, Relaxed);
     let before = running().insert(p.pid(), (Some(mfa), now));
@@ -48,7 +48,7 @@ pub fn returned(p: &Proc, to: Option<Mfa>) {
         settle(p.pid(), before, now);
     }
 }
-/// A turn begins or ends.
+/// A time slice begins or ends.
 pub fn turn(p: &Proc, begins: bool) {
     let now = clock::now();
     let before = match running().get_mut(&p.pid()) {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
-use kvik_code::Instance;
-use kvik_ets::ms::Program;
-use kvik_jit::breaks;
+use kvik_code::LoadedModule;
+use kvik_ets::ms::MatchProgram;
+use kvik_jit::breakpoints;
 use kvik_proc::trace::Tracer;
 use kvik_term::{Atom, Export};
 
@@ -15,12 +15,12 @@ use super::call_times::Times;
 #[derive(Clone)]
 pub enum Spec {
     All,
-    Some(Arc<Program>),
+    Some(Arc<MatchProgram>),
 }
 
 /// Something that counts, which may be put off for a while.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Meter {
+pub enum CounterSwitch {
     Off,
     Paused,
     On,
@@ -28,29 +28,29 @@ pub enum Meter {
 
 /// What a function is watched for.
 #[derive(Clone)]
-pub struct Watched {
+pub struct TraceSettings {
     pub call: Option<Spec>,
     /// Calls through the export only.
     pub global: bool,
     /// For the sake of a tracer who hears of all processes (none: it has ended).
     pub meta: Option<(Option<Tracer>, Spec)>,
-    pub counts: Meter,
-    pub times: Meter,
+    pub counts: CounterSwitch,
+    pub times: CounterSwitch,
     /// The error handler is called instead.
     pub debug: bool,
 }
-const NOTHING: Watched = Watched {
+const NOTHING: TraceSettings = TraceSettings {
     call: None,
     global: false,
     meta: None,
-    counts: Meter::Off,
-    times: Meter::Off,
+    counts: CounterSwitch::Off,
+    times: CounterSwitch::Off,
     debug: false,
 };
 
-impl Watched {
+impl TraceSettings {
     fn inside(&self) -> bool {
-        let meters = self.counts != Meter::Off || self.times != Meter::Off;
+        let meters = self.counts != CounterSwitch::Off || self.times != CounterSwitch::Off;
         meters || self.debug || self.meta.is_some() || self.call.is_some() && !self.global
     }
     fn is_idle(&self) -> bool {
@@ -59,39 +59,39 @@ impl Watched {
 }
 
 /// A function with its places.
-pub struct Watch {
-    what: Mutex<Watched>,
+pub struct TracedFunction {
+    what: Mutex<TraceSettings>,
     pub count: std::sync::atomic::AtomicI64,
     pub times: Times,
     /// Where its code begins; none for a BIF, which is reached through its export only.
     entry: Option<usize>,
     export: Option<&'static Export>,
 }
-impl Watch {
+impl TracedFunction {
     pub fn is_bif(&self) -> bool {
         self.entry.is_none()
     }
-    pub fn what(&self) -> MutexGuard<'_, Watched> {
+    pub fn what(&self) -> MutexGuard<'_, TraceSettings> {
         self.what.lock().unwrap_or_else(|e| e.into_inner())
     }
-    pub fn now(&self) -> Watched {
+    pub fn now(&self) -> TraceSettings {
         self.what().clone()
     }
     /// Sets breakpoints where they are needed, and only there.
-    fn apply(&self, w: &Watched) {
+    fn apply(&self, w: &TraceSettings) {
         if let Some(at) = self.entry {
             if w.inside() {
-                breaks::set_entry(at, w.debug);
+                breakpoints::set_entry(at, w.debug);
             } else {
-                breaks::clear_entry(at);
+                breakpoints::clear_entry(at);
             }
         }
         if let Some(e) = self.export {
             let outside = w.call.is_some() && w.global;
             if outside || w.inside() && self.entry.is_none() {
-                breaks::set_export(e);
+                breakpoints::set_export(e);
             } else {
-                breaks::clear_export(e);
+                breakpoints::clear_export(e);
             }
         }
     }
@@ -112,16 +112,16 @@ impl Watch {
                     w.meta = None;
                 }
                 if o.counts {
-                    w.counts = Meter::Off;
+                    w.counts = CounterSwitch::Off;
                 }
                 if o.times {
-                    w.times = Meter::Off;
+                    w.times = CounterSwitch::Off;
                 }
             }
             // Global tracing and the other kinds exclude each other: the last one counts.
             _ if o.is_global() => {
                 let call = Some(o.spec.clone());
-                *w = Watched { call, global: true, debug: w.debug, ..NOTHING };
+                *w = TraceSettings { call, global: true, debug: w.debug, ..NOTHING };
             }
             on => {
                 if w.global {
@@ -145,23 +145,23 @@ impl Watch {
     }
 }
 /// True: it begins anew. What is off is neither put off nor begun again.
-fn set_meter(m: &mut Meter, on: On) -> bool {
-    if *m == Meter::Off && on != On::Yes {
+fn set_meter(m: &mut CounterSwitch, on: On) -> bool {
+    if *m == CounterSwitch::Off && on != On::Yes {
         return false;
     }
-    *m = if on == On::Pause { Meter::Paused } else { Meter::On };
+    *m = if on == On::Pause { CounterSwitch::Paused } else { CounterSwitch::On };
     on != On::Pause
 }
 
 pub type Mfa = (Atom, Atom, u32);
-type Watches = RwLock<HashMap<Mfa, Arc<Watch>>>;
+type Watches = RwLock<HashMap<Mfa, Arc<TracedFunction>>>;
 fn watches() -> &'static Watches {
     kvik_state::vm_state! {
         static WATCHES: OnceLock<Watches> = OnceLock::new();
     }
     WATCHES.get_or_init(RwLock::default)
 }
-pub fn find(mfa: Mfa) -> Option<Arc<Watch>> {
+pub fn find(mfa: Mfa) -> Option<Arc<TracedFunction>> {
     watches().read().unwrap_or_else(|e| e.into_inner()).get(&mfa).cloned()
 }
 
@@ -199,7 +199,7 @@ fn with_watch(mfa: Mfa, entry: Option<usize>, export: Option<&'static Export>, o
     }
     let w = all.entry(mfa).or_insert_with(|| {
         let what = Mutex::new(NOTHING);
-        Arc::new(Watch { what, count: 0.into(), times: Times::default(), entry, export })
+        Arc::new(TracedFunction { what, count: 0.into(), times: Times::default(), entry, export })
     });
     w.carry_out(o);
     let idle = w.what().is_idle();
@@ -220,7 +220,7 @@ pub fn forget(name: Atom) {
 }
 
 /// Those functions of a module that a pattern names.
-pub fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> usize {
+pub fn functions(i: &LoadedModule, f: Option<Atom>, arity: Option<u32>, o: &Orders) -> usize {
     let mut n = 0;
     for (k, r) in i.functions.iter().enumerate() {
         if f.is_some_and(|f| f != r.function) || arity.is_some_and(|a| a != r.arity) {
@@ -230,7 +230,7 @@ pub fn functions(i: &Instance, f: Option<Atom>, arity: Option<u32>, o: &Orders) 
         // `apply` too is reached through its export alone.
         let bif = export.filter(|e| e.extra.get() != 0);
         let end = i.functions.get(k + 1).map_or(i.size as u32, |next| next.start);
-        let entry = if bif.is_some() { None } else { breaks::entry_of(i, r, end) };
+        let entry = if bif.is_some() { None } else { breakpoints::entry_of(i, r, end) };
         if entry.is_none() && bif.is_none() {
             continue;
         }

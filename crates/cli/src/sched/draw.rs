@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use kvik_proc::sched::board::{Count, Kind, Picture, View};
 use kvik_proc::sched::histogram::Histogram;
+use kvik_proc::sched::metrics_page::{HistogramKind, Metrics, MetricsCounter, SchedulerMetrics};
 use serde_json::{json, Value};
 
-use super::options::Options;
+use super::options::SchedOptions;
 
 /// The longest bar.
 const WIDTH: u64 = 50;
@@ -18,9 +18,9 @@ pub struct Shot {
 }
 
 impl Shot {
-    pub fn show(&self, o: &Options, before: &Picture, now: &Picture) -> String {
+    pub fn show(&self, o: &SchedOptions, before: &Metrics, now: &Metrics) -> String {
         let old = |i: usize| before.schedulers.get(i).cloned().unwrap_or_default();
-        let each: Vec<View> =
+        let each: Vec<SchedulerMetrics> =
             now.schedulers.iter().enumerate().map(|(i, v)| v.since(&old(i))).collect();
         let all = now.all().since(&before.all());
         if o.json {
@@ -46,10 +46,11 @@ impl Shot {
     fn rate(&self, n: u64) -> u64 {
         (n as f64 / self.seconds.max(1e-9)).round() as u64
     }
-    fn text(&self, to: &mut String, who: &str, v: &View, idle: bool) {
+    fn text(&self, to: &mut String, who: &str, v: &SchedulerMetrics, idle: bool) {
         let h = v.schedule(idle);
         let [run, wait, gc, mail] =
-            [Kind::Run, Kind::Wait, Kind::Gc, Kind::Mail].map(|k| v.histogram(k));
+            [HistogramKind::Run, HistogramKind::Wait, HistogramKind::Gc, HistogramKind::Mail]
+                .map(|k| v.histogram(k));
         let share = |ns: u64| format!("{:.1}%", 100.0 * ns as f64 / v.time.max(1) as f64);
         let idle = if idle { "" } else { " without sleep" };
         let lines = [
@@ -61,11 +62,11 @@ impl Shot {
             ),
             format!(
                 "switches {}/s, reductions {}/s, given {}, sleeps {} (woken {})",
-                digits(self.rate(v.count(Count::Switches))),
-                digits(self.rate(v.count(Count::Reductions))),
-                digits(v.count(Count::Given)),
-                digits(v.count(Count::Sleeps)),
-                digits(v.count(Count::Woken)),
+                digits(self.rate(v.count(MetricsCounter::Switches))),
+                digits(self.rate(v.count(MetricsCounter::Reductions))),
+                digits(v.count(MetricsCounter::Given)),
+                digits(v.count(MetricsCounter::Sleeps)),
+                digits(v.count(MetricsCounter::Woken)),
             ),
             format!("system calls: {}", in_a_second(v.calls(), self.seconds)),
             format!("bytes: {}", in_a_second(v.bytes(), self.seconds)),
@@ -90,17 +91,17 @@ impl Shot {
         bars(to, &h);
         to.push('\n');
     }
-    fn json(&self, v: &View, idle: bool) -> Value {
+    fn json(&self, v: &SchedulerMetrics, idle: bool) -> Value {
         let mut value = json!({
             "pid": self.pid,
             "seconds": self.seconds,
             "time_ns": v.time,
             "asleep_ns": v.asleep,
             "schedule": histogram(&v.schedule(idle)),
-            "run": histogram(&v.histogram(Kind::Run)),
-            "wait": histogram(&v.histogram(Kind::Wait)),
-            "gc": histogram(&v.histogram(Kind::Gc)),
-            "message_wait": histogram(&v.histogram(Kind::Mail)),
+            "run": histogram(&v.histogram(HistogramKind::Run)),
+            "wait": histogram(&v.histogram(HistogramKind::Wait)),
+            "gc": histogram(&v.histogram(HistogramKind::Gc)),
+            "message_wait": histogram(&v.histogram(HistogramKind::Mail)),
         });
         value["calls"] = numbers(v.calls());
         value["bytes"] = numbers(v.bytes());
@@ -197,9 +198,11 @@ mod tests {
     }
     #[test]
     fn json_is_json() {
-        let o = Options::parse(&["--json".into(), "--each".into()]).unwrap();
-        let p =
-            Picture { schedulers: vec![View::default(), View::default()], ..Picture::default() };
+        let o = SchedOptions::parse(&["--json".into(), "--each".into()]).unwrap();
+        let p = Metrics {
+            schedulers: vec![SchedulerMetrics::default(), SchedulerMetrics::default()],
+            ..Metrics::default()
+        };
         let text = Shot { pid: 7, seconds: 1.0 }.show(&o, &p, &p);
         let v: Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&v["pid"], &v["schedulers"]), (&json!(7), &json!(2)));

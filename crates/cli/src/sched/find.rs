@@ -1,6 +1,6 @@
-//! Which programs are VMs, and what their boards say. A VM's board is a file without a name that it
-//! keeps open (`kvik_proc::sched::board`); who may see a program's open files is up to the system: the
-//! same user.
+//! Which programs are VMs, and what their metrics pages say. A VM's metrics page is a file without
+//! a name that it keeps open (`kvik_proc::sched::metrics_page`); who may see a program's open files
+//! is up to the system: the same user.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use std::time::Duration;
 use kvik_env::clock::Instant;
 use kvik_env::fs::{self, File, MetadataExt};
 use kvik_env::thread::sleep;
-use kvik_proc::sched::board::{Picture, MOST_WORDS, NAME};
+use kvik_proc::sched::metrics_page::{Metrics, MOST_WORDS, NAME};
 
-/// How long a board may stand empty. Its VM may be kept from running just then.
+/// How long a metrics page may stand empty. Its VM may be kept from running just then.
 const BEGINS: Duration = Duration::from_secs(2);
 
-pub struct Vm {
+pub struct FoundVm {
     pub pid: u32,
     board: File,
     /// Where that is, and its number.
@@ -22,9 +22,9 @@ pub struct Vm {
     inode: u64,
 }
 
-impl Vm {
-    /// What the board says now, and when that is in nanoseconds of the system's monotonic clock.
-    pub fn read(&self) -> Result<(u64, Picture), String> {
+impl FoundVm {
+    /// What the metrics page says now, and when that is in nanoseconds of the system's monotonic clock.
+    pub fn read(&self) -> Result<(u64, Metrics), String> {
         let fault = || format!("what process {} shows is from another version of kvik", self.pid);
         let bytes = self.board.metadata().map_or(0, |m| m.len());
         let words = usize::try_from(bytes / 8).ok().filter(|n| *n <= MOST_WORDS);
@@ -33,7 +33,7 @@ impl Vm {
         let now = kvik_env::clock::monotonic_nanos().unsigned_abs();
         let word = |b: &[u8]| b.try_into().map_or(0, u64::from_le_bytes);
         let words: Vec<u64> = bytes.chunks_exact(8).map(word).collect();
-        Ok((now, Picture::of(&words, now).ok_or_else(fault)?))
+        Ok((now, Metrics::of(&words, now).ok_or_else(fault)?))
     }
     pub fn lives(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|m| m.ino() == self.inode)
@@ -47,13 +47,13 @@ fn is_board(path: &Path) -> bool {
     let at = fs::read_link(path).unwrap_or_default();
     at.to_str().and_then(|s| s.strip_prefix("/memfd:")?.strip_suffix(" (deleted)")) == Some(NAME)
 }
-/// A board is there a moment before anything stands in it; what it is comes last.
+/// A metrics page is there a moment before anything stands in it; what it is comes last.
 fn is_begun(board: &File) -> bool {
     let mut what = [0; 8];
     board.read_exact_at(&mut what, 0).is_ok() && what != [0; 8]
 }
 /// The VM with that process id.
-pub fn vm(pid: u32) -> Result<Vm, String> {
+pub fn vm(pid: u32) -> Result<FoundVm, String> {
     let mut files = files_of(pid).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => format!("there is no process {pid}"),
         io::ErrorKind::PermissionDenied => format!("process {pid} is another user's"),
@@ -70,13 +70,13 @@ pub fn vm(pid: u32) -> Result<Vm, String> {
         sleep(Duration::from_millis(1));
     }
     let inode = board.metadata().map_or(0, |m| m.ino());
-    Ok(Vm { pid, board, path, inode })
+    Ok(FoundVm { pid, board, path, inode })
 }
 /// The only one of this user.
-pub fn only_vm() -> Result<Vm, String> {
+pub fn only_vm() -> Result<FoundVm, String> {
     let entries = fs::read_dir("/proc").map_err(|e| format!("/proc: {e}"))?;
     let pids = entries.filter_map(|e| e.ok()?.file_name().to_str()?.parse().ok());
-    let mut all: Vec<Vm> = pids.filter_map(|pid| vm(pid).ok()).collect();
+    let mut all: Vec<FoundVm> = pids.filter_map(|pid| vm(pid).ok()).collect();
     match (all.pop(), all.len()) {
         (Some(vm), 0) => Ok(vm),
         (None, _) => Err("no kvik runs here that is this user's".into()),
@@ -89,8 +89,8 @@ pub fn only_vm() -> Result<Vm, String> {
     }
 }
 /// That program, or else one that it has started.
-pub fn among(pid: u32) -> Option<Vm> {
-    fn search(pid: u32, depth: u32) -> Option<Vm> {
+pub fn among(pid: u32) -> Option<FoundVm> {
+    fn search(pid: u32, depth: u32) -> Option<FoundVm> {
         if let Ok(vm) = vm(pid) {
             return Some(vm);
         }
@@ -109,14 +109,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_no_vm_is_told_so() {
+    fn refuses_programs_that_are_no_vm() {
         let of = |pid| vm(pid).err().unwrap_or_default();
         let me = std::process::id();
         assert_eq!(of(me), format!("process {me} is no kvik"));
         assert_eq!(of(u32::MAX), format!("there is no process {}", u32::MAX));
-        // A board that is none: anybody may call a file so.
+        // A metrics page that is none: anybody may call a file so.
         let name = std::ffi::CString::new(NAME).unwrap();
-        let (words, _file) = kvik_env::shared::words(&name, 512).unwrap();
+        let (words, _file) = kvik_env::shared_memory::words(&name, 512).unwrap();
         let me = of(me);
         assert!(me.ends_with("is no kvik yet"), "{me}");
         words[0].store(7, std::sync::atomic::Ordering::Relaxed);

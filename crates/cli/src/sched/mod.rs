@@ -14,14 +14,14 @@ use kvik_env::process::{self, Command, StdChild};
 use kvik_env::thread;
 
 use draw::Shot;
-use find::Vm;
-use options::{Options, Whom, HELP};
+use find::FoundVm;
+use options::{SchedOptions, Whom, HELP};
 
 /// How often to look whether a program that was started is a VM yet, or whether it is gone.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 pub fn main(args: &[OsString]) -> i32 {
-    let fault = match Options::parse(args) {
+    let fault = match SchedOptions::parse(args) {
         Ok(o) if o.help => {
             kvik_sys::say!("{HELP}");
             return 0;
@@ -36,7 +36,7 @@ pub fn main(args: &[OsString]) -> i32 {
     1
 }
 
-fn watch(o: &Options) -> Result<i32, String> {
+fn watch(o: &SchedOptions) -> Result<i32, String> {
     match &o.whom {
         Whom::Pid(pid) => follow(o, &find::vm(*pid)?, None, &mut io::stdout()),
         Whom::Any => follow(o, &find::only_vm()?, None, &mut io::stdout()),
@@ -52,7 +52,7 @@ fn watch(o: &Options) -> Result<i32, String> {
     }
 }
 /// The VM that a program is or starts; `None` where it ends without.
-fn vm_of(child: &mut StdChild) -> Result<Option<Vm>, String> {
+fn vm_of(child: &mut StdChild) -> Result<Option<FoundVm>, String> {
     loop {
         if let Some(vm) = find::among(child.id()) {
             return Ok(Some(vm));
@@ -60,15 +60,15 @@ fn vm_of(child: &mut StdChild) -> Result<Option<Vm>, String> {
         if child.try_wait().map_err(|e| e.to_string())?.is_some() {
             return Ok(None);
         }
-        thread::sleep(LOOK / 10);
+        thread::sleep(POLL_INTERVAL / 10);
     }
 }
 
 /// Shows a picture every so often, until the VM ends or enough were shown. With a program that was
 /// started its status.
 fn follow(
-    o: &Options,
-    vm: &Vm,
+    o: &SchedOptions,
+    vm: &FoundVm,
     mut child: Option<&mut StdChild>,
     to: &mut dyn Write,
 ) -> Result<i32, String> {
@@ -92,7 +92,7 @@ fn follow(
     Ok(status.code().unwrap_or(1))
 }
 /// False where it ended before.
-fn wait_until(then: Instant, vm: &Vm, mut child: Option<&mut StdChild>) -> bool {
+fn wait_until(then: Instant, vm: &FoundVm, mut child: Option<&mut StdChild>) -> bool {
     loop {
         let left = then.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -102,6 +102,6 @@ fn wait_until(then: Instant, vm: &Vm, mut child: Option<&mut StdChild>) -> bool 
         if ended || !vm.lives() {
             return false;
         }
-        thread::sleep(left.min(LOOK));
+        thread::sleep(left.min(POLL_INTERVAL));
     }
 }

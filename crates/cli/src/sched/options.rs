@@ -23,7 +23,7 @@ pub enum Whom {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct SchedOptions {
     pub help: bool,
     pub whom: Whom,
     pub idle: bool,
@@ -33,9 +33,9 @@ pub struct Options {
     pub count: Option<u64>,
 }
 
-impl Options {
-    pub fn parse(args: &[OsString]) -> Result<Options, String> {
-        let mut o = Options {
+impl SchedOptions {
+    pub fn parse(args: &[OsString]) -> Result<SchedOptions, String> {
+        let mut o = SchedOptions {
             help: false,
             whom: Whom::Any,
             idle: true,
@@ -105,9 +105,9 @@ fn count(text: &str) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<Options, String> {
+    fn parse(line: &str) -> Result<SchedOptions, String> {
         let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
-        Options::parse(&args)
+        SchedOptions::parse(&args)
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(parse("").unwrap().whom, Whom::Any);
     }
     #[test]
-    fn what_is_wrong_is_said() {
+    fn reports_errors() {
         let cases = [
             ("--pid", "--pid needs a value"),
             ("--pid x", "--pid: x is no process id"),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use kvik_sys::poll as sys;
 
-use crate::poll::{Events, Interest};
+use crate::poll::{Interest, PollEvents};
 use crate::{Fault, Result};
 
 /// The descriptors of a poll set, each with its token and what is waited for.
@@ -76,7 +76,7 @@ impl Poller {
         self.set.remove(fd)
     }
     /// Waits for events: until one comes (`None`) or at most this long.
-    pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> Result<usize> {
+    pub fn wait(&self, events: &mut PollEvents, timeout: Option<Duration>) -> Result<usize> {
         Fault::Poll.fail()?;
         let clock = &crate::current().clock;
         match timeout {

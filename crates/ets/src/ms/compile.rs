@@ -1,17 +1,17 @@
-//! From a match specification to a [`Program`].
+//! From a match specification to a [`MatchProgram`].
 
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::{am, Atom, Term, View};
 
 use super::guards::native;
-use super::{Action, Clause, Dialect, Expr, Pat, Program};
+use super::{Clause, Dialect, Expr, MatchProgram, Pat, TraceAction};
 use crate::order::{self, wild, Wild};
 
 /// How deep patterns and expressions may nest.
 const MAX_DEPTH: usize = 2000;
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Error {
+pub enum MatchSpecError {
     /// What `ets:test_ms/2` reports of it.
     Bad(Vec<String>),
     TooDeep,
@@ -19,23 +19,23 @@ pub enum Error {
 
 /// A special form of tracing: name, action, numbers of arguments, allowed in guards, at all
 /// places needing that calls (not sends) are traced.
-const ACTIONS: &[(Atom, Action, &[usize], bool)] = &[
-    (am::message, Action::Message, &[1], false),
-    (am::return_trace, Action::ReturnTrace, &[0], false),
-    (am::exception_trace, Action::ExceptionTrace, &[0], false),
-    (am::caller, Action::Caller, &[0], false),
-    (am::caller_line, Action::CallerLine, &[0], false),
-    (am::display, Action::Display, &[1], false),
-    (am::process_dump, Action::ProcessDump, &[0], false),
-    (am::enable_trace, Action::EnableTrace, &[1, 2], false),
-    (am::disable_trace, Action::DisableTrace, &[1, 2], false),
-    (am::trace, Action::Trace, &[2, 3], false),
-    (am::silent, Action::Silent, &[1], false),
-    (am::is_seq_trace, Action::IsSeqTrace, &[0], true),
-    (am::set_seq_token, Action::SetSeqToken, &[2], false),
-    (am::get_seq_token, Action::GetSeqToken, &[0], false),
-    (am::get_tcw, Action::GetTcw, &[0], true),
-    (am::set_tcw, Action::SetTcw, &[1], false),
+const ACTIONS: &[(Atom, TraceAction, &[usize], bool)] = &[
+    (am::message, TraceAction::Message, &[1], false),
+    (am::return_trace, TraceAction::ReturnTrace, &[0], false),
+    (am::exception_trace, TraceAction::ExceptionTrace, &[0], false),
+    (am::caller, TraceAction::Caller, &[0], false),
+    (am::caller_line, TraceAction::CallerLine, &[0], false),
+    (am::display, TraceAction::Display, &[1], false),
+    (am::process_dump, TraceAction::ProcessDump, &[0], false),
+    (am::enable_trace, TraceAction::EnableTrace, &[1, 2], false),
+    (am::disable_trace, TraceAction::DisableTrace, &[1, 2], false),
+    (am::trace, TraceAction::Trace, &[2, 3], false),
+    (am::silent, TraceAction::Silent, &[1], false),
+    (am::is_seq_trace, TraceAction::IsSeqTrace, &[0], true),
+    (am::set_seq_token, TraceAction::SetSeqToken, &[2], false),
+    (am::get_seq_token, TraceAction::GetSeqToken, &[0], false),
+    (am::get_tcw, TraceAction::GetTcw, &[0], true),
+    (am::set_tcw, TraceAction::SetTcw, &[1], false),
 ];
 
 struct Compiler<'h> {
@@ -48,7 +48,7 @@ struct Compiler<'h> {
 }
 
 /// A match specification for a dialect.
-pub fn compile(spec: Term<'_>, dialect: Dialect) -> Result<Program, Error> {
+pub fn compile(spec: Term<'_>, dialect: Dialect) -> Result<MatchProgram, MatchSpecError> {
     let heap = Heap::detached();
     let mut c = Compiler {
         heap: &heap,
@@ -60,20 +60,20 @@ pub fn compile(spec: Term<'_>, dialect: Dialect) -> Result<Program, Error> {
     };
     let clauses = c.program(spec);
     if c.too_deep {
-        return Err(Error::TooDeep);
+        return Err(MatchSpecError::TooDeep);
     }
     match clauses {
         Some(clauses) if c.errors.is_empty() => {
-            Ok(Program { clauses, dialect, source: OwnedTerm::new(spec) })
+            Ok(MatchProgram { clauses, dialect, source: OwnedTerm::new(spec) })
         }
-        _ => Err(Error::Bad(c.errors)),
+        _ => Err(MatchSpecError::Bad(c.errors)),
     }
 }
 
 /// What is wrong with it, in `ets:test_ms/2`'s words.
 pub fn lint(spec: Term<'_>, dialect: Dialect) -> Vec<String> {
     match compile(spec, dialect) {
-        Err(Error::Bad(e)) => e,
+        Err(MatchSpecError::Bad(e)) => e,
         _ => Vec::new(),
     }
 }
@@ -384,7 +384,7 @@ impl<'h> Compiler<'h> {
     fn action(
         &mut self,
         f: Atom,
-        action: Action,
+        action: TraceAction,
         arities: &[usize],
         in_guard: bool,
         args: &[Term<'h>],
@@ -392,10 +392,10 @@ impl<'h> Compiler<'h> {
     ) -> Option<Expr> {
         let n = args.len();
         let f = f.name();
-        if matches!(action, Action::GetTcw | Action::SetTcw) && !arities.contains(&n) {
+        if matches!(action, TraceAction::GetTcw | TraceAction::SetTcw) && !arities.contains(&n) {
             return self.bad(format!("Function {f}/{n} does_not_exist."));
         }
-        use Action::*;
+        use TraceAction::*;
         let fits = match self.dialect {
             Dialect::Table => false,
             Dialect::Trace => true,
@@ -406,7 +406,7 @@ impl<'h> Compiler<'h> {
         };
         if !fits {
             return self.bad(match action {
-                Action::GetTcw | Action::SetTcw => {
+                TraceAction::GetTcw | TraceAction::SetTcw => {
                     format!("Function {f}/{n} cannot be called in this context.")
                 }
                 _ => format!("Special form '{f}' used in wrong dialect."),

@@ -1,6 +1,6 @@
 //! Functions that match specifications call.
 
-use kvik_heap::arith::{float_value, BitOp, Number, Op};
+use kvik_heap::arith::{float_value, ArithOp, BitOp, Number};
 use kvik_proc::{node as this_node, Proc};
 use kvik_term::{Term, View};
 
@@ -13,9 +13,9 @@ type Args<'a, 'h> = &'a [Term<'h>];
 const TABLE: &[(&str, usize, Native)] = &[
     ("+", 1, |_, a| number(a)),
     ("-", 1, |p, a| p.heap.negate(number(a)?).ok()),
-    ("+", 2, |p, a| two(a, |x, y| p.heap.arith(Op::Add, x, y))),
-    ("-", 2, |p, a| two(a, |x, y| p.heap.arith(Op::Sub, x, y))),
-    ("*", 2, |p, a| two(a, |x, y| p.heap.arith(Op::Mul, x, y))),
+    ("+", 2, |p, a| two(a, |x, y| p.heap.arith(ArithOp::Add, x, y))),
+    ("-", 2, |p, a| two(a, |x, y| p.heap.arith(ArithOp::Sub, x, y))),
+    ("*", 2, |p, a| two(a, |x, y| p.heap.arith(ArithOp::Mul, x, y))),
     ("/", 2, |p, a| two(a, |x, y| p.heap.divide(x, y))),
     ("div", 2, |p, a| two(a, |x, y| p.heap.int_divide(x, y, false))),
     ("rem", 2, |p, a| two(a, |x, y| p.heap.int_divide(x, y, true))),
@@ -110,10 +110,10 @@ fn is_record<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
     ))
 }
 fn node<'h>(a: Args<'_, 'h>) -> Option<Term<'h>> {
-    use kvik_term::{Pid, Port, Ref};
+    use kvik_term::{PidTerm, PortTerm, Ref};
     let external = match a.first()?.view() {
-        View::Pid(Pid::External(e))
-        | View::Port(Port::External(e))
+        View::Pid(PidTerm::External(e))
+        | View::Port(PortTerm::External(e))
         | View::Ref(Ref::External(e)) => e,
         View::Pid(_) | View::Port(_) | View::Ref(_) => return Some(this_node::name().into()),
         _ => return None,

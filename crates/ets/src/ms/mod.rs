@@ -5,8 +5,8 @@ mod compile;
 mod guards;
 mod run;
 
-pub use compile::{compile, lint, Error};
-pub use run::{Effects, Subject, TestEffects};
+pub use compile::{compile, lint, MatchSpecError};
+pub use run::{Effects, MatchInput, TestEffects};
 
 use kvik_heap::OwnedTerm;
 use kvik_term::Term;
@@ -23,17 +23,17 @@ pub enum Dialect {
     Received,
 }
 
-pub struct Program {
+pub struct MatchProgram {
     pub(crate) clauses: Vec<Clause>,
     pub dialect: Dialect,
     /// What it was made from.
     pub source: OwnedTerm,
 }
 
-impl Program {
+impl MatchProgram {
     /// A program nothing matches.
-    pub fn empty() -> Program {
-        Program { clauses: Vec::new(), dialect: Dialect::Table, source: OwnedTerm::default() }
+    pub fn empty() -> MatchProgram {
+        MatchProgram { clauses: Vec::new(), dialect: Dialect::Table, source: OwnedTerm::default() }
     }
 }
 
@@ -74,14 +74,14 @@ pub(crate) enum Expr {
     Myself,
     Native(Native, Vec<Expr>),
     /// What only tracing has.
-    Action(Action, Vec<Expr>),
+    Action(TraceAction, Vec<Expr>),
 }
 
 /// `None`: the call fails.
 pub(crate) type Native = for<'h> fn(&'h kvik_proc::Proc, &[Term<'h>]) -> Option<Term<'h>>;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum TraceAction {
     Message,
     ReturnTrace,
     ExceptionTrace,

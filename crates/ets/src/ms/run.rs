@@ -1,4 +1,4 @@
-//! Running a [`Program`].
+//! Running a [`MatchProgram`].
 //!
 //! Guards work on the terms where they are: a table's objects are not copied before it is known
 //! that they match. What calls build meanwhile lies on the process's heap as garbage. Only a
@@ -7,12 +7,12 @@
 use kvik_proc::Proc;
 use kvik_term::{am, Term};
 
-use super::{Action, Clause, Expr, Pat, Program};
+use super::{Clause, Expr, MatchProgram, Pat, TraceAction};
 use crate::order;
 
 /// What a program is matched against.
 #[derive(Copy, Clone)]
-pub enum Subject<'s> {
+pub enum MatchInput<'s> {
     Term(Term<'s>),
     /// A call's arguments.
     Args(&'s [Term<'s>]),
@@ -21,20 +21,20 @@ pub enum Subject<'s> {
 /// What tracing does on a program's behalf.
 pub trait Effects {
     /// The value of an action; `None` where it fails.
-    fn act<'h>(&self, p: &'h Proc, action: Action, args: &[Term<'h>]) -> Option<Term<'h>>;
+    fn act<'h>(&self, p: &'h Proc, action: TraceAction, args: &[Term<'h>]) -> Option<Term<'h>>;
 }
 
 /// Nothing is traced: actions fail.
 struct NoEffects;
 impl Effects for NoEffects {
-    fn act<'h>(&self, _: &'h Proc, _: Action, _: &[Term<'h>]) -> Option<Term<'h>> {
+    fn act<'h>(&self, _: &'h Proc, _: TraceAction, _: &[Term<'h>]) -> Option<Term<'h>> {
         None
     }
 }
 
 struct Run<'r> {
     p: &'r Proc,
-    subject: Subject<'r>,
+    subject: MatchInput<'r>,
     vars: Vec<Option<Term<'r>>>,
     effects: &'r dyn Effects,
     in_body: bool,
@@ -42,14 +42,14 @@ struct Run<'r> {
     message: std::cell::Cell<Option<Term<'r>>>,
 }
 
-impl Program {
+impl MatchProgram {
     /// The value of the first clause that matches, on the process's heap.
     pub fn run<'h>(&self, p: &'h Proc, t: Term<'_>) -> Option<Term<'h>> {
-        self.with_match(p, Subject::Term(t), &NoEffects, |run, body| run.value(p, body))
+        self.with_match(p, MatchInput::Term(t), &NoEffects, |run, body| run.value(p, body))
     }
     /// Is it `true`?
     pub fn is_true(&self, p: &Proc, t: Term<'_>) -> bool {
-        self.with_match(p, Subject::Term(t), &NoEffects, |run, body| {
+        self.with_match(p, MatchInput::Term(t), &NoEffects, |run, body| {
             run.body(body).is_atom(am::true_)
         })
         .unwrap_or(false)
@@ -61,7 +61,7 @@ impl Program {
         args: &[Term<'_>],
         effects: &dyn Effects,
     ) -> Option<Term<'h>> {
-        self.with_match(p, Subject::Args(args), effects, |run, body| {
+        self.with_match(p, MatchInput::Args(args), effects, |run, body| {
             run.body(body);
             match run.message.get() {
                 Some(t) => p.heap.copy(t),
@@ -73,7 +73,7 @@ impl Program {
     fn with_match<'r, R>(
         &'r self,
         p: &'r Proc,
-        subject: Subject<'r>,
+        subject: MatchInput<'r>,
         effects: &'r dyn Effects,
         then: impl FnOnce(&Run<'r>, &'r [Expr]) -> R,
     ) -> Option<R> {
@@ -100,8 +100,8 @@ impl<'r> Run<'r> {
         self.vars.clear();
         self.vars.resize(c.vars.len(), None);
         let matches = match self.subject {
-            Subject::Term(t) => fits(&c.head, t, &mut self.vars),
-            Subject::Args(args) => match &c.head {
+            MatchInput::Term(t) => fits(&c.head, t, &mut self.vars),
+            MatchInput::Args(args) => match &c.head {
                 Pat::Any => true,
                 Pat::Bind(slot) => {
                     let list = self.p.heap.list(args);
@@ -160,8 +160,8 @@ impl<'r> Run<'r> {
             Expr::Const(t) => t.term(),
             Expr::Var(slot) => self.vars.get(*slot).copied().flatten().ok_or(Failed)?,
             Expr::Whole => match self.subject {
-                Subject::Term(t) => t,
-                Subject::Args(a) => heap.list(a),
+                MatchInput::Term(t) => t,
+                MatchInput::Args(a) => heap.list(a),
             },
             Expr::Bindings => heap.list(&self.vars.iter().copied().flatten().collect::<Vec<_>>()),
             Expr::Tuple(es) => heap.tuple(&self.all(es)?),
@@ -208,9 +208,9 @@ impl<'r> Run<'r> {
         }
         self.eval(last)
     }
-    fn action(&self, a: Action, args: &'r [Expr]) -> Value<'r> {
+    fn action(&self, a: TraceAction, args: &'r [Expr]) -> Value<'r> {
         let args = self.all(args)?;
-        if a == Action::Message {
+        if a == TraceAction::Message {
             self.message.set(args.first().copied());
             return Ok(Term::bool(true));
         }
@@ -260,31 +260,31 @@ fn fits<'r>(p: &'r Pat, t: Term<'r>, vars: &mut [Option<Term<'r>>]) -> bool {
 /// What actions give in `match_spec_test`: nothing is traced, so nothing happens.
 pub struct TestEffects;
 impl Effects for TestEffects {
-    fn act<'h>(&self, _: &'h Proc, action: Action, _: &[Term<'h>]) -> Option<Term<'h>> {
+    fn act<'h>(&self, _: &'h Proc, action: TraceAction, _: &[Term<'h>]) -> Option<Term<'h>> {
         Some(match action {
-            Action::Caller | Action::CallerLine => am::undefined.into(),
-            Action::IsSeqTrace => Term::bool(false),
-            Action::GetSeqToken => Term::NIL,
-            Action::GetTcw | Action::SetTcw => Term::int(0),
-            Action::Display | Action::ProcessDump => return None,
+            TraceAction::Caller | TraceAction::CallerLine => am::undefined.into(),
+            TraceAction::IsSeqTrace => Term::bool(false),
+            TraceAction::GetSeqToken => Term::NIL,
+            TraceAction::GetTcw | TraceAction::SetTcw => Term::int(0),
+            TraceAction::Display | TraceAction::ProcessDump => return None,
             _ => Term::bool(true),
         })
     }
 }
 
-impl Program {
+impl MatchProgram {
     /// What else a call that matches is traced for.
     pub fn trace_flags(&self) -> Vec<kvik_term::Atom> {
-        let has = |action: Action| {
+        let has = |action: TraceAction| {
             self.clauses
                 .iter()
                 .any(|c| c.body.iter().any(|e| matches!(e, Expr::Action(a, _) if *a == action)))
         };
         let mut flags = Vec::new();
-        if has(Action::ReturnTrace) {
+        if has(TraceAction::ReturnTrace) {
             flags.push(am::return_trace);
         }
-        if has(Action::ExceptionTrace) {
+        if has(TraceAction::ExceptionTrace) {
             flags.push(am::exception_trace);
         }
         flags

@@ -198,7 +198,7 @@ pub extern "C" fn copy_bytes(_: &Proc, to: u64, from: u64, n: u64) -> u64 {
     unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, n as usize) };
     0
 }
-/// What was built asks for a collection: the turn ends at the next function.
+/// What was built asks for a collection: the time slice ends at the next function.
 fn collect_soon(p: &Proc) {
     if p.heap.gc_due() {
         p.heap.set_reductions(0);

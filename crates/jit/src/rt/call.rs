@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
 use kvik_proc::process::flag;
-use kvik_proc::{Bif, BifResult, Class, Proc};
+use kvik_proc::{Bif, BifResult, ErrorClass, Proc};
 use kvik_term::word::NONE;
 use kvik_term::{am, Export, ExportSlot, FunEntry, Term, View};
 
@@ -36,10 +36,10 @@ pub extern "C" fn bif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     finished(p, e, args, call_bif(p, e, args))
 }
 
-/// The same of one that makes large binaries: see `kvik_heap::shed`.
-pub extern "C" fn shedding_bif(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
+/// The same of one that makes large binaries: see `kvik_heap::reset_nursery`.
+pub extern "C" fn nursery_reset_bif(p: &Proc, regs: &Regs, args: Operands, extra: u64) -> u64 {
     // SAFETY: a call: its arguments are the only terms besides those on stack and in roots.
-    unsafe { p.heap.shed(regs.x_ptr(), export_at(extra).arity as usize) };
+    unsafe { p.heap.reset_nursery(regs.x_ptr(), export_at(extra).arity as usize) };
     bif(p, regs, args, extra)
 }
 
@@ -56,8 +56,8 @@ pub extern "C" fn nif(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     if r.is_err() {
         match p.heap.exc_class() {
             // It has no entry by its name.
-            c if c == Class::Again as u8 => p.trap_to.set(Some(e)),
-            c if c == Class::Trap as u8 => {}
+            c if c == ErrorClass::Again as u8 => p.trap_to.set(Some(e)),
+            c if c == ErrorClass::Trap as u8 => {}
             _ => return raised_for_another(p, e, args, r),
         }
     }
@@ -96,10 +96,10 @@ fn finished<'h>(
             w
         }
         Some(Err(_)) => {
-            if p.heap.exc_class() == Class::Again as u8 {
+            if p.heap.exc_class() == ErrorClass::Again as u8 {
                 stop(p, e, args);
             }
-            if p.heap.exc_class() == Class::Trap as u8 && p.flag(flag::HANDED_OFF) {
+            if p.heap.exc_class() == ErrorClass::Trap as u8 && p.flag(flag::HANDED_OFF) {
                 note_handed_off(p, e);
             }
             note_bif(p, e, args);
@@ -122,9 +122,10 @@ fn is_raiser(e: &Export) -> bool {
 /// Keeps the BIF's name and arguments for the first line of the stack trace.
 fn note_bif<'h>(p: &'h Proc, e: &Export, args: &[Term<'h>]) {
     let class = p.heap.exc_class();
-    let no_exception = [Class::Trap, Class::Leave, Class::Hibernate, Class::Again]
-        .iter()
-        .any(|c| class == *c as u8);
+    let no_exception =
+        [ErrorClass::Trap, ErrorClass::Leave, ErrorClass::Hibernate, ErrorClass::Again]
+            .iter()
+            .any(|c| class == *c as u8);
     if no_exception || is_raiser(e) {
         return;
     }
@@ -168,17 +169,17 @@ pub fn handed_off(p: &Proc) -> Option<&'static Export> {
     kvik_code::find_export(m.as_atom()?, f.as_atom()?, arity)
 }
 
-/// What `after_bif` answers where the turn is over, and the BIF is not.
+/// What `after_bif` answers where the time slice is over, and the BIF is not.
 pub const STOPPED: u64 = 1;
 
 /// After a BIF that gave no term: the export to call instead, 0 for an exception, or `STOPPED`.
 pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     match p.heap.exc_class() {
-        c if c == Class::Again as u8 => return STOPPED,
-        c if c != Class::Trap as u8 => return 0,
+        c if c == ErrorClass::Again as u8 => return STOPPED,
+        c if c != ErrorClass::Trap as u8 => return 0,
         _ => {}
     }
-    if p.heap.gc_due() && !p.heap.is_pinned() {
+    if p.heap.gc_due() && !p.heap.is_suspended() {
         // SAFETY: the arguments are in a root; nothing else is live but stack and roots.
         let kept = unsafe { super::stop::collect_now(p, regs.x_ptr(), 0, 0) };
         if !kept {
@@ -187,10 +188,10 @@ pub extern "C" fn after_bif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     }
     let Some(e) = p.trap_to.take() else { return 0 };
     let args = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
-    with_kept_args(p, regs, e, args)
+    with_saved_args(p, regs, e, args)
 }
 
-fn with_kept_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term<'h>]) -> u64 {
+fn with_saved_args<'h>(p: &'h Proc, regs: &Regs, e: &'static Export, args: &[Term<'h>]) -> u64 {
     for (i, t) in args.iter().take(e.arity as usize).enumerate() {
         regs.set_x(i, t.word());
     }
@@ -206,14 +207,14 @@ pub extern "C" fn resume(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let [m, f, args @ ..] = kept else { std::process::abort() };
     let (Some(m), Some(f)) = (m.as_atom(), f.as_atom()) else { std::process::abort() };
-    with_kept_args(p, regs, kvik_code::export(m, f, args.len() as u32), args)
+    with_saved_args(p, regs, kvik_code::export(m, f, args.len() as u32), args)
 }
 
 /// The same of a NIF.
 pub extern "C" fn resume_nif(p: &Proc, regs: &Regs, _: Operands, _: u64) -> u64 {
     let kept = p.heap.root(Root::Trap).as_tuple().map_or(&[][..], |t| t.elements());
     let (Some(e), [_, _, args @ ..]) = (p.trap_to.take(), kept) else { std::process::abort() };
-    with_kept_args(p, regs, e, args)
+    with_saved_args(p, regs, e, args)
 }
 
 /// In the word that names a guard BIF: a failure goes to a label.
@@ -475,7 +476,7 @@ pub extern "C" fn fun_without_code(p: &Proc, regs: &Regs, _: Operands, extra: u6
     let args = p.heap.list(x_terms(p, regs, fun.arity()));
     let module = fun.entry().map_or(am::undefined, |e| e.module);
     if let Some(by) = fun.entry().and_then(|e| kvik_code::purging::wait(e, p.pid())) {
-        // Its turn ends where that function begins.
+        // Its time slice ends where that function begins.
         p.suspend_for(by);
         p.heap.set_reductions(0);
         let wait = kvik_code::export(am::erts_code_purger, am::pending_purge_lambda, 3);

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use kvik_heap::Regs;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
-use kvik_term::{cmp, Pid, Port, Term, View};
+use kvik_term::{cmp, PidTerm, PortTerm, Term, View};
 
 use super::Operands;
 
@@ -46,8 +46,8 @@ pub extern "C" fn is_external(p: &Proc, _: &Regs, args: Operands, kind: u64) -> 
         return 0;
     }
     match t.view() {
-        View::Pid(Pid::External(_)) => (kind == 0) as u64,
-        View::Port(Port::External(_)) => (kind == 1) as u64,
+        View::Pid(PidTerm::External(_)) => (kind == 0) as u64,
+        View::Port(PortTerm::External(_)) => (kind == 1) as u64,
         _ => 0,
     }
 }

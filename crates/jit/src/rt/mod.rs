@@ -4,7 +4,7 @@
 //! noted in the process.
 
 pub mod bits;
-pub mod breaks;
+pub mod breakpoints;
 pub mod call;
 pub mod compare;
 pub mod dictionary;

@@ -2,7 +2,7 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
-use kvik_proc::{Class, Proc};
+use kvik_proc::{ErrorClass, Proc};
 use kvik_term::word::{catch_address, is_catch_mark, NONE};
 use kvik_term::{am, Atom, Term};
 
@@ -16,21 +16,21 @@ pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
     if p.is_exiting() {
         return 0;
     }
-    if p.heap.exc_class() == Class::Hibernate as u8 {
+    if p.heap.exc_class() == ErrorClass::Hibernate as u8 {
         super::stop::hibernate(p);
         return 0;
     }
     let (ip, passed) = breaks_passed(p, ip);
-    let given = p.heap.exc_class() >= Class::ErrorWithTrace as u8;
+    let given = p.heap.exc_class() >= ErrorClass::ErrorWithTrace as u8;
     let trace = if given {
         trace::given(p, p.heap.root(Root::ExcTrace))
     } else {
         trace::capture(p, ip as usize)
     };
     let class = match p.heap.exc_class() % 4 {
-        0 => (Class::Error, am::error),
-        1 => (Class::Exit, am::exit),
-        _ => (Class::Throw, am::throw),
+        0 => (ErrorClass::Error, am::error),
+        1 => (ErrorClass::Exit, am::exit),
+        _ => (ErrorClass::Throw, am::throw),
     };
     p.heap.set_exc_class(class.0 as u8);
     p.heap.set_root(Root::ExcTrace, trace);
@@ -42,7 +42,7 @@ pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
         if left.is_none() && end.0 == am::throw {
             end = (am::error, p.heap.tuple(&[am::nocatch.into(), end.1]));
         }
-        crate::breaks::unwound(p, (&passed, ip), left, end.0, end.1);
+        crate::breakpoints::unwound(p, (&passed, ip), left, end.0, end.1);
     }
     let Some((handler, left)) = found else { return 0 };
     // SAFETY: the handler's frame begins there.
@@ -60,7 +60,7 @@ pub extern "C" fn raise(p: &Proc, regs: &Regs, _: Operands, ip: u64) -> u64 {
 /// the place that called it, and the frames on the way.
 fn breaks_passed(p: &Proc, mut ip: u64) -> (u64, Vec<Term<'_>>) {
     let mut frames = Vec::new();
-    while crate::entry_breakpoints::active() && crate::breaks::is_return(ip) {
+    while crate::entry_breakpoints::active() && crate::breakpoints::is_return(ip) {
         // SAFETY: native code waits for our answer.
         let stack = unsafe { p.heap.stack() };
         let &[frame, next, ..] = stack else { break };
@@ -137,9 +137,9 @@ pub extern "C" fn again(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
 /// `raw_raise`: class, reason, trace. A class that is none answers `badarg`.
 pub extern "C" fn raw_raise(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {
     let class = match args.term(p, 0).as_atom() {
-        Some(am::error) => Class::Error,
-        Some(am::exit) => Class::Exit,
-        Some(am::throw) => Class::Throw,
+        Some(am::error) => ErrorClass::Error,
+        Some(am::exit) => ErrorClass::Exit,
+        Some(am::throw) => ErrorClass::Throw,
         _ => return am::badarg.word(),
     };
     p.raise_with_trace(class, args.term(p, 1), args.term(p, 2));

@@ -10,7 +10,7 @@ use super::Operands;
 
 pub const SLEEP: u64 = 0;
 pub const TIMED_OUT: u64 = 1;
-/// What `peek` answers to have the process look again in its next turn: no term.
+/// What `peek` answers to have the process look again in its next time slice: no term.
 pub const LATER: u64 = TAG_HEADER;
 
 pub extern "C" fn send(p: &Proc, _: &Regs, args: Operands, _: u64) -> u64 {

@@ -2,7 +2,7 @@
 
 use kvik_heap::roots::Root;
 use kvik_heap::Regs;
-use kvik_proc::sched::meter::collecting;
+use kvik_proc::sched::microstate_timing::collecting;
 use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::{CodeAddress, Term};
@@ -65,13 +65,13 @@ pub(super) fn hibernate(p: &Proc) {
     p.wait_in_hibernation();
 }
 
-/// The turn is over: live x registers above bit 48, the address to go on at below.
+/// The time slice is over: live x registers above bit 48, the address to go on at below.
 pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 {
     let live = (extra >> 48) as usize;
     check_roots(p, regs, live);
     // SAFETY: a safepoint, as above; the registers are terms.
     unsafe {
-        if p.heap.gc_due() && !p.heap.is_pinned() || !p.heap.has_room(live) {
+        if p.heap.gc_due() && !p.heap.is_suspended() || !p.heap.has_room(live) {
             collect_now(p, regs.x_ptr(), live, live);
         }
         p.heap.save_x(regs.x_ptr(), live);
@@ -82,18 +82,18 @@ pub extern "C" fn yield_(p: &Proc, regs: &Regs, _: Operands, extra: u64) -> u64 
 
 /// Who goes on, and where; null for nobody.
 #[repr(C)]
-pub struct Next {
+pub struct NextProcess {
     p: *const Proc,
     ip: usize,
 }
-pub type Wait = unsafe extern "C" fn(*const Proc, &Regs, u64) -> Next;
+pub type WaitFn = unsafe extern "C" fn(*const Proc, &Regs, u64) -> NextProcess;
 
 /// The process waits, and goes on at an address where nothing is live in x registers. Another
 /// may go on in its place at once.
 ///
 /// # Safety
 /// It is the process that runs.
-pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> Next {
+pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> NextProcess {
     // SAFETY: it runs here until `to_next`, after which it is not touched.
     let p = unsafe { &*p };
     // `wait_timeout` has noted the wait already: bit 48 tells.
@@ -102,12 +102,12 @@ pub unsafe extern "C" fn wait(p: *const Proc, regs: &Regs, extra: u64) -> Next {
     }
     p.heap.set_ip(address(extra));
     match kvik_proc::sched::to_next() {
-        Some(next) => Next {
+        Some(next) => NextProcess {
             p: next.as_ptr(),
             // SAFETY: it is this thread's now, and stopped as native code left it.
             ip: unsafe { goes_on(next.as_ref(), regs) },
         },
-        None => Next { p: std::ptr::null(), ip: 0 },
+        None => NextProcess { p: std::ptr::null(), ip: 0 },
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kvik_code::Location;
 use kvik_heap::roots::Root;
 use kvik_heap::Heap;
-use kvik_proc::{Class, Proc};
+use kvik_proc::{ErrorClass, Proc};
 use kvik_term::word::{catch_address, is_catch_mark};
 use kvik_term::{am, Atom, Export, Term};
 
@@ -86,11 +86,11 @@ fn before_all(word: i64) -> i64 {
 }
 
 /// The class of the exception that a raw trace comes from.
-pub fn class_of(trace: Term<'_>) -> Class {
+pub fn class_of(trace: Term<'_>) -> ErrorClass {
     match trace.as_tuple().and_then(|t| t.get(0)).and_then(Term::as_small).map(|n| n & 3) {
-        Some(1) => Class::Exit,
-        Some(2) => Class::Throw,
-        _ => Class::Error,
+        Some(1) => ErrorClass::Exit,
+        Some(2) => ErrorClass::Throw,
+        _ => ErrorClass::Error,
     }
 }
 
@@ -122,7 +122,7 @@ pub fn stacktrace<'h>(p: &'h Proc, raw: Term<'h>) -> Term<'h> {
             let called = kind == am::apply;
             let kind = if called { am::error.into() } else { kind };
             let began = class.as_small().map_or(0, before_all);
-            let is_error = began == Class::Error as i64 && kind != am::undef;
+            let is_error = began == ErrorClass::Error as i64 && kind != am::undef;
             let info = if is_error { error_info(p, m, kind) } else { Term::NIL };
             lines.push(p.heap.tuple(&[m, f, args, info]));
             if called {
@@ -212,7 +212,7 @@ pub fn returns(p: &Proc) -> Vec<(usize, usize)> {
 }
 
 /// A word of a stack.
-pub enum Slot<'h> {
+pub enum StackSlot<'h> {
     /// A call comes back to this address.
     Return(usize),
     /// An exception goes on at this address.
@@ -221,16 +221,16 @@ pub enum Slot<'h> {
 }
 /// The stack of a process that does not run, or is the one that asks: each word with where it lies, the
 /// innermost first.
-pub fn slots(p: &Proc) -> impl Iterator<Item = (usize, Slot<'_>)> {
+pub fn slots(p: &Proc) -> impl Iterator<Item = (usize, StackSlot<'_>)> {
     // SAFETY: native code waits for our answer, or the process does not run.
     let stack = unsafe { p.heap.stack() };
     stack.iter().map(|w| {
         let slot = match *w {
-            w if is_continuation(w) => Slot::Return(w as usize),
-            w if is_catch_mark(w) => Slot::Catch(catch_address(w) as usize),
+            w if is_continuation(w) => StackSlot::Return(w as usize),
+            w if is_catch_mark(w) => StackSlot::Catch(catch_address(w) as usize),
             // SAFETY: at a call, and where a process waits, all other words of a stack are terms: the
             // collector may come, and relies on that.
-            w => Slot::Term(unsafe { Term::from_word(w) }),
+            w => StackSlot::Term(unsafe { Term::from_word(w) }),
         };
         (std::ptr::from_ref(w) as usize, slot)
     })

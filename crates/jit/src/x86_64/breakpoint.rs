@@ -1,4 +1,4 @@
-//! What a breakpoint puts over the first instruction of a function: see `breaks.rs`.
+//! What a breakpoint puts over the first instruction of a function: see `breakpoints.rs`.
 
 use crate::mem;
 

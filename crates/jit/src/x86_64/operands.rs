@@ -12,7 +12,7 @@ use kvik_term::{Export, FunEntry};
 use super::asm::*;
 use super::stubs::align_continuation;
 use super::{HTOP, REGS, STACK, XREGS};
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::{rt, LoadError};
 
 impl<'m> Compiler<'m> {
@@ -20,7 +20,7 @@ impl<'m> Compiler<'m> {
         (Regs::X + 8 * n as usize) as i32
     }
     /// Puts an operand's word into a register.
-    pub fn load(&mut self, arg: Arg, r: R) -> Done {
+    pub fn load(&mut self, arg: Arg, r: R) -> EmitResult {
         match arg {
             Arg::X(n, _) => match XREGS.get(n as usize) {
                 Some(x) => self.a.mov_rr(r, *x),
@@ -44,7 +44,7 @@ impl<'m> Compiler<'m> {
         self.load(arg, scratch)?;
         Ok(scratch)
     }
-    pub fn store(&mut self, dst: Arg, r: R) -> Done {
+    pub fn store(&mut self, dst: Arg, r: R) -> EmitResult {
         match dst {
             Arg::X(n, _) => match XREGS.get(n as usize) {
                 Some(x) => self.a.mov_rr(*x, r),
@@ -63,7 +63,7 @@ impl<'m> Compiler<'m> {
         }
     }
     /// `dst := src`
-    pub fn copy(&mut self, src: Arg, dst: Arg) -> Done {
+    pub fn copy(&mut self, src: Arg, dst: Arg) -> EmitResult {
         let into = self.dst(dst, RAX);
         let from = if into == RAX { self.src(src, RAX)? } else { into };
         if from == into {
@@ -75,7 +75,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// Compares a register with an operand's word.
-    pub fn cmp_arg(&mut self, r: R, arg: Arg) -> Done {
+    pub fn cmp_arg(&mut self, r: R, arg: Arg) -> EmitResult {
         match self.constant(arg) {
             Some(w) => self.cmp_word(r, w),
             None => {
@@ -97,7 +97,7 @@ impl<'m> Compiler<'m> {
 
     /// A runtime call with operands; its answer is in `rax`. All registers but the scratch ones
     /// (`rax rcx rdx rsi rdi`) are as they were.
-    pub fn call_rt(&mut self, f: rt::Fun, args: &[Arg], extra: u64) -> Done {
+    pub fn call_rt(&mut self, f: rt::Fun, args: &[Arg], extra: u64) -> EmitResult {
         let bytes = (args.len() + args.len() % 2) as i32 * 8;
         if bytes > 0 {
             self.a.alu_ri(Alu::Sub, RSP, bytes);
@@ -124,7 +124,7 @@ impl<'m> Compiler<'m> {
         self.place();
     }
     /// A runtime call that never comes back: it notes an exception.
-    pub fn raise_by(&mut self, f: rt::Fun, args: &[Arg], extra: u64) -> Done {
+    pub fn raise_by(&mut self, f: rt::Fun, args: &[Arg], extra: u64) -> EmitResult {
         self.call_rt(f, args, extra)?;
         self.raise_here();
         Ok(())

@@ -13,7 +13,7 @@ use iced_x86::{
 };
 use kvik_beam::{verify, Code, Container, Module, Opcode};
 
-use crate::compiler::{Compiler, Output, Scratch, Tables};
+use crate::compiler::{CompiledModule, Compiler, Scratch, Tables};
 use crate::load::compile;
 use crate::stubs;
 use crate::x86_64::asm::Reloc;
@@ -164,7 +164,7 @@ fn native_code(case: &Case) -> Result<String, LoadError> {
     Ok(disassembly(&made.a.buf[..end as usize], from, names))
 }
 
-fn names(tables: &Tables, made: &Output) -> Names {
+fn names(tables: &Tables, made: &CompiledModule) -> Names {
     let atoms = tables.atoms.iter().skip(1).map(|a| (a.word(), format!("'{}'", a.name())));
     let imports = tables.imports.iter().map(|e| {
         let name = format!("{}:{}/{}", e.module.name(), e.function.name(), e.arity);

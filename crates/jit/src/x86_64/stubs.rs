@@ -10,7 +10,7 @@
 //! | `lean_alloc` | the function in `rax`, its arguments in `rsi rdx rcx` |
 //! | `yield_` | the address to go on at in `rax`, the number of live x registers in `ecx` |
 //! | `wait` | the address to go on at in `rax` |
-//! | `bif`, `shedding_bif`, `undef`, `break_export` | the export in `rax` |
+//! | `bif`, `nursery_reset_bif`, `undef`, `break_export` | the export in `rax` |
 //! | `nif` | the entry in `rax` |
 //! | `no_fun` | the fun in `rdi` |
 //! | `raise`, `trap`, `break_call` | to be called: the return address is the place |
@@ -27,7 +27,7 @@ use kvik_term::CodeAddress;
 
 use super::asm::*;
 use super::{HTOP, P, REDS, REGS, STACK, XREGS};
-use crate::mem::Code;
+use crate::mem::NativeCode;
 use crate::rt;
 use crate::stubs::{Labels, Stubs, FAILED, RETURNED, WAIT, YIELD};
 
@@ -115,7 +115,7 @@ pub fn make() -> Option<Stubs> {
     let trap = raising(&mut m);
     let (yield_, wait) = stopping(&mut m);
     let bif = bif_call(&mut m, rt::call::bif, rt::call::resume);
-    let shedding_bif = bif_call(&mut m, rt::call::shedding_bif, rt::call::resume);
+    let shedding_bif = bif_call(&mut m, rt::call::nursery_reset_bif, rt::call::resume);
     let nif = bif_call(&mut m, rt::call::nif, rt::call::resume_nif);
     let undef = m.entry();
     m.a.mov_rr(RCX, RAX);
@@ -215,7 +215,7 @@ pub fn make() -> Option<Stubs> {
 }
 
 fn finish(mut m: Maker, labels: Labels) -> Option<Stubs> {
-    let code = Code::alloc(m.a.buf.len())?;
+    let code = NativeCode::alloc(m.a.buf.len())?;
     if !m.a.resolve() || !m.a.relocate(code.address()) {
         return None;
     }
@@ -310,7 +310,7 @@ fn waiting(m: &mut Maker) -> Label {
     m.a.mov_rr(RDI, P);
     m.a.mov_rr(RSI, REGS);
     m.a.mov_rr(RDX, RAX);
-    m.a.mov_ri(RAX, rt::stop::wait as rt::stop::Wait as usize as u64);
+    m.a.mov_ri(RAX, rt::stop::wait as rt::stop::WaitFn as usize as u64);
     m.a.call_r(RAX);
     let nobody = m.a.label();
     m.a.test_rr(RAX, RAX);
@@ -366,7 +366,7 @@ fn bif_call(m: &mut Maker, call: rt::Fun, resume: rt::Fun) -> Label {
 fn watched(m: &mut Maker) -> (Label, Label, Label) {
     let entry = m.entry();
     m.a.pop(RCX);
-    m.call_rt(rt::breaks::entry);
+    m.call_rt(rt::breakpoints::entry);
     let over = m.a.label();
     m.a.test_rr(RAX, RAX);
     m.a.jcc(Cc::E, over);
@@ -378,13 +378,13 @@ fn watched(m: &mut Maker) -> (Label, Label, Label) {
     m.a.jmp(m.yield_);
     let export = m.entry();
     m.a.mov_rr(RCX, RAX);
-    m.call_rt(rt::breaks::export);
+    m.call_rt(rt::breakpoints::export);
     m.jump_prepared();
     align_continuation(&mut m.a);
     let returned = m.a.here();
     m.a.mov_rm(RCX, STACK, 0);
     m.a.alu_ri(Alu::Add, STACK, 8);
-    m.call_rt(rt::breaks::returned);
+    m.call_rt(rt::breakpoints::returned);
     m.a.mov_rm(RCX, STACK, 0);
     m.a.alu_ri(Alu::Add, STACK, 8);
     m.a.jmp_r(RCX);

@@ -4,10 +4,10 @@ use super::read::Reader;
 use super::read::{read_bandwidths, read_files, read_nothing, read_number, read_opens, read_pipes};
 use super::read::{read_loading, read_rates, read_size, read_switches, read_times};
 use super::read::{read_tuned_files, read_waiting, read_zog};
-use super::sizes::{pace, Ports, Sizes, NAMED, QUICK, WHOLE};
+use super::sizes::{pace, ExperimentSizes, PortSizes, NAMED, QUICK, WHOLE};
 use super::subject;
-use crate::options::Options;
-use crate::peers::{Kind, Peer};
+use crate::options::LabOptions;
+use crate::peers::{Peer, PeerKind};
 
 #[derive(Clone)]
 pub struct Job {
@@ -75,15 +75,15 @@ impl Job {
     /// What the Erlang machines are started with, in one line; where the files are does not matter.
     pub fn work(&self) -> String {
         let of = |kind| self.erlang_args(kind).join(" ");
-        let (ours, theirs) = (of(Kind::Kvik), of(Kind::Otp));
+        let (ours, theirs) = (of(PeerKind::Kvik), of(PeerKind::Otp));
         let work = if ours == theirs { ours } else { format!("{ours} | {theirs}") };
         work.replace(&std::env::temp_dir().display().to_string(), "TMPDIR")
     }
     /// How many messages a peer of that kind passes.
-    fn count_of(&self, kind: Kind) -> u64 {
+    fn count_of(&self, kind: PeerKind) -> u64 {
         self.count / pace(self.experiment, kind)
     }
-    fn erlang_args(&self, kind: Kind) -> Vec<String> {
+    fn erlang_args(&self, kind: PeerKind) -> Vec<String> {
         let count = self.count_of(kind).to_string();
         self.args.iter().map(|arg| arg.replace(COUNT, &count)).collect()
     }
@@ -102,17 +102,19 @@ impl Job {
             return able.then_some(Ask { args, read: self.read, count: count * self.told });
         }
         match (&self.task, peer.kind) {
-            (Task::InC(args), Kind::CBlocking) => {
+            (Task::InC(args), PeerKind::CBlocking) => {
                 let (first, rest) = args.split_first().filter(|(first, _)| *first == "pipes")?;
                 let name = first.replace("pipes", "blocking");
                 let args = std::iter::once(name).chain(rest.iter().cloned()).collect();
                 Some(Ask { args, read: self.read, count })
             }
-            (Task::InC(args), Kind::C) => Some(Ask { args: args.clone(), read: self.read, count }),
-            (Task::Talk { size }, Kind::Go | Kind::Tokio | Kind::JavaVirtual) => {
+            (Task::InC(args), PeerKind::C) => {
+                Some(Ask { args: args.clone(), read: self.read, count })
+            }
+            (Task::Talk { size }, PeerKind::Go | PeerKind::Tokio | PeerKind::JavaVirtual) => {
                 Some(self.talk(*size, count))
             }
-            (Task::Talk { size }, Kind::JavaThreads) => match (self.experiment, size) {
+            (Task::Talk { size }, PeerKind::JavaThreads) => match (self.experiment, size) {
                 ("memory", _) => Some(self.talk(Some(MOST_THREADS), count)),
                 (_, Some(size)) if *size > MOST_THREADS => None,
                 (_, size) => Some(self.talk(*size, count)),
@@ -131,7 +133,7 @@ impl Job {
     }
 }
 
-pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
+pub fn chosen(options: &LabOptions) -> Result<Vec<Job>, String> {
     for name in &options.experiments {
         if subject(name).is_none() {
             return Err(format!("no experiment named {name}"));
@@ -159,7 +161,7 @@ pub fn chosen(options: &Options) -> Result<Vec<Job>, String> {
     Ok(jobs)
 }
 
-fn all(sizes: &Sizes) -> Vec<Job> {
+fn all(sizes: &ExperimentSizes) -> Vec<Job> {
     let says = |call: &str| format!("io:format(\"~p~n\", [{call}({COUNT})]), halt().");
     let talk = Task::Talk { size: None };
     let mut jobs = vec![
@@ -177,7 +179,7 @@ fn all(sizes: &Sizes) -> Vec<Job> {
         count: sizes.waiting,
         ..start("memory", &["waiting", "start", COUNT], read_waiting)
     };
-    jobs.push(Job { rounds: FEW, ..crowded(waiting, sizes.waiting) });
+    jobs.push(Job { rounds: STABLE_ROUNDS, ..crowded(waiting, sizes.waiting) });
     let calls = start("calls", &["calls", "start", COUNT, "100000"], read_rates);
     jobs.push(Job { count: sizes.calls, ..calls });
     jobs.extend(crowd(sizes));
@@ -242,7 +244,7 @@ const BESIDE_FILE: u64 = 256;
 /// The same in several, or what a thousand small programs take.
 const BESIDE_FILES: u64 = 512;
 /// Rounds of what is the same each time.
-const FEW: usize = 3;
+const STABLE_ROUNDS: usize = 3;
 
 fn ring(n: u64, messages: u64) -> Job {
     let mut job = eval("ring", &format!("zog:start({n}, {COUNT}), halt()."));
@@ -258,7 +260,7 @@ fn crowded(job: Job, n: u64) -> Job {
 }
 
 /// What takes two schedulers. One pair makes half as many round trips as two: no count to check.
-fn crowd(sizes: &Sizes) -> [Job; 2] {
+fn crowd(sizes: &ExperimentSizes) -> [Job; 2] {
     [("senders", sizes.senders, 8), ("pairs", sizes.pairs, 0)].map(|(which, count, told)| {
         let job = start(which, &["crowd", which, COUNT], read_rates);
         let args = [words(&["+S", "2:2"]), job.args].concat();
@@ -277,7 +279,7 @@ fn pipes(experiment: &'static str, size: [u64; 3]) -> Job {
 /// As many descriptors as a system may allow: what the lab may have, if that is less.
 const MOST_DESCRIPTORS: u64 = 1 << 20;
 
-fn ports(sizes: &Ports) -> [Job; 4] {
+fn ports(sizes: &PortSizes) -> [Job; 4] {
     let [megabytes, opened, rounds] =
         [sizes.megabytes, sizes.opened, sizes.rounds].map(|n| n.to_string());
     let opens = |detail: &str, descriptors| {
@@ -334,11 +336,11 @@ fn loading() -> [Job; 2] {
     let args = [words(&["+JPperf", "map"]), size.args].concat();
     [
         Job { unbound: true, ..start("loading", &["loading", "start"], read_loading) },
-        Job { args, unbound: true, rounds: FEW, ..size },
+        Job { args, unbound: true, rounds: STABLE_ROUNDS, ..size },
     ]
 }
 
-fn whole_files(sizes: &Sizes) -> [Job; 3] {
+fn whole_files(sizes: &ExperimentSizes) -> [Job; 3] {
     let [kb, mb, large] = sizes.read_files;
     let compiles = Job { read: read_nothing, ..eval("compile", "compiles:start().") };
     let readfile = start("readfile", &["readfile", "start", kb, mb, large], read_rates);
@@ -355,7 +357,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    fn peer(kind: Kind, single: bool) -> Peer {
+    fn peer(kind: PeerKind, single: bool) -> Peer {
         Peer {
             id: "x".to_owned(),
             label: "x".to_owned(),
@@ -369,21 +371,21 @@ mod tests {
         }
     }
 
-    fn args(job: &Job, kind: Kind) -> Option<String> {
+    fn args(job: &Job, kind: PeerKind) -> Option<String> {
         job.ask(&peer(kind, false)).map(|ask| ask.args.join(" "))
     }
 
     #[test]
     fn other_languages_are_asked_for_the_same() {
-        assert_eq!(args(&ring(1000, 5000), Kind::Go).unwrap(), "ring 1000 5000");
-        assert_eq!(args(&ring(1_000_000, 5000), Kind::Tokio).unwrap(), "ring 1000000 5000");
-        assert_eq!(args(&ring(10, 5), Kind::C), None);
+        assert_eq!(args(&ring(1000, 5000), PeerKind::Go).unwrap(), "ring 1000 5000");
+        assert_eq!(args(&ring(1_000_000, 5000), PeerKind::Tokio).unwrap(), "ring 1000000 5000");
+        assert_eq!(args(&ring(10, 5), PeerKind::C), None);
         let all = all(&QUICK);
         let find = |name: &str| all.iter().find(|j| j.experiment == name).unwrap();
-        assert_eq!(args(find("pingpong"), Kind::Tokio).unwrap(), "pingpong 500000");
-        assert_eq!(args(find("memory"), Kind::Go).unwrap(), "waiting 100000");
-        assert_eq!(args(find("lives"), Kind::Go), None);
-        assert!(args(find("files"), Kind::C).unwrap().ends_with(" 8 1 8 64 1024"));
+        assert_eq!(args(find("pingpong"), PeerKind::Tokio).unwrap(), "pingpong 500000");
+        assert_eq!(args(find("memory"), PeerKind::Go).unwrap(), "waiting 100000");
+        assert_eq!(args(find("lives"), PeerKind::Go), None);
+        assert!(args(find("files"), PeerKind::C).unwrap().ends_with(" 8 1 8 64 1024"));
         assert_eq!(find("files").cell_limit(), None);
     }
 
@@ -391,14 +393,14 @@ mod tests {
     fn ports_in_c_are_asked_for_the_same() {
         let all = all(&WHOLE);
         let find = |name: &str| all.iter().find(|j| j.experiment == name).unwrap();
-        assert_eq!(args(find("pipes"), Kind::C).unwrap(), "pipes 10 12500 8");
-        assert!(args(find("pipes"), Kind::Otp).unwrap().ends_with("-s ports ring 10 12500 8"));
-        assert_eq!(args(find("oneport"), Kind::C).unwrap(), "pipes 1 12500 1");
-        assert_eq!(args(find("portlines"), Kind::C).unwrap(), "lines 128");
-        assert_eq!(args(find("portlines"), Kind::CBlocking), None);
-        assert_eq!(args(find("oneport"), Kind::CBlocking).unwrap(), "blocking 1 12500 1");
-        assert_eq!(args(find("files"), Kind::CBlocking), None);
-        assert!(args(find("files"), Kind::C).unwrap().ends_with(" 100 40ms"));
+        assert_eq!(args(find("pipes"), PeerKind::C).unwrap(), "pipes 10 12500 8");
+        assert!(args(find("pipes"), PeerKind::Otp).unwrap().ends_with("-s ports ring 10 12500 8"));
+        assert_eq!(args(find("oneport"), PeerKind::C).unwrap(), "pipes 1 12500 1");
+        assert_eq!(args(find("portlines"), PeerKind::C).unwrap(), "lines 128");
+        assert_eq!(args(find("portlines"), PeerKind::CBlocking), None);
+        assert_eq!(args(find("oneport"), PeerKind::CBlocking).unwrap(), "blocking 1 12500 1");
+        assert_eq!(args(find("files"), PeerKind::CBlocking), None);
+        assert!(args(find("files"), PeerKind::C).unwrap().ends_with(" 100 40ms"));
         assert_eq!(find("files").cell_limit(), Some("40ms"));
         let opens: Vec<_> = all.iter().filter(|j| j.experiment == "portopen").collect();
         assert_eq!(opens.iter().map(|j| j.descriptors).collect::<Vec<_>>(), [1024, 1 << 20]);
@@ -406,59 +408,62 @@ mod tests {
 
     #[test]
     fn threads_are_spared() {
-        assert_eq!(args(&ring(1000, 5000), Kind::JavaThreads).unwrap(), "ring 1000 50");
-        assert_eq!(ring(1000, 5000).ask(&peer(Kind::JavaThreads, false)).unwrap().count, 50);
-        assert_eq!(args(&ring(10_000, 5000), Kind::JavaThreads), None);
+        assert_eq!(args(&ring(1000, 5000), PeerKind::JavaThreads).unwrap(), "ring 1000 50");
+        assert_eq!(ring(1000, 5000).ask(&peer(PeerKind::JavaThreads, false)).unwrap().count, 50);
+        assert_eq!(args(&ring(10_000, 5000), PeerKind::JavaThreads), None);
         let all = all(&WHOLE);
         let memory = all.iter().find(|j| j.experiment == "memory").unwrap();
-        assert_eq!(args(memory, Kind::JavaThreads).unwrap(), "waiting 1000");
+        assert_eq!(args(memory, PeerKind::JavaThreads).unwrap(), "waiting 1000");
     }
 
     #[test]
-    fn who_is_slow_passes_fewer_and_says_so() {
+    fn slow_peers_run_fewer_operations_and_report_it() {
         let all = all(&WHOLE);
         let pingpong = all.iter().find(|j| j.experiment == "pingpong").unwrap();
         let told = |kind| args(pingpong, kind).unwrap();
-        assert!(told(Kind::Kvik).contains("(2000000)") && told(Kind::Otp).contains("(1000000)"));
-        assert_eq!(told(Kind::JavaVirtual), "pingpong 1000000");
+        assert!(
+            told(PeerKind::Kvik).contains("(2000000)") && told(PeerKind::Otp).contains("(1000000)")
+        );
+        assert_eq!(told(PeerKind::JavaVirtual), "pingpong 1000000");
         assert!(pingpong.work().contains("2000000") && pingpong.work().contains("1000000"));
         let pairs = all.iter().find(|j| j.experiment == "pairs").unwrap();
-        let asked = pairs.ask(&peer(Kind::Otp, false)).unwrap();
+        let asked = pairs.ask(&peer(PeerKind::Otp, false)).unwrap();
         assert!(asked.args.ends_with(&words(&["crowd", "pairs", "1000000"])) && asked.count == 0);
         let senders = all.iter().find(|j| j.experiment == "senders").unwrap();
-        assert_eq!(senders.ask(&peer(Kind::Kvik, false)).unwrap().count, 2_000_000);
+        assert_eq!(senders.ask(&peer(PeerKind::Kvik, false)).unwrap().count, 2_000_000);
     }
 
     #[test]
     fn two_schedulers_are_not_for_one() {
         let [senders, _] = crowd(&QUICK);
-        assert!(senders.ask(&peer(Kind::Otp, true)).is_none());
-        assert!(senders.ask(&peer(Kind::Otp, false)).is_some());
-        assert!(senders.ask(&peer(Kind::Go, false)).is_none());
+        assert!(senders.ask(&peer(PeerKind::Otp, true)).is_none());
+        assert!(senders.ask(&peer(PeerKind::Otp, false)).is_some());
+        assert!(senders.ask(&peer(PeerKind::Go, false)).is_none());
     }
 
     #[test]
     fn files_by_name_are_all_of_it() {
-        let options = |names: &[&str], quick| Options {
+        let options = |names: &[&str], quick| LabOptions {
             experiments: words(names),
             quick,
-            ..Options::default()
+            ..LabOptions::default()
         };
         let jobs = chosen(&options(&["files"], false)).unwrap();
-        let args: Vec<_> = jobs.iter().map(|j| args(j, Kind::Kvik).unwrap()).collect();
+        let args: Vec<_> = jobs.iter().map(|j| args(j, PeerKind::Kvik).unwrap()).collect();
         assert!(args.iter().all(|a| a.ends_with(" 100")));
         assert!(args.len() == 2 && args[1].starts_with("+K true +A 32 "));
-        assert!(super::Job::ask(&jobs[1], &peer(Kind::C, false)).is_none());
+        assert!(super::Job::ask(&jobs[1], &peer(PeerKind::C, false)).is_none());
         assert_eq!(chosen(&options(&["files"], true)).unwrap().len(), 1);
     }
 
     #[test]
     fn named_experiments_run_in_every_round() {
-        let options = |names: &[&str]| Options { experiments: words(names), ..Options::default() };
+        let options =
+            |names: &[&str]| LabOptions { experiments: words(names), ..LabOptions::default() };
         let jobs = chosen(&options(&["memory"])).unwrap();
         assert!(jobs.len() == 1 && jobs[0].rounds == usize::MAX);
         let all = chosen(&options(&[])).unwrap();
-        assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == FEW));
+        assert!(all.iter().any(|j| j.experiment == "memory" && j.rounds == STABLE_ROUNDS));
         assert!(chosen(&options(&["chess"])).is_err());
         assert!(chosen(&options(&["spawn"])).unwrap().iter().all(|j| j.experiment == "ring"));
     }

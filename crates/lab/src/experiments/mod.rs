@@ -6,7 +6,7 @@ mod read;
 mod sizes;
 
 pub use jobs::{chosen, Ask, Job};
-pub use sizes::SLOW;
+pub use sizes::SLOW_PEERS;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
@@ -15,7 +15,7 @@ pub enum Better {
 }
 
 /// How the rows of an experiment are shown. A row's id is `EXPERIMENT/detail`.
-pub struct Subject {
+pub struct Experiment {
     pub id: &'static str,
     pub title: &'static str,
     pub question: &'static str,
@@ -38,8 +38,8 @@ pub enum Chart {
     Ratios,
 }
 
-pub const SUBJECTS: &[Subject] = &[
-    Subject {
+pub const SUBJECTS: &[Experiment] = &[
+    Experiment {
         id: "oneway",
         title: "One-way messages",
         question: "How many messages a second does one process take from another?",
@@ -47,7 +47,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "pingpong",
         title: "Ping-pong",
         question: "How many round trips a second, and are all schedulers as fast as one?",
@@ -55,7 +55,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "ring",
         title: "A message in a ring of processes",
         question: "Does a message cost the same however many processes there are?",
@@ -63,7 +63,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Lines("processes"),
     },
-    Subject {
+    Experiment {
         id: "spawn",
         title: "Starting processes",
         question: "Does a process cost the same to start however many there are?",
@@ -71,7 +71,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Lines("processes"),
     },
-    Subject {
+    Experiment {
         id: "memory",
         title: "A process that waits",
         question: "How much memory does a process hold that only waits?",
@@ -79,7 +79,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "calls",
         title: "gen_server:call",
         question: "How many calls a second are answered, and does it matter that 100,000 messages \
@@ -88,7 +88,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "senders",
         title: "Eight senders, one receiver",
         question: "How many messages a second does a process take from eight others, on two \
@@ -97,7 +97,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "pairs",
         title: "Pairs that do not know each other",
         question: "Do two pairs at ping-pong on two schedulers make twice the round trips of one?",
@@ -105,7 +105,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "lives",
         title: "Short lives",
         question: "How many processes a second can be started with a link, spoken to, and seen to \
@@ -114,7 +114,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "pipes",
         title: "Ports under load",
         question: "How many lines a second pass through eighty programs in eight rings?",
@@ -122,7 +122,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "portcpu",
         title: "What a line through a port costs",
         question: "How much processor time does the machine itself take for each of those lines?",
@@ -130,7 +130,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "oneport",
         title: "One port",
         question: "How many lines a second pass through one program, one at a time?",
@@ -138,7 +138,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "portlines",
         title: "Lines of other lengths",
         question: "How much passes through one program and back, in lines of each length?",
@@ -146,7 +146,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Lines("bytes in a line"),
     },
-    Subject {
+    Experiment {
         id: "portopen",
         title: "Opening and closing ports",
         question:
@@ -156,7 +156,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "manyports",
         title: "A thousand ports at once",
         question: "How many lines a second pass through a thousand programs that all answer?",
@@ -164,7 +164,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "files",
         title: "File I/O",
         question: "How fast do blocks of each size pass through ordinary and raw files?",
@@ -172,7 +172,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Files,
     },
-    Subject {
+    Experiment {
         id: "readfile",
         title: "Whole files",
         question: "How many files of that size does file:read_file/1 read a second?",
@@ -180,7 +180,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "lines",
         title: "Text line by line",
         question: "How many lines a second are read and written one by one?",
@@ -188,7 +188,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "compile",
         title: "Compiling a module",
         question: "How long does it take to start, compile OTP's lists.erl, and end?",
@@ -196,7 +196,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "scheduling",
         title: "Switching between processes",
         question: "What does it cost to switch, counted from inside during ping-pong?",
@@ -204,7 +204,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "histogram",
         title: "What lies between two turns",
         question: "How long is it from the end of one process's turn to the next one's, and how \
@@ -213,7 +213,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Histogram,
     },
-    Subject {
+    Experiment {
         id: "start",
         title: "Start and halt",
         question: "How long until a machine has booted OTP and ended again?",
@@ -221,7 +221,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "startmemory",
         title: "Memory for start and halt",
         question: "How much memory does a machine hold at most that boots OTP and ends again?",
@@ -229,7 +229,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "loading",
         title: "Loading stdlib",
         question: "How long does it take to load all of stdlib's modules?",
@@ -237,7 +237,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "codesize",
         title: "Native code of stdlib",
         question: "How much native code have those modules become?",
@@ -245,7 +245,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::Less,
         chart: Chart::Bars,
     },
-    Subject {
+    Experiment {
         id: "work",
         title: "Other work: small programs",
         question: "Are ordinary things as fast as on OTP, when messages are not what they do?",
@@ -253,7 +253,7 @@ pub const SUBJECTS: &[Subject] = &[
         better: Better::More,
         chart: Chart::Ratios,
     },
-    Subject {
+    Experiment {
         id: "programs",
         title: "Other work: whole programs",
         question: "And programs that somebody might want the result of? (Of stdlib as many \
@@ -311,7 +311,7 @@ pub const PUBLISHED: &[(&str, &str, &[(f64, f64)])] = &[
     ("spawn", "Java in 1998", &[(100.0, 1100.0), (1e3, 270.0)]),
 ];
 
-pub fn subject(id: &str) -> Option<&'static Subject> {
+pub fn subject(id: &str) -> Option<&'static Experiment> {
     SUBJECTS.iter().find(|s| s.id == id)
 }
 
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_published_is_of_subjects_there_are() {
+    fn published_results_name_existing_experiments() {
         let names = PUBLISHED_ONCE.iter().map(|p| p.0).chain(PUBLISHED.iter().map(|p| p.0));
         assert!(names.into_iter().all(|id| subject(id).is_some()));
     }

@@ -165,10 +165,10 @@ fn read_file_cell(line: &str) -> Option<(String, f64)> {
 mod tests {
     use super::*;
     use crate::experiments::chosen;
-    use crate::options::Options;
+    use crate::options::LabOptions;
 
     fn job(name: &str) -> Job {
-        let all = chosen(&Options::default()).unwrap();
+        let all = chosen(&LabOptions::default()).unwrap();
         all.into_iter().find(|j| j.name() == name).unwrap()
     }
 

@@ -2,9 +2,9 @@
 //!
 //! A run needs a steady figure, not more: in the whole form most take between 0.2 and one second.
 
-use crate::peers::Kind;
+use crate::peers::PeerKind;
 
-pub struct Sizes {
+pub struct ExperimentSizes {
     pub oneway: u64,
     pub pingpong: u64,
     pub ring: &'static [u64],
@@ -17,7 +17,7 @@ pub struct Sizes {
     pub lines: u64,
     /// Through one port.
     pub lines_of_one: u64,
-    pub ports: Option<Ports>,
+    pub ports: Option<PortSizes>,
     /// Megabytes, how long a cell may take, and blocks in KB: all there are where none is named.
     pub files: &'static [&'static str],
     /// How many files of 1 KB, 1 MB and 100 MB are read.
@@ -33,14 +33,14 @@ pub struct Sizes {
 }
 
 /// What else ports are asked for.
-pub struct Ports {
+pub struct PortSizes {
     pub megabytes: u64,
     pub opened: u64,
     /// Lines through each of many.
     pub rounds: u64,
 }
 
-pub const QUICK: Sizes = Sizes {
+pub const QUICK: ExperimentSizes = ExperimentSizes {
     oneway: 2_000_000,
     pingpong: 500_000,
     ring: &[10, 1_000, 100_000],
@@ -70,7 +70,7 @@ pub const QUICK: Sizes = Sizes {
     ],
 };
 
-pub const WHOLE: Sizes = Sizes {
+pub const WHOLE: ExperimentSizes = ExperimentSizes {
     oneway: 10_000_000,
     pingpong: 2_000_000,
     ring: &[1, 10, 100, 1_000, 10_000, 1_000_000],
@@ -82,7 +82,7 @@ pub const WHOLE: Sizes = Sizes {
     lives: 300_000,
     lines: 12_500,
     lines_of_one: 12_500,
-    ports: Some(Ports { megabytes: 128, opened: 500, rounds: 40 }),
+    ports: Some(PortSizes { megabytes: 128, opened: 500, rounds: 40 }),
     files: &["100", "40ms"],
     read_files: ["20000", "500", "4"],
     text_lines: 100_000,
@@ -105,12 +105,12 @@ pub const WHOLE: Sizes = Sizes {
 };
 
 /// Of experiments that are named, all there is.
-pub const NAMED: Sizes = Sizes {
+pub const NAMED: ExperimentSizes = ExperimentSizes {
     pingpong: 10_000_000,
     waiting: 1_000_000,
     lines: 100_000,
     lines_of_one: 100_000,
-    ports: Some(Ports { megabytes: 256, opened: 600, rounds: 50 }),
+    ports: Some(PortSizes { megabytes: 256, opened: 600, rounds: 50 }),
     files: &["100"],
     read_files: ["50000", "1000", "8"],
     text_lines: 1_000_000,
@@ -132,15 +132,18 @@ pub const NAMED: Sizes = Sizes {
 };
 
 /// Who is so slow at what that it passes that part of the messages: what each takes stays the same.
-pub const SLOW: &[(&str, Kind, u64)] = &[
-    ("pingpong", Kind::Otp, 2),
-    ("pingpong", Kind::JavaVirtual, 2),
-    ("pingpong", Kind::JavaThreads, 100),
-    ("ring", Kind::JavaThreads, 100),
-    ("calls", Kind::Otp, 2),
-    ("pairs", Kind::Otp, 3),
+pub const SLOW_PEERS: &[(&str, PeerKind, u64)] = &[
+    ("pingpong", PeerKind::Otp, 2),
+    ("pingpong", PeerKind::JavaVirtual, 2),
+    ("pingpong", PeerKind::JavaThreads, 100),
+    ("ring", PeerKind::JavaThreads, 100),
+    ("calls", PeerKind::Otp, 2),
+    ("pairs", PeerKind::Otp, 3),
 ];
 
-pub fn pace(experiment: &str, kind: Kind) -> u64 {
-    SLOW.iter().find(|(e, k, _)| (*e, *k) == (experiment, kind)).map_or(1, |(_, _, part)| *part)
+pub fn pace(experiment: &str, kind: PeerKind) -> u64 {
+    SLOW_PEERS
+        .iter()
+        .find(|(e, k, _)| (*e, *k) == (experiment, kind))
+        .map_or(1, |(_, _, part)| *part)
 }

@@ -10,7 +10,7 @@ mod view;
 use super::Report;
 use crate::experiments::{chosen, Chart, Job, PUBLISHED, SUBJECTS};
 use crate::machine::Machine;
-use crate::options::Options;
+use crate::options::LabOptions;
 use crate::peers::{self, LineUp};
 use crate::rounds::{Results, Run};
 use crate::summary::{fills, Summary};
@@ -91,7 +91,7 @@ fn results(line_up: &LineUp, jobs: &[Job]) -> Results {
         for (index, peer) in line_up.peers.iter().enumerate() {
             // Only kvik tells what lies between two turns, and processor time only Erlang.
             let tells = match row.split('/').next() {
-                Some("histogram") => peer.kind == peers::Kind::Kvik,
+                Some("histogram") => peer.kind == peers::PeerKind::Kvik,
                 Some("portcpu") => peer.kind.is_erlang(),
                 _ => true,
             };
@@ -121,7 +121,7 @@ fn results(line_up: &LineUp, jobs: &[Job]) -> Results {
 
 /// Writes the page; what is on it.
 fn page(folder: &Path) -> (PathBuf, Summary) {
-    let options = Options { out: folder.to_path_buf(), ..Options::default() };
+    let options = LabOptions { out: folder.to_path_buf(), ..LabOptions::default() };
     let line_up = peers::everybody();
     let jobs = chosen(&options).unwrap();
     let results = results(&line_up, &jobs);

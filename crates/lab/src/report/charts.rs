@@ -1,14 +1,17 @@
 //! Which chart an experiment has: what is taken from the summary for it, and what was published.
 
 use super::dots;
-use super::svg::{bars, lines, Bar, Line};
-use crate::experiments::{Subject, PUBLISHED, PUBLISHED_FILES, PUBLISHED_ONCE};
-use crate::peers::{Kind, LineUp, Peer};
+use super::svg::{bars, lines, Bar, ChartLine};
+use crate::experiments::{Experiment, PUBLISHED, PUBLISHED_FILES, PUBLISHED_ONCE};
+use crate::peers::{LineUp, Peer, PeerKind};
 use crate::stats::{Ratio, Spread};
-use crate::summary::{Cell, Row, Summary};
+use crate::summary::{Cell, Summary, SummaryRow};
 use std::fmt::Write;
 
-fn values<'a>(summary: &'a Summary, row: &'a Row) -> impl Iterator<Item = (usize, Spread)> + 'a {
+fn values<'a>(
+    summary: &'a Summary,
+    row: &'a SummaryRow,
+) -> impl Iterator<Item = (usize, Spread)> + 'a {
     let known = row.cells.iter().enumerate().take(summary.peers.len());
     known.filter_map(|(i, c)| match c {
         Cell::Value(spread) => Some((i, *spread)),
@@ -16,7 +19,7 @@ fn values<'a>(summary: &'a Summary, row: &'a Row) -> impl Iterator<Item = (usize
     })
 }
 
-pub fn bar(summary: &Summary, subject: &Subject, row: &Row) -> String {
+pub fn bar(summary: &Summary, subject: &Experiment, row: &SummaryRow) -> String {
     let shown: Vec<Bar> = values(summary, row)
         .map(|(i, spread)| Bar { peer: &summary.peers[i].0, label: &summary.peers[i].1, spread })
         .collect();
@@ -24,13 +27,13 @@ pub fn bar(summary: &Summary, subject: &Subject, row: &Row) -> String {
 }
 
 /// What was published as one figure.
-fn once(subject: &Subject) -> Vec<(&'static str, f64)> {
+fn once(subject: &Experiment) -> Vec<(&'static str, f64)> {
     let of = PUBLISHED_ONCE.iter().filter(|p| p.0 == subject.id);
     of.map(|(_, label, value)| (*label, *value)).collect()
 }
 
 /// Of kvik by default, or on one scheduler where it only ran so.
-pub fn histogram(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+pub fn histogram(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> String {
     let ours = |id: &str| summary.peers.iter().position(|p| p.0 == id);
     let known = |peer: usize| (peer, points(summary, rows, peer));
     let shown = ["kvik", "kvik1"].into_iter().filter_map(ours).map(known);
@@ -42,11 +45,11 @@ pub fn histogram(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String 
 }
 
 /// Each row beside OTP.
-pub fn beside_otp(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+pub fn beside_otp(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> String {
     let Some(column) = summary.columns.iter().position(|c| c.label == "OTP") else {
         return String::new();
     };
-    let of = |row: &&'_ &Row| Some((row.label.clone(), row.ratios[column]?));
+    let of = |row: &&'_ &SummaryRow| Some((row.label.clone(), row.ratios[column]?));
     let all: Vec<(String, Ratio)> = rows.iter().filter_map(|row| of(&row)).collect();
     let shown: Vec<(&str, Ratio)> = all.iter().map(|(label, r)| (label.as_str(), *r)).collect();
     format!(
@@ -59,12 +62,12 @@ fn number_of(id: &str) -> Option<f64> {
     id.rsplit('/').next()?.parse().ok()
 }
 
-pub fn line(summary: &Summary, subject: &Subject, rows: &[&Row], what: &str) -> String {
-    let mut series: Vec<Line> = summary
+pub fn line(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow], what: &str) -> String {
+    let mut series: Vec<ChartLine> = summary
         .peers
         .iter()
         .enumerate()
-        .map(|(peer, (id, label, _))| Line {
+        .map(|(peer, (id, label, _))| ChartLine {
             class: format!("p-{id}"),
             label: label.clone(),
             points: points(summary, rows, peer),
@@ -76,13 +79,13 @@ pub fn line(summary: &Summary, subject: &Subject, rows: &[&Row], what: &str) -> 
 }
 
 /// The figures published long ago, as far as the chart reaches.
-fn then(subject: &Subject, rows: &[&Row]) -> Vec<Line> {
+fn then(subject: &Experiment, rows: &[&SummaryRow]) -> Vec<ChartLine> {
     let numbers = || rows.iter().filter_map(|row| number_of(&row.id));
     let (low, high) = (numbers().fold(f64::MAX, f64::min), numbers().fold(0.0, f64::max));
     let of = |(id, label, values): &(&str, &str, &[(f64, f64)])| {
         let shown = values.iter().filter(|(n, _)| (low..=high).contains(n));
         let points: Vec<_> = shown.map(|&(n, v)| (n, exactly(v))).collect();
-        (*id == subject.id && points.len() > 1).then(|| Line {
+        (*id == subject.id && points.len() > 1).then(|| ChartLine {
             class: "p-then".to_owned(),
             label: (*label).to_owned(),
             points,
@@ -91,7 +94,7 @@ fn then(subject: &Subject, rows: &[&Row]) -> Vec<Line> {
     PUBLISHED.iter().filter_map(of).collect()
 }
 
-pub fn points(summary: &Summary, rows: &[&Row], peer: usize) -> Vec<(f64, Spread)> {
+pub fn points(summary: &Summary, rows: &[&SummaryRow], peer: usize) -> Vec<(f64, Spread)> {
     rows.iter()
         .filter_map(|row| {
             let x = number_of(&row.id)?;
@@ -115,7 +118,7 @@ const HANDLES: [(&str, &str); 4] = [
 ];
 
 /// The lines of a file chart: a colour for the peer, a pattern for the handle.
-pub fn files(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&Row]) {
+pub fn files(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&SummaryRow]) {
     out.push_str("<div class='four'>");
     for (pattern, title) in PATTERNS {
         let mut series = Vec::new();
@@ -124,7 +127,7 @@ pub fn files(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&Row
         for (peer, Peer { id, label, .. }) in many {
             for (handle, name) in HANDLES {
                 let points = of_handle(summary, rows, pattern, handle, peer);
-                series.extend((!points.is_empty()).then(|| Line {
+                series.extend((!points.is_empty()).then(|| ChartLine {
                     class: format!("p-{id} h-{handle}"),
                     label: format!("{label} {name}"),
                     points,
@@ -140,24 +143,30 @@ pub fn files(out: &mut String, line_up: &LineUp, summary: &Summary, rows: &[&Row
 
 fn of_handle(
     summary: &Summary,
-    rows: &[&Row],
+    rows: &[&SummaryRow],
     pattern: &str,
     handle: &str,
     peer: usize,
 ) -> Vec<(f64, Spread)> {
     let prefix = format!("files/{pattern}/{handle}/");
-    let some: Vec<&Row> = rows.iter().filter(|r| r.id.starts_with(&prefix)).copied().collect();
+    let some: Vec<&SummaryRow> =
+        rows.iter().filter(|r| r.id.starts_with(&prefix)).copied().collect();
     points(summary, &some, peer)
 }
 
 /// As far from C's speed here, with stdio, as handles were from C's when that was published.
-fn files_then(line_up: &LineUp, summary: &Summary, rows: &[&Row], pattern: &str) -> Vec<Line> {
-    let c = line_up.position(Kind::C, false);
+fn files_then(
+    line_up: &LineUp,
+    summary: &Summary,
+    rows: &[&SummaryRow],
+    pattern: &str,
+) -> Vec<ChartLine> {
+    let c = line_up.position(PeerKind::C, false);
     let c = c.map(|c| of_handle(summary, rows, pattern, "ordinary", c)).unwrap_or_default();
     let Some(published) = PUBLISHED_FILES.iter().find(|p| p.0 == pattern && !c.is_empty()) else {
         return Vec::new();
     };
-    let line = |(name, percent): (&str, f64)| Line {
+    let line = |(name, percent): (&str, f64)| ChartLine {
         class: format!("p-then h-{name}"),
         label: format!("{name}, then"),
         points: c.iter().map(|(x, s)| (*x, exactly(s.median * 100.0 / percent))).collect(),

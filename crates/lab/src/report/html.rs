@@ -3,11 +3,11 @@
 use super::escape::escape;
 use super::{charts, dots, Report};
 use crate::compare::Comparison;
-use crate::experiments::{grouped, Better, Chart, Subject, SUBJECTS};
-use crate::peers::Kind;
+use crate::experiments::{grouped, Better, Chart, Experiment, SUBJECTS};
+use crate::peers::PeerKind;
 use crate::stats::{Ratio, Spread, TELLING};
-use crate::summary::{Cell, Row, Summary};
-use crate::table::{self, number, Table};
+use crate::summary::{Cell, Summary, SummaryRow};
+use crate::table::{self, number, TextTable};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("style.css");
@@ -25,7 +25,8 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
     changed(&mut out, changes);
     within(&mut out, summary);
     for subject in SUBJECTS {
-        let rows: Vec<&Row> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
+        let rows: Vec<&SummaryRow> =
+            summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
         if !rows.is_empty() {
             section(&mut out, report, subject, &rows);
         }
@@ -111,7 +112,7 @@ fn ratio(ratio: Option<Ratio>) -> String {
     }
 }
 
-fn section(out: &mut String, report: &Report, subject: &Subject, rows: &[&Row]) {
+fn section(out: &mut String, report: &Report, subject: &Experiment, rows: &[&SummaryRow]) {
     let summary = report.summary;
     let _ = write!(
         out,
@@ -159,7 +160,7 @@ fn section(out: &mut String, report: &Report, subject: &Subject, rows: &[&Row]) 
 }
 
 /// A table of words.
-fn plain(out: &mut String, table: &Table) {
+fn plain(out: &mut String, table: &TextTable) {
     out.push_str("<div class='wide'><table>");
     for (i, line) in table.0.iter().enumerate() {
         out.push_str(if i == 0 { "<thead><tr>" } else { "<tr>" });
@@ -173,7 +174,7 @@ fn plain(out: &mut String, table: &Table) {
 }
 
 /// What is said of each, computed: never more than the intervals carry.
-fn came_out(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
+fn came_out(summary: &Summary, subject: &Experiment, rows: &[&SummaryRow]) -> String {
     if subject.chart == Chart::Histogram {
         return counted(summary, rows);
     }
@@ -195,7 +196,7 @@ fn came_out(summary: &Summary, subject: &Subject, rows: &[&Row]) -> String {
 }
 
 /// What the histogram says, of each kvik.
-fn counted(summary: &Summary, rows: &[&Row]) -> String {
+fn counted(summary: &Summary, rows: &[&SummaryRow]) -> String {
     let of = |peer: usize| {
         let buckets = charts::points(summary, rows, peer);
         let all: f64 = buckets.iter().map(|b| b.1.median).sum();
@@ -216,7 +217,7 @@ fn counted(summary: &Summary, rows: &[&Row]) -> String {
     format!("{}. No other machine tells.", said.join("; "))
 }
 
-fn beside(subject: &Subject, ratios: &[Ratio]) -> Option<String> {
+fn beside(subject: &Experiment, ratios: &[Ratio]) -> Option<String> {
     let medians: Vec<f64> = ratios.iter().map(|r| r.median).collect();
     let spread = Spread::of(&medians)?;
     let what = if subject.better == Better::More { "times the rate" } else { "times as cheap" };
@@ -253,7 +254,7 @@ fn verdict(ratios: &[Ratio]) -> String {
 }
 
 /// A line for each peer, a column for each number.
-fn by_peer(out: &mut String, summary: &Summary, rows: &[&Row], what: &str) {
+fn by_peer(out: &mut String, summary: &Summary, rows: &[&SummaryRow], what: &str) {
     out.push_str("<div class='wide'><table><thead><tr><th>");
     let _ = write!(out, "{}, by {what}", rows.first().map_or("", |r| r.subject.unit));
     for row in rows {
@@ -269,7 +270,13 @@ fn by_peer(out: &mut String, summary: &Summary, rows: &[&Row], what: &str) {
 }
 
 /// A line for each row, a column for each of these peers and for each that kvik is compared with.
-fn figures(out: &mut String, summary: &Summary, rows: &[&Row], title: &str, peers: &[usize]) {
+fn figures(
+    out: &mut String,
+    summary: &Summary,
+    rows: &[&SummaryRow],
+    title: &str,
+    peers: &[usize],
+) {
     let compared = |c: &usize| rows.iter().any(|row| row.ratios[*c].is_some());
     let columns: Vec<usize> = (0..summary.columns.len()).filter(compared).collect();
     if peers.is_empty() && columns.is_empty() {
@@ -340,7 +347,7 @@ fn colophon(out: &mut String, report: &Report) {
         escape(&super::machine(report))
     );
     for peer in &report.line_up.peers {
-        let class = if peer.kind == Kind::Kvik { "ours" } else { "theirs" };
+        let class = if peer.kind == PeerKind::Kvik { "ours" } else { "theirs" };
         let _ = write!(
             out,
             "<li class='{class}'>{}: <code>{}</code>, {}",

@@ -3,10 +3,10 @@
 use super::Report;
 use crate::compare::FORMAT;
 use crate::experiments::Job;
-use crate::peers::Kind;
+use crate::peers::PeerKind;
 use crate::rounds::Run;
 use crate::stats::Ratio;
-use crate::summary::{self, fills, Cell, Row};
+use crate::summary::{self, fills, Cell, SummaryRow};
 use serde_json::{json, Map, Value};
 
 pub fn data(report: &Report) -> Value {
@@ -49,7 +49,7 @@ pub fn data(report: &Report) -> Value {
 
 fn headline(report: &Report) -> Vec<Value> {
     let columns = || report.summary.columns.iter().map(|c| c.label.to_owned());
-    let line = |line: &crate::headline::Line| {
+    let line = |line: &crate::headline::HeadlineRow| {
         let beside: Map<String, Value> =
             columns().zip(line.ratios.iter().map(|r| ratio(*r))).collect();
         json!({"label": line.label, "rows": line.rows, "beside": beside})
@@ -57,7 +57,7 @@ fn headline(report: &Report) -> Vec<Value> {
     report.summary.headline.iter().map(line).collect()
 }
 
-fn row_data(report: &Report, row: &Row) -> Value {
+fn row_data(report: &Report, row: &SummaryRow) -> Value {
     let rounds = report.results.values.get(&row.id);
     // What the Erlang machines do for it: only rows with the same work can be compared.
     let work = report.jobs.iter().find(|job| fills(job, &row.id)).map(Job::work);
@@ -80,19 +80,19 @@ fn row_data(report: &Report, row: &Row) -> Value {
 }
 
 /// Of each kvik to each of the others, by their ids.
-fn ratios(report: &Report, row: &Row) -> Value {
+fn ratios(report: &Report, row: &SummaryRow) -> Value {
     let Some(values) = report.results.values.get(&row.id) else { return Value::Null };
     let peers = || report.line_up.peers.iter().enumerate();
     let of = |ours: usize| -> Map<String, Value> {
         peers()
-            .filter(|(_, p)| p.kind != Kind::Kvik)
+            .filter(|(_, p)| p.kind != PeerKind::Kvik)
             .filter_map(|(theirs, p)| {
                 let found = summary::ratio(values, ours, theirs, row.subject.better)?;
                 Some((p.id.to_owned(), ratio(Some(found))))
             })
             .collect()
     };
-    let ours = peers().filter(|(_, p)| p.kind == Kind::Kvik);
+    let ours = peers().filter(|(_, p)| p.kind == PeerKind::Kvik);
     ours.map(|(index, p)| (p.id.to_owned(), Value::Object(of(index)))).collect::<Map<_, _>>().into()
 }
 

@@ -3,9 +3,9 @@
 use super::Report;
 use crate::compare::Comparison;
 use crate::experiments::SUBJECTS;
-use crate::peers::Kind;
-use crate::summary::Row;
-use crate::table::{self, Detail, Table};
+use crate::peers::PeerKind;
+use crate::summary::SummaryRow;
+use crate::table::{self, Detail, TextTable};
 use std::fmt::Write;
 
 pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
@@ -25,7 +25,8 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
         let _ = writeln!(out, "{}\n\n{notes}", changes.sentence());
     }
     for subject in SUBJECTS {
-        let rows: Vec<&Row> = summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
+        let rows: Vec<&SummaryRow> =
+            summary.rows.iter().filter(|r| r.subject.id == subject.id).collect();
         if rows.is_empty() {
             continue;
         }
@@ -39,7 +40,7 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
     failures(&mut out, report);
     let _ = writeln!(out, "## How this was measured\n\n{}\n", super::machine(report));
     for peer in &report.line_up.peers {
-        let ours = if peer.kind == Kind::Kvik { " (ours)" } else { "" };
+        let ours = if peer.kind == PeerKind::Kvik { " (ours)" } else { "" };
         let _ = writeln!(out, "- {}{ours}: `{}`, {}", peer.label, peer.line(), peer.version);
     }
     for missing in report.missing() {
@@ -53,7 +54,7 @@ pub fn page(report: &Report, changes: Option<&Comparison>) -> String {
     out
 }
 
-fn part(out: &mut String, title: &str, table: &Table) {
+fn part(out: &mut String, title: &str, table: &TextTable) {
     if table.0.len() > 1 {
         let _ = writeln!(out, "### {title}\n\n{}", table.markdown());
     }

@@ -11,11 +11,11 @@ mod markdown;
 mod svg;
 
 use crate::compare::Comparison;
-use crate::experiments::{Job, SLOW};
+use crate::experiments::{Job, SLOW_PEERS};
 use crate::machine::Machine;
-use crate::options::Options;
-use crate::peers::{Kind, LineUp};
-use crate::progress::ENOUGH;
+use crate::options::LabOptions;
+use crate::peers::{LineUp, PeerKind};
+use crate::progress::MIN_SAMPLES;
 use crate::rounds::Results;
 use crate::summary::Summary;
 use crate::table;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 /// Everything a report is made of.
 pub struct Report<'a> {
-    pub options: &'a Options,
+    pub options: &'a LabOptions,
     pub machine: &'a Machine,
     pub line_up: &'a LineUp,
     pub jobs: &'a [Job],
@@ -88,7 +88,7 @@ fn lead(report: &Report) -> String {
              the better.",
         );
     }
-    if summary.rounds < ENOUGH {
+    if summary.rounds < MIN_SAMPLES {
         text.push_str(" There was time for so few rounds that their spread says little.");
     }
     if report.options.quick {
@@ -115,13 +115,13 @@ fn seldom(text: &mut String, report: &Report) {
 
 /// Who did less of what.
 fn slow(text: &mut String, report: &Report) {
-    let part = |(experiment, kind, part): &(&str, Kind, u64)| {
+    let part = |(experiment, kind, part): &(&str, PeerKind, u64)| {
         let job = report.jobs.iter().find(|job| job.experiment == *experiment)?;
         let peer = report.line_up.peers.iter().rev().find(|peer| peer.kind == *kind)?;
         job.ask(peer)?;
         Some(format!("{} 1/{part} on {}", job.experiment, peer.label))
     };
-    let less: Vec<String> = SLOW.iter().filter_map(part).collect();
+    let less: Vec<String> = SLOW_PEERS.iter().filter_map(part).collect();
     if !less.is_empty() {
         text.push_str(&format!(
             " Who is slow passes fewer messages, at what each of them takes: {}.",

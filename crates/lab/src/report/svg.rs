@@ -83,7 +83,7 @@ fn span(spread: &Spread) -> String {
     }
 }
 
-pub struct Line {
+pub struct ChartLine {
     /// CSS classes of its colour and pattern.
     pub class: String,
     pub label: String,
@@ -116,7 +116,7 @@ impl Frame {
 }
 
 /// A line for each series over a logarithmic axis, with its name at its end.
-pub fn lines(title: &str, x_unit: &str, y_unit: &str, series: &[Line]) -> String {
+pub fn lines(title: &str, x_unit: &str, y_unit: &str, series: &[ChartLine]) -> String {
     let Some(frame) = frame(series) else { return String::new() };
     let mut out = open(title, 300.0);
     let _ = write!(out, "<text class='unit' x='4' y='17'>{}</text>", escape(y_unit));
@@ -130,7 +130,7 @@ pub fn lines(title: &str, x_unit: &str, y_unit: &str, series: &[Line]) -> String
     out
 }
 
-fn frame(series: &[Line]) -> Option<Frame> {
+fn frame(series: &[ChartLine]) -> Option<Frame> {
     let points = || series.iter().flat_map(|l| l.points.iter());
     let low = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::min);
     let high = |values: &mut dyn Iterator<Item = f64>| values.reduce(f64::max);
@@ -181,7 +181,7 @@ pub fn y_grid(out: &mut String, frame: &Frame) {
     }
 }
 
-fn x_axis(out: &mut String, frame: &Frame, series: &[Line], unit: &str) {
+fn x_axis(out: &mut String, frame: &Frame, series: &[ChartLine], unit: &str) {
     let mut marks: Vec<f64> = series.iter().flat_map(|l| l.points.iter().map(|p| p.0)).collect();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
@@ -209,7 +209,7 @@ fn x_axis(out: &mut String, frame: &Frame, series: &[Line], unit: &str) {
     );
 }
 
-fn draw(out: &mut String, frame: &Frame, line: &Line) {
+fn draw(out: &mut String, frame: &Frame, line: &ChartLine) {
     let mut path = String::new();
     let mut dots = String::new();
     for (i, (x, spread)) in line.points.iter().enumerate() {
@@ -230,9 +230,9 @@ fn draw(out: &mut String, frame: &Frame, line: &Line) {
 
 /// Names beside the lines' ends, pushed apart so that none covers another; a thin line leads from
 /// each end that reaches the chart's edge to its name.
-fn end_labels(out: &mut String, frame: &Frame, series: &[Line]) {
-    let end = |l: &'_ Line| l.points.last().map(|(x, s)| frame.at(*x, s.median));
-    let mut labels: Vec<(f64, f64, &Line)> =
+fn end_labels(out: &mut String, frame: &Frame, series: &[ChartLine]) {
+    let end = |l: &'_ ChartLine| l.points.last().map(|(x, s)| frame.at(*x, s.median));
+    let mut labels: Vec<(f64, f64, &ChartLine)> =
         series.iter().filter_map(|l| end(l).map(|(x, y)| (x, y, l))).collect();
     labels.sort_by(|a, b| a.1.total_cmp(&b.1));
     let mut free = frame.top;
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_chart_names_every_line() {
-        let line = |label: &str| Line {
+        let line = |label: &str| ChartLine {
             class: "p-kvik".to_owned(),
             label: label.to_owned(),
             points: vec![(1.0, spread(0.2)), (1000.0, spread(0.3))],
@@ -308,8 +308,11 @@ mod tests {
 
     #[test]
     fn one_point_is_drawn_too() {
-        let line =
-            Line { class: String::new(), label: "x".to_owned(), points: vec![(5.0, spread(1.0))] };
+        let line = ChartLine {
+            class: String::new(),
+            label: "x".to_owned(),
+            points: vec![(5.0, spread(1.0))],
+        };
         assert!(!lines("t", "", "", &[line]).contains("NaN"));
         assert_eq!(lines("t", "", "", &[]), "");
     }

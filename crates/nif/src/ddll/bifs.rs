@@ -7,10 +7,10 @@ use kvik_heap::{build::next_ref, OwnedTerm};
 use kvik_proc::{signal, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
 
-use crate::ddll::options::{load_options, name_of, unload_options, Options, Pending};
+use crate::ddll::options::{load_options, name_of, unload_options, LoadOptions, PendingUsers};
 use crate::ddll::table::{
-    closed, end_ports, find, tell, Awaits, Driver, Holder, State, Table, Watcher, What, DRIVERS,
-    FIRST_TEXT, TEXTS, USED,
+    closed, end_ports, find, tell, Awaits, DriverEntry, DriverState, DriverTable, LibraryHolder,
+    LoadWatcher, MessagePart, DRIVERS, FIRST_TEXT, TEXTS, USED,
 };
 use crate::driver::load::{self, FAULTS};
 use crate::lock::lock;
@@ -22,7 +22,7 @@ fn error<'h>(p: &'h Proc, what: &str) -> BifResult<'h> {
     let what = Atom::intern(what).unwrap_or(am::error);
     Ok(p.heap.tuple(&[am::error.into(), what.into()]))
 }
-/// `{ok, What}`, or with a reference where the process wants to be told.
+/// `{ok, MessagePart}`, or with a reference where the process wants to be told.
 fn ok<'h>(p: &'h Proc, what: Atom, watch: Option<[u32; 3]>) -> BifResult<'h> {
     let mut parts = vec![am::ok.into(), what.into()];
     parts.extend(watch.map(|n| p.heap.ref_of_numbers(n)));
@@ -54,26 +54,26 @@ pub fn try_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let d = &mut all[at];
     let same = d.kill_ports == o.kill_ports;
     match (&d.state, o.reload) {
-        (State::Added, _) => error(p, "linked_in_driver"),
-        (State::Permanent, _) => error(p, "permanent"),
-        (State::Stays, Some(reload)) => start_reload(p, all, at, path, &o, reload),
-        (State::Stays | State::Unloading { .. }, None) if d.path != path || !same => {
+        (DriverState::Added, _) => error(p, "linked_in_driver"),
+        (DriverState::Permanent, _) => error(p, "permanent"),
+        (DriverState::Stays, Some(reload)) => start_reload(p, all, at, path, &o, reload),
+        (DriverState::Stays | DriverState::Unloading { .. }, None) if d.path != path || !same => {
             error(p, "inconsistent")
         }
-        (State::Stays, None) => {
+        (DriverState::Stays, None) => {
             d.users.insert(0, p.pid());
             ok(p, am::already_loaded, None)
         }
-        (State::Unloading { .. }, Some(_)) => error(p, "not_loaded_by_this_process"),
-        (State::Unloading { .. }, None) => {
-            d.state = State::Stays;
-            d.holder = lib.map_or(Holder::Ports(Weak::new()), Holder::Table);
+        (DriverState::Unloading { .. }, Some(_)) => error(p, "not_loaded_by_this_process"),
+        (DriverState::Unloading { .. }, None) => {
+            d.state = DriverState::Stays;
+            d.holder = lib.map_or(LibraryHolder::Ports(Weak::new()), LibraryHolder::Table);
             d.notify(&[Awaits::Unload], am::UP, &am::unload_cancelled);
             d.users.insert(0, p.pid());
             ok(p, am::already_loaded, None)
         }
-        (State::Reloading { .. }, Some(_)) => error(p, "pending_reload"),
-        (State::Reloading { path: next, kill_ports, .. }, None) => {
+        (DriverState::Reloading { .. }, Some(_)) => error(p, "pending_reload"),
+        (DriverState::Reloading { path: next, kill_ports, .. }, None) => {
             if *next != path || *kill_ports != o.kill_ports {
                 return error(p, "inconsistent");
             }
@@ -86,12 +86,12 @@ pub fn try_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 /// Loads a driver that is not there. Others that ask for it wait, and the library may use the table.
 fn load<'h>(
     p: &'h Proc,
-    mut all: Table,
+    mut all: DriverTable,
     path: Vec<u8>,
     name: String,
-    o: &Options,
+    o: &LoadOptions,
 ) -> BifResult<'h> {
-    all.push(Driver::new(name.clone(), path.clone(), State::Stays));
+    all.push(DriverEntry::new(name.clone(), path.clone(), DriverState::Stays));
     drop(all);
     let loaded = load::load(&path, &name, closed);
     let mut all = lock(&DRIVERS);
@@ -111,14 +111,14 @@ fn load<'h>(
 }
 fn start_reload<'h>(
     p: &'h Proc,
-    mut all: Table,
+    mut all: DriverTable,
     at: usize,
     path: Vec<u8>,
-    o: &Options,
-    reload: Pending,
+    o: &LoadOptions,
+    reload: PendingUsers,
 ) -> BifResult<'h> {
     let d = &mut all[at];
-    if reload == Pending::Driver && d.users != [p.pid()] {
+    if reload == PendingUsers::Driver && d.users != [p.pid()] {
         return error(p, "pending_process");
     }
     if d.kill_ports != o.kill_ports {
@@ -129,14 +129,15 @@ fn start_reload<'h>(
     };
     let user = d.users.remove(user);
     d.users.insert(0, user);
-    d.state = State::Reloading { path, kill_ports: o.kill_ports, forced: false };
+    d.state = DriverState::Reloading { path, kill_ports: o.kill_ports, forced: false };
     let ports = if d.kill_ports { d.force() } else { Vec::new() };
     let watch = o.monitor.map(|_| d.watch(p.pid(), Awaits::Load));
     let lib = d.let_go();
     drop(all);
     end_ports(ports);
     drop(lib);
-    let what = if reload == Pending::Driver { am::pending_driver } else { am::pending_process };
+    let what =
+        if reload == PendingUsers::Driver { am::pending_driver } else { am::pending_process };
     ok(p, what, watch)
 }
 
@@ -150,8 +151,8 @@ pub fn try_unload<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     let d = &mut all[at];
     match d.state {
-        State::Added => return error(p, "linked_in_driver"),
-        State::Permanent => return error(p, "permanent"),
+        DriverState::Added => return error(p, "linked_in_driver"),
+        DriverState::Permanent => return error(p, "permanent"),
         _ => {}
     }
     match d.users.iter().position(|u| *u == p.pid()) {
@@ -160,7 +161,7 @@ pub fn try_unload<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         None => return error(p, "not_loaded_by_this_process"),
     }
     if !d.users.is_empty() {
-        let wanted = o.monitor == Some(Pending::Any);
+        let wanted = o.monitor == Some(PendingUsers::Any);
         let watch = wanted.then(|| d.watch(p.pid(), Awaits::Unload));
         return ok(p, am::pending_process, watch);
     }
@@ -197,7 +198,7 @@ pub fn info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let (Some(name), Some(item)) = (name_of(a[0]), item) else { return Err(p.badarg()) };
     let (_lib, all, at) = find(&name);
     let d = at.map(|at| &all[at]);
-    let Some(d) = d.filter(|d| !matches!(d.state, State::Added)) else {
+    let Some(d) = d.filter(|d| !matches!(d.state, DriverState::Added)) else {
         if at.is_none() && !is_built_in(&name) {
             return Err(p.badarg());
         }
@@ -208,7 +209,7 @@ pub fn info<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         }
         .into());
     };
-    let permanent = matches!(d.state, State::Permanent);
+    let permanent = matches!(d.state, DriverState::Permanent);
     let waiting =
         |load: bool| d.watchers.iter().filter(move |w| (w.awaits == Awaits::Load) == load);
     Ok(match item {
@@ -253,9 +254,9 @@ pub fn monitor<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let now = match (d.as_ref().map(|d| &d.state), awaits) {
         (None, _) if is_built_in(&name) => Some((am::UP, am::permanent)),
         (None, _) => Some((am::DOWN, am::unloaded)),
-        (Some(State::Permanent | State::Added), _) => Some((am::UP, am::permanent)),
-        (Some(State::Stays), Awaits::Load) => Some((am::UP, am::loaded)),
-        (Some(State::Unloading { .. }), Awaits::Load) => Some((am::DOWN, am::load_cancelled)),
+        (Some(DriverState::Permanent | DriverState::Added), _) => Some((am::UP, am::permanent)),
+        (Some(DriverState::Stays), Awaits::Load) => Some((am::UP, am::loaded)),
+        (Some(DriverState::Unloading { .. }), Awaits::Load) => Some((am::DOWN, am::load_cancelled)),
         _ => None,
     };
     let reference = match (now, d) {
@@ -278,7 +279,7 @@ pub fn demonitor<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         kvik_term::View::Ref(kvik_term::Ref::Local(r)) => signal::RefId::of(r).0,
         _ => return Err(p.badarg()),
     };
-    let its = |w: &Watcher| w.pid == p.pid() && w.reference == n;
+    let its = |w: &LoadWatcher| w.pid == p.pid() && w.reference == n;
     lock(&DRIVERS).iter_mut().for_each(|d| d.watchers.retain(|w| !its(w)));
     Ok(am::true_.into())
 }

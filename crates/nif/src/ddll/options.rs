@@ -13,26 +13,26 @@ pub fn name_of(t: Term<'_>) -> Option<String> {
 
 /// How far to wait: until the driver is unused by ports, or by other processes too.
 #[derive(Copy, Clone, PartialEq)]
-pub enum Pending {
+pub enum PendingUsers {
     Driver,
     Any,
 }
 #[derive(Default)]
-pub struct Options {
+pub struct LoadOptions {
     pub kill_ports: bool,
-    pub monitor: Option<Pending>,
-    pub reload: Option<Pending>,
+    pub monitor: Option<PendingUsers>,
+    pub reload: Option<PendingUsers>,
 }
-fn pending(t: Term<'_>) -> Option<Option<Pending>> {
+fn pending(t: Term<'_>) -> Option<Option<PendingUsers>> {
     match t.as_atom()? {
-        am::pending_driver => Some(Some(Pending::Driver)),
-        am::pending => Some(Some(Pending::Any)),
+        am::pending_driver => Some(Some(PendingUsers::Driver)),
+        am::pending => Some(Some(PendingUsers::Any)),
         _ => None,
     }
 }
 /// The options of `try_load/3`; `None`: `badarg`.
-pub fn load_options(t: Term<'_>) -> Option<Options> {
-    let mut o = Options::default();
+pub fn load_options(t: Term<'_>) -> Option<LoadOptions> {
+    let mut o = LoadOptions::default();
     for item in t.list_to_vec()? {
         let [tag, value] = item.as_tuple_n()?;
         match tag.as_atom()? {
@@ -49,8 +49,8 @@ pub fn load_options(t: Term<'_>) -> Option<Options> {
     Some(o)
 }
 /// Those of `try_unload/2`.
-pub fn unload_options(t: Term<'_>) -> Option<Options> {
-    let mut o = Options::default();
+pub fn unload_options(t: Term<'_>) -> Option<LoadOptions> {
+    let mut o = LoadOptions::default();
     for item in t.list_to_vec()? {
         if item == am::kill_ports {
             o.kill_ports = true;

@@ -17,23 +17,23 @@ use kvik_term::{am, Atom, Term};
 
 use crate::driver::callback::Linked;
 use crate::driver::interface::Entry;
-use crate::driver::library::{Library, Ports};
-use crate::driver::load::{load, Fault};
+use crate::driver::library::{DriverLibrary, DriverPorts};
+use crate::driver::load::{load, DriverLoadError};
 use crate::lock::lock;
 
 /// The number of the first text of what could not be opened.
 pub const FIRST_TEXT: i64 = -10;
 
 /// Who holds the library of a driver.
-pub enum Holder {
-    Table(Arc<Library>),
+pub enum LibraryHolder {
+    Table(Arc<DriverLibrary>),
     /// Its ports alone. Without any it is being closed, or opened. Such a reference may become the last
     /// one at any time, so nobody drops one while the table is locked.
-    Ports(Weak<Library>),
+    Ports(Weak<DriverLibrary>),
 }
 
 /// What is to become of a driver.
-pub enum State {
+pub enum DriverState {
     Stays,
     /// To be closed when its last port is. Forced: there are no new ports until then.
     Unloading {
@@ -58,92 +58,94 @@ pub enum Awaits {
     /// An unloading; that it is called off is no news.
     UnloadOnly,
 }
-pub struct Watcher {
+pub struct LoadWatcher {
     pub pid: u32,
     pub reference: [u32; 3],
     pub awaits: Awaits,
 }
 
-pub struct Driver {
+pub struct DriverEntry {
     pub name: String,
     /// Its file without `.so`.
     pub path: Vec<u8>,
-    pub holder: Holder,
-    pub state: State,
+    pub holder: LibraryHolder,
+    pub state: DriverState,
     /// Its ports are ended when the last process has given it up.
     pub kill_ports: bool,
     /// Who has loaded it: once for each time, the last first.
     pub users: Vec<u32>,
     /// The last first.
-    pub watchers: Vec<Watcher>,
+    pub watchers: Vec<LoadWatcher>,
     /// Those of its library.
-    pub ports: Arc<Ports>,
+    pub ports: Arc<DriverPorts>,
 }
 
-impl Driver {
-    pub fn new(name: String, path: Vec<u8>, state: State) -> Driver {
+impl DriverEntry {
+    pub fn new(name: String, path: Vec<u8>, state: DriverState) -> DriverEntry {
         let (kill_ports, users, watchers, ports) = Default::default();
-        let holder = Holder::Ports(Weak::new());
-        Driver { name, path, holder, state, kill_ports, users, watchers, ports }
+        let holder = LibraryHolder::Ports(Weak::new());
+        DriverEntry { name, path, holder, state, kill_ports, users, watchers, ports }
     }
-    pub fn opened(&mut self, lib: Arc<Library>) {
+    pub fn opened(&mut self, lib: Arc<DriverLibrary>) {
         self.ports = lib.ports.clone();
-        self.holder = Holder::Table(lib);
+        self.holder = LibraryHolder::Table(lib);
     }
-    pub fn library(&self) -> Option<Arc<Library>> {
+    pub fn library(&self) -> Option<Arc<DriverLibrary>> {
         match &self.holder {
-            Holder::Table(lib) => Some(lib.clone()),
-            Holder::Ports(lib) => lib.upgrade(),
+            LibraryHolder::Table(lib) => Some(lib.clone()),
+            LibraryHolder::Ports(lib) => lib.upgrade(),
         }
     }
-    pub fn has(&self, library: *const Library) -> bool {
+    pub fn has(&self, library: *const DriverLibrary) -> bool {
         match &self.holder {
-            Holder::Table(lib) => std::ptr::eq(Arc::as_ptr(lib), library),
-            Holder::Ports(lib) => std::ptr::eq(lib.as_ptr(), library),
+            LibraryHolder::Table(lib) => std::ptr::eq(Arc::as_ptr(lib), library),
+            LibraryHolder::Ports(lib) => std::ptr::eq(lib.as_ptr(), library),
         }
     }
     pub fn is_in_between(&self) -> bool {
-        matches!(&self.holder, Holder::Ports(lib) if lib.strong_count() == 0)
+        matches!(&self.holder, LibraryHolder::Ports(lib) if lib.strong_count() == 0)
     }
     pub fn is_forced(&self) -> bool {
         match self.state {
-            State::Unloading { forced } | State::Reloading { forced, .. } => forced,
+            DriverState::Unloading { forced } | DriverState::Reloading { forced, .. } => forced,
             _ => false,
         }
     }
     /// Leaves the library to its ports. The caller drops what it gets when the table is unlocked.
-    pub fn let_go(&mut self) -> Option<Arc<Library>> {
-        let Holder::Table(lib) = &self.holder else { return None };
-        let weak = Holder::Ports(Arc::downgrade(lib));
+    pub fn let_go(&mut self) -> Option<Arc<DriverLibrary>> {
+        let LibraryHolder::Table(lib) = &self.holder else { return None };
+        let weak = LibraryHolder::Ports(Arc::downgrade(lib));
         match std::mem::replace(&mut self.holder, weak) {
-            Holder::Table(lib) => Some(lib),
-            Holder::Ports(_) => None,
+            LibraryHolder::Table(lib) => Some(lib),
+            LibraryHolder::Ports(_) => None,
         }
     }
     pub fn watch(&mut self, pid: u32, awaits: Awaits) -> [u32; 3] {
         let reference = next_ref();
-        self.watchers.insert(0, Watcher { pid, reference, awaits });
+        self.watchers.insert(0, LoadWatcher { pid, reference, awaits });
         reference
     }
     /// Tells those who wait for that, and no longer do then.
-    pub fn notify(&mut self, awaits: &[Awaits], tag: Atom, what: &dyn What) {
+    pub fn notify(&mut self, awaits: &[Awaits], tag: Atom, what: &dyn MessagePart) {
         let all = std::mem::take(&mut self.watchers);
         let (hear, left) = all.into_iter().partition(|w| awaits.contains(&w.awaits));
         self.watchers = left;
-        let hear: Vec<Watcher> = hear;
+        let hear: Vec<LoadWatcher> = hear;
         let name = Atom::intern(&self.name).unwrap_or(am::undefined);
         hear.iter().for_each(|w| tell(w.pid, w.reference, tag, &name, what));
     }
     /// It is not to be loaded again, but only unloaded.
     pub fn unload(&mut self) {
-        if matches!(self.state, State::Reloading { .. }) {
+        if matches!(self.state, DriverState::Reloading { .. }) {
             self.notify(&[Awaits::Load], am::DOWN, &am::load_cancelled);
         }
-        self.state = State::Unloading { forced: false };
+        self.state = DriverState::Unloading { forced: false };
     }
     /// No new ports; those that there are, which the caller ends when the table is unlocked.
     pub fn force(&mut self) -> Vec<u32> {
-        if let State::Unloading { forced } | State::Reloading { forced, .. } = &mut self.state {
+        if let DriverState::Unloading { forced } | DriverState::Reloading { forced, .. } =
+            &mut self.state
+        {
             *forced = true;
         }
         lock(&self.ports).clone()
@@ -151,24 +153,24 @@ impl Driver {
 }
 
 /// A part of a message: the name as it was given or as an atom, and what has happened.
-pub trait What {
+pub trait MessagePart {
     fn term<'h>(&self, h: &'h Heap) -> Term<'h>;
 }
-impl What for Atom {
+impl MessagePart for Atom {
     fn term<'h>(&self, _: &'h Heap) -> Term<'h> {
         (*self).into()
     }
 }
-impl What for OwnedTerm {
+impl MessagePart for OwnedTerm {
     fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
         h.copy_owned(self)
     }
 }
-impl What for Fault {
+impl MessagePart for DriverLoadError {
     fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
         match self {
-            Fault::Named(what) => Atom::intern(what).unwrap_or(am::error).into(),
-            Fault::Open(text) => {
+            DriverLoadError::Named(what) => Atom::intern(what).unwrap_or(am::error).into(),
+            DriverLoadError::Open(text) => {
                 let mut texts = lock(&TEXTS);
                 texts.push(text.clone());
                 let n = FIRST_TEXT + 1 - texts.len() as i64;
@@ -177,25 +179,25 @@ impl What for Fault {
         }
     }
 }
-struct LoadFailure(Fault);
-impl What for LoadFailure {
+struct LoadFailure(DriverLoadError);
+impl MessagePart for LoadFailure {
     fn term<'h>(&self, h: &'h Heap) -> Term<'h> {
         h.tuple(&[am::load_failure.into(), self.0.term(h)])
     }
 }
 
 kvik_state::vm_state! {
-    pub static DRIVERS: Mutex<Vec<Driver>> = Mutex::new(Vec::new());
+    pub static DRIVERS: Mutex<Vec<DriverEntry>> = Mutex::new(Vec::new());
     /// Has anything ever been loaded? Exiting processes ask that first.
     pub static USED: AtomicBool = AtomicBool::new(false);
     /// Texts of what went wrong, by their number.
     pub static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 }
 
-pub type Table = MutexGuard<'static, Vec<Driver>>;
+pub type DriverTable = MutexGuard<'static, Vec<DriverEntry>>;
 /// A driver's library, the table, and where the driver is in it, once no thread is opening or closing the
 /// library. The library is to be dropped after the table is unlocked, as a `let` of all three does.
-pub fn find(name: &str) -> (Option<Arc<Library>>, Table, Option<usize>) {
+pub fn find(name: &str) -> (Option<Arc<DriverLibrary>>, DriverTable, Option<usize>) {
     loop {
         let all = lock(&DRIVERS);
         let Some(at) = all.iter().position(|d| d.name == name) else { return (None, all, None) };
@@ -207,8 +209,8 @@ pub fn find(name: &str) -> (Option<Arc<Library>>, Table, Option<usize>) {
     }
 }
 
-/// `{'DOWN' or 'UP', Ref, driver, Name, What}`
-pub fn tell(pid: u32, n: [u32; 3], tag: Atom, name: &dyn What, what: &dyn What) {
+/// `{'DOWN' or 'UP', Ref, driver, Name, MessagePart}`
+pub fn tell(pid: u32, n: [u32; 3], tag: Atom, name: &dyn MessagePart, what: &dyn MessagePart) {
     let m = OwnedTerm::build(32, |h| {
         let parts =
             [tag.into(), h.ref_of_numbers(n), am::driver.into(), name.term(h), what.term(h)];
@@ -222,7 +224,7 @@ pub fn closed(name: &str) {
     let mut all = lock(&DRIVERS);
     let Some(at) = all.iter().position(|d| d.name == name) else { return };
     all[at].notify(&[Awaits::Unload, Awaits::UnloadOnly], am::DOWN, &am::unloaded);
-    let State::Reloading { path, kill_ports, .. } = &all[at].state else {
+    let DriverState::Reloading { path, kill_ports, .. } = &all[at].state else {
         all.remove(at);
         return;
     };
@@ -237,7 +239,7 @@ pub fn closed(name: &str) {
         Ok(lib) => {
             (d.path, d.kill_ports) = (path, kill_ports);
             d.opened(lib);
-            d.state = State::Stays;
+            d.state = DriverState::Stays;
             d.notify(&[Awaits::Load], am::UP, &am::loaded);
             if d.users.is_empty() {
                 // The last has ended meanwhile.
@@ -255,18 +257,18 @@ pub fn closed(name: &str) {
 }
 
 /// It is not unloaded any more. -1: it is being unloaded.
-pub fn make_permanent(library: &Arc<Library>) -> c_int {
+pub fn make_permanent(library: &Arc<DriverLibrary>) -> c_int {
     let mut all = lock(&DRIVERS);
     let Some(d) = all.iter_mut().find(|d| d.has(Arc::as_ptr(library))) else { return -1 };
-    if matches!(d.state, State::Added) {
+    if matches!(d.state, DriverState::Added) {
         return 0;
     }
-    d.holder = Holder::Table(library.clone());
+    d.holder = LibraryHolder::Table(library.clone());
     d.notify(&[Awaits::Load], am::UP, &am::permanent);
     d.notify(&[Awaits::Unload], am::UP, &am::permanent);
     d.notify(&[Awaits::UnloadOnly], am::UP, &am::permanent);
     d.users.clear();
-    d.state = State::Permanent;
+    d.state = DriverState::Permanent;
     0
 }
 /// A driver that is part of a library loaded already.
@@ -281,17 +283,18 @@ pub fn add(entry: *const Entry) {
     if entry.init.is_some_and(|f| unsafe { f() } != 0) {
         return;
     }
-    let lib = Arc::new(Library::new(ptr::null_mut(), entry, &name, closed));
-    let mut d = Driver::new(name, Vec::new(), State::Added);
+    let lib = Arc::new(DriverLibrary::new(ptr::null_mut(), entry, &name, closed));
+    let mut d = DriverEntry::new(name, Vec::new(), DriverState::Added);
     d.opened(lib);
     USED.store(true, Ordering::Release);
     lock(&DRIVERS).push(d);
 }
 pub fn remove(entry: *const Entry) -> bool {
     let mut all = lock(&DRIVERS);
-    let is = |d: &Driver| {
-        let its = |lib: &Library| std::ptr::eq(lib.entry, entry);
-        matches!(d.state, State::Added) && matches!(&d.holder, Holder::Table(lib) if its(lib))
+    let is = |d: &DriverEntry| {
+        let its = |lib: &DriverLibrary| std::ptr::eq(lib.entry, entry);
+        matches!(d.state, DriverState::Added)
+            && matches!(&d.holder, LibraryHolder::Table(lib) if its(lib))
     };
     let at = all.iter().position(is);
     let gone = at.map(|at| all.remove(at));

@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::driver::callback::with;
 use crate::driver::interface::Data;
-use crate::driver::ports::{self, Invoke, Job, Pointer};
+use crate::driver::ports::{self, AsyncJob, Invoke, Pointer};
 use crate::lock::lock;
 
 crate::address::by_address! {
@@ -17,18 +17,18 @@ crate::address::by_address! {
 }
 
 /// The threads, made when the first job comes.
-fn pool() -> &'static [Mutex<Sender<Job>>] {
+fn pool() -> &'static [Mutex<Sender<AsyncJob>>] {
     kvik_state::vm_state! {
-        static POOL: OnceLock<Vec<Mutex<Sender<Job>>>> = OnceLock::new();
+        static POOL: OnceLock<Vec<Mutex<Sender<AsyncJob>>>> = OnceLock::new();
     }
     POOL.get_or_init(|| (1..=pool_size()).filter_map(thread).collect())
 }
 pub fn pool_size() -> usize {
     kvik_bifs::system::config().async_threads
 }
-fn thread(number: usize) -> Option<Mutex<Sender<Job>>> {
-    let (to, jobs) = channel::<Job>();
-    let run = move || jobs.into_iter().for_each(Job::run);
+fn thread(number: usize) -> Option<Mutex<Sender<AsyncJob>>> {
+    let (to, jobs) = channel::<AsyncJob>();
+    let run = move || jobs.into_iter().for_each(AsyncJob::run);
     kvik_env::thread::spawn(&format!("async_{number}"), None, run).ok()?;
     Some(Mutex::new(to))
 }
@@ -48,7 +48,7 @@ pub extern "C" fn driver_async(
     }
     let library = with(port, |running, _| running.library.clone());
     let (Some(library), Some(state)) = (library, ports::get(port)) else { return -1 };
-    let job = Job::new(state, library, invoke, free, Pointer(data));
+    let job = AsyncJob::new(state, library, invoke, free, Pointer(data));
     let threads = pool();
     if threads.is_empty() {
         // No thread could be made: as where OTP has none.

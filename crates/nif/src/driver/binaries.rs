@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 
 /// `ErlDrvBinary`, as C sees it: the count stands before it.
 #[repr(C)]
-pub struct Binary {
+pub struct DriverBinary {
     size: c_long,
     bytes: [c_char; 0],
 }
 #[repr(C)]
 struct Counted {
     references: AtomicIsize,
-    binary: Binary,
+    binary: DriverBinary,
 }
 
 crate::address::by_address! {
@@ -29,7 +29,7 @@ crate::address::by_address! {
 /// `ErlDrvBinary *`: null, or a binary of ours to which C or a [`BinaryRef`] has a reference.
 #[derive(Copy, Clone)]
 #[repr(transparent)]
-pub struct BinaryPtr(*mut Binary);
+pub struct BinaryPtr(*mut DriverBinary);
 
 fn whole(size: usize) -> Option<usize> {
     size.checked_add(size_of::<Counted>()).filter(|n| *n <= isize::MAX as usize)
@@ -61,7 +61,7 @@ impl BinaryPtr {
     }
     /// Where its bytes are.
     pub fn data(&self) -> *mut u8 {
-        self.0.cast::<u8>().wrapping_add(offset_of!(Binary, bytes))
+        self.0.cast::<u8>().wrapping_add(offset_of!(DriverBinary, bytes))
     }
     /// What is in it; nothing for null.
     pub fn bytes(&self) -> &[u8] {
@@ -84,7 +84,7 @@ impl BinaryPtr {
     }
     /// # Safety
     /// Null, or a binary of ours for as long as this is used.
-    pub unsafe fn new(b: *mut Binary) -> BinaryPtr {
+    pub unsafe fn new(b: *mut DriverBinary) -> BinaryPtr {
         BinaryPtr(b)
     }
     /// The reference that the caller has been given with it.

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use kvik_env::clock::Instant;
 use kvik_env::Errno;
 use kvik_port::driver::{Exit, Flow};
-use kvik_port::port::events::calling_back;
+use kvik_port::port::trace_events::calling_back;
 use kvik_port::port::Core;
 use kvik_term::am;
 
 use crate::driver::interface::{port_number, port_pointer, Data, Entry, OfData};
-use crate::driver::library::{Library, Running};
+use crate::driver::library::{DriverLibrary, Running};
 use crate::driver::ports::PortState;
 
 /// What `start` answers where it fails.
@@ -55,7 +55,7 @@ pub fn with<R>(port: Data, f: impl FnOnce(&mut Running, &mut Core) -> R) -> Opti
 /// The same with a port of the same driver that no callback runs for here. Its lock is waited for, but
 /// not while a thread that has it waits for the driver's lock, which is ours.
 fn with_sibling<R>(
-    library: &Arc<Library>,
+    library: &Arc<DriverLibrary>,
     id: u32,
     f: impl FnOnce(&mut Running, &mut Core) -> R,
 ) -> Option<R> {
@@ -98,7 +98,7 @@ pub fn new_timer() -> u64 {
 
 /// The driver of one port.
 pub struct Linked {
-    pub lib: Arc<Library>,
+    pub lib: Arc<DriverLibrary>,
     pub command: CString,
     pub data: Data,
     /// `start` has given its data: callbacks may be called.
@@ -118,7 +118,7 @@ pub struct Linked {
 unsafe impl Send for Linked {}
 
 impl Linked {
-    pub fn new(lib: Arc<Library>, command: &[u8]) -> Linked {
+    pub fn new(lib: Arc<DriverLibrary>, command: &[u8]) -> Linked {
         let command = CString::new(command).unwrap_or_default();
         Linked {
             lib,
@@ -135,7 +135,7 @@ impl Linked {
         }
     }
     /// For `driver_create_port`.
-    pub fn created(lib: Arc<Library>, data: Data) -> Linked {
+    pub fn created(lib: Arc<DriverLibrary>, data: Data) -> Linked {
         Linked { data, created: true, ..Linked::new(lib, &[]) }
     }
     /// Does something as a callback may; how the port ends, where that has said so.
@@ -195,7 +195,7 @@ impl Linked {
 }
 
 /// Is a callback of that driver running on this thread?
-fn is_running(library: &Arc<Library>) -> bool {
+fn is_running(library: &Arc<DriverLibrary>) -> bool {
     let mut at = RUNNING.get();
     // SAFETY: as in `with`.
     while let Some(running) = unsafe { at.as_ref() } {

@@ -14,7 +14,7 @@ use crate::driver::callback::{new_timer, with};
 
 use crate::driver::interface::Data;
 use crate::misc::copy_value;
-use crate::pointers::{CStrPtr, InOut, Out, Room};
+use crate::pointers::{CStrPtr, InOut, OutBuffer, OutPointer};
 
 crate::address::by_address! {
     driver_alloc,
@@ -130,7 +130,7 @@ pub extern "C" fn driver_cancel_timer(port: Data) -> c_int {
 }
 /// The milliseconds that are left, as OTP counts them: those begun are whole ones.
 #[no_mangle]
-pub extern "C" fn driver_read_timer(port: Data, to: Out<c_ulong>) -> c_int {
+pub extern "C" fn driver_read_timer(port: Data, to: OutPointer<c_ulong>) -> c_int {
     let Some(due) = with(port, |r, _| r.timer_due) else { return -1 };
     let left = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
     to.put(left.as_nanos().div_ceil(1_000_000) as c_ulong);
@@ -139,7 +139,7 @@ pub extern "C" fn driver_read_timer(port: Data, to: Out<c_ulong>) -> c_int {
 
 /// 0: it is there, and fits; more: it does not fit, and the size says what would; less: it is not.
 #[no_mangle]
-pub extern "C" fn erl_drv_getenv(name: CStrPtr, to: Room, size: InOut<usize>) -> c_int {
+pub extern "C" fn erl_drv_getenv(name: CStrPtr, to: OutBuffer, size: InOut<usize>) -> c_int {
     let all = env::read();
     let Some(value) = all.get(name.bytes()) else { return -1 };
     copy_value(value, to, size)

@@ -51,7 +51,7 @@ impl IoVec {
     }
 }
 
-pub type Control =
+pub type ControlFn =
     unsafe extern "C" fn(Data, c_uint, *mut c_char, usize, *mut *mut c_char, usize) -> isize;
 pub type Call = unsafe extern "C" fn(
     Data,
@@ -77,7 +77,7 @@ pub struct Entry {
     pub name: CStrPtr,
     pub finish: Option<unsafe extern "C" fn()>,
     handle: *mut c_void,
-    pub control: Option<Control>,
+    pub control: Option<ControlFn>,
     pub timeout: OfData,
     pub outputv: Option<unsafe extern "C" fn(Data, *mut IoVec)>,
     pub ready_async: OfEvent,

@@ -1,5 +1,5 @@
-//! [`Library`]: a linked-in driver's library that is loaded, with the driver's lock and the callbacks
-//! that run or wait for it.
+//! [`DriverLibrary`]: a linked-in driver's library that is loaded, with the driver's lock and the
+//! callbacks that run or wait for it.
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,7 +15,7 @@ use crate::lock::lock;
 const PORT_LOCKING: c_int = 1;
 
 /// A library that is loaded. When nobody refers to it any more it is closed.
-pub struct Library {
+pub struct DriverLibrary {
     /// Null for an entry that a program has added itself.
     handle: *mut c_void,
     pub entry: &'static Entry,
@@ -24,18 +24,18 @@ pub struct Library {
     /// Callbacks that wait for it.
     pub waiting: Mutex<Waiting>,
     name: String,
-    pub ports: Arc<Ports>,
+    pub ports: Arc<DriverPorts>,
     /// Told the name once it is closed.
     on_close: fn(&str),
 }
 /// The ports that use a driver.
-pub type Ports = Mutex<Vec<u32>>;
+pub type DriverPorts = Mutex<Vec<u32>>;
 // SAFETY: the handle is only used to close it, and the entry does not change.
-unsafe impl Send for Library {}
+unsafe impl Send for DriverLibrary {}
 // SAFETY: as above.
-unsafe impl Sync for Library {}
+unsafe impl Sync for DriverLibrary {}
 
-impl Drop for Library {
+impl Drop for DriverLibrary {
     fn drop(&mut self) {
         // SAFETY: no port uses it any more, and nobody else knows it.
         unsafe {
@@ -54,7 +54,7 @@ impl Drop for Library {
 /// The port whose callback is running on this thread.
 pub struct Running {
     pub core: *mut Core,
-    pub library: Arc<Library>,
+    pub library: Arc<DriverLibrary>,
     pub exit: Option<Exit>,
     /// The timer that counts, and when it is due; see [`Linked::timer`].
     pub timer: u64,
@@ -76,15 +76,15 @@ pub struct Waiting(Vec<(u32, *mut Running)>);
 // SAFETY: each is on the stack of a thread that waits until it has taken it out again.
 unsafe impl Send for Waiting {}
 
-impl Library {
+impl DriverLibrary {
     pub fn new(
         handle: *mut c_void,
         entry: &'static Entry,
         name: &str,
         on_close: fn(&str),
-    ) -> Library {
+    ) -> DriverLibrary {
         let (lock, waiting, ports) = Default::default();
-        Library { handle, entry, lock, waiting, name: name.to_string(), ports, on_close }
+        DriverLibrary { handle, entry, lock, waiting, name: name.to_string(), ports, on_close }
     }
     pub fn opened(&self, port: u32) {
         lock(&self.ports).push(port);

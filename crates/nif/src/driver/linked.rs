@@ -4,18 +4,18 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::ptr;
 
-use kvik_port::driver::{Driver, Flow, Ready, Reply};
+use kvik_port::driver::{ControlReply, Driver, Flow, Ready};
 use kvik_port::port::Core;
 
 use crate::driver::binaries::{BinaryPtr, BinaryRef};
 use crate::driver::callback::{failure, Linked};
 use crate::driver::interface::{port_pointer, IoVec};
-use crate::driver::ports::{Event, PortState};
+use crate::driver::ports::{DriverEvent, PortState};
 use crate::driver::{descriptors, monitors};
 use crate::lock::lock;
 
 /// What `control` and `call` may answer without memory of their own.
-const ROOM: usize = 64;
+const REPLY_BUFFER_BYTES: usize = 64;
 
 /// A port flag of `ErlDrvEntry`.
 const SOFT_BUSY: c_int = 2;
@@ -26,12 +26,12 @@ impl Linked {
         let Some(state) = self.state.clone() else { return Ok(()) };
         while let Some(event) = state.next_event() {
             match event {
-                Event::AsyncReady(job) => match self.lib.entry.ready_async {
+                DriverEvent::AsyncReady(job) => match self.lib.entry.ready_async {
                     // SAFETY: the driver's own function, with what it gave.
                     Some(f) => self.running(core, |_, data| unsafe { f(data, job.data.0) }).1?,
                     None => job.discard(),
                 },
-                Event::ProcessExit(id) => {
+                DriverEvent::ProcessExit(id) => {
                     let f = self.lib.entry.process_exit;
                     let (Some(mut m), Some(f)) = (monitors::fired(&state, id), f) else {
                         continue;
@@ -47,11 +47,16 @@ impl Linked {
         Ok(())
     }
     /// An answer that the driver has left in `room`, or in memory of its own.
-    fn answer(n: isize, room: &[u8; ROOM], at: *mut c_char, keep: bool) -> Option<Vec<u8>> {
+    fn answer(
+        n: isize,
+        room: &[u8; REPLY_BUFFER_BYTES],
+        at: *mut c_char,
+        keep: bool,
+    ) -> Option<Vec<u8>> {
         let n = usize::try_from(n).ok()?;
         let own = !at.is_null() && at.cast_const().cast() != room.as_ptr();
         if !own {
-            return Some(room[..n.min(ROOM)].to_vec());
+            return Some(room[..n.min(REPLY_BUFFER_BYTES)].to_vec());
         }
         // SAFETY: the driver says that so many bytes are there, which it got from `driver_alloc`.
         unsafe {
@@ -128,18 +133,27 @@ impl Driver for Linked {
         }
     }
 
-    fn control(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+    fn control(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<ControlReply> {
         let control = self.lib.entry.control?;
-        let (mut bytes, mut room) = (data.to_vec(), [0u8; ROOM]);
+        let (mut bytes, mut room) = (data.to_vec(), [0u8; REPLY_BUFFER_BYTES]);
         let mut at = room.as_mut_ptr().cast();
         let (n, flow) = self.running(core, |_, data| {
             // SAFETY: the driver's own function; what it is given lives for the call.
-            unsafe { control(data, op, bytes.as_mut_ptr().cast(), bytes.len(), &mut at, ROOM) }
+            unsafe {
+                control(
+                    data,
+                    op,
+                    bytes.as_mut_ptr().cast(),
+                    bytes.len(),
+                    &mut at,
+                    REPLY_BUFFER_BYTES,
+                )
+            }
         });
         core.fail(flow);
         match self.binaries {
             true => binary_answer(n, &room, at),
-            false => Linked::answer(n, &room, at, false).map(Reply::List),
+            false => Linked::answer(n, &room, at, false).map(ControlReply::List),
         }
     }
 
@@ -148,12 +162,12 @@ impl Driver for Linked {
     }
     fn call(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Vec<u8>> {
         let call = self.lib.entry.call?;
-        let (mut bytes, mut room) = (data.to_vec(), [0u8; ROOM]);
+        let (mut bytes, mut room) = (data.to_vec(), [0u8; REPLY_BUFFER_BYTES]);
         let (mut at, mut flags) = (room.as_mut_ptr().cast(), 0);
         let (n, flow) = self.running(core, |_, data| {
             let (from, n) = (bytes.as_mut_ptr().cast(), bytes.len());
             // SAFETY: as for `control`.
-            unsafe { call(data, op, from, n, &mut at, ROOM, &mut flags) }
+            unsafe { call(data, op, from, n, &mut at, REPLY_BUFFER_BYTES, &mut flags) }
         });
         core.fail(flow);
         const KEEP_BUFFER: c_uint = 1;
@@ -196,7 +210,7 @@ impl Driver for Linked {
         if let Some(state) = self.state.take() {
             monitors::remove_all(&state);
             for event in state.close() {
-                if let Event::AsyncReady(job) = event {
+                if let DriverEvent::AsyncReady(job) = event {
                     job.discard();
                 }
             }
@@ -224,15 +238,19 @@ fn with_vector(from: &[u8], f: impl FnOnce(*mut IoVec)) {
 
 /// An answer of a port whose driver says that they are binaries: in `room`, or one that it gives
 /// away; none is an empty list.
-fn binary_answer(n: isize, room: &[u8; ROOM], at: *mut c_char) -> Option<Reply> {
+fn binary_answer(
+    n: isize,
+    room: &[u8; REPLY_BUFFER_BYTES],
+    at: *mut c_char,
+) -> Option<ControlReply> {
     let n = usize::try_from(n).ok()?;
     if at.is_null() {
-        return Some(Reply::List(Vec::new()));
+        return Some(ControlReply::List(Vec::new()));
     }
     if at.cast_const().cast() == room.as_ptr() {
-        return Some(Reply::Binary(room[..n.min(ROOM)].to_vec()));
+        return Some(ControlReply::Binary(room[..n.min(REPLY_BUFFER_BYTES)].to_vec()));
     }
     // SAFETY: the driver says that its answers are binaries, and gives its reference away.
     let b = unsafe { BinaryPtr::new(at.cast()).take() }?;
-    Some(Reply::Binary(b.pointer().bytes().to_vec()))
+    Some(ControlReply::Binary(b.pointer().bytes().to_vec()))
 }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void, CStr, CString};
 use std::sync::Arc;
 
 use crate::driver::interface::Entry;
-use crate::driver::library::Library;
+use crate::driver::library::DriverLibrary;
 use crate::shared_object::{self, last_error};
 
 /// What versions of the interface are understood.
@@ -14,7 +14,7 @@ const MINOR: c_int = 3;
 
 /// Why there is no driver.
 #[derive(Debug, Clone)]
-pub enum Fault {
+pub enum DriverLoadError {
     /// One of [`FAULTS`].
     Named(&'static str),
     /// It could not be opened: what the system says.
@@ -34,19 +34,23 @@ pub const FAULTS: [(&str, &str); 9] = [
 ];
 
 /// Opens `path`, to which `.so` is added, and starts the driver that it says it has.
-pub fn load(path: &[u8], name: &str, on_close: fn(&str)) -> Result<Arc<Library>, Fault> {
+pub fn load(
+    path: &[u8],
+    name: &str,
+    on_close: fn(&str),
+) -> Result<Arc<DriverLibrary>, DriverLoadError> {
     let file = CString::new([path, b".so"].concat());
-    let file = file.map_err(|_| Fault::Open("a zero in the name".into()))?;
+    let file = file.map_err(|_| DriverLoadError::Open("a zero in the name".into()))?;
     let handle = shared_object::open(Some(&file));
     if handle.is_null() {
-        return Err(Fault::Open(last_error()));
+        return Err(DriverLoadError::Open(last_error()));
     }
     match start(handle, name) {
-        Ok(entry) => Ok(Arc::new(Library::new(handle, entry, name, on_close))),
+        Ok(entry) => Ok(Arc::new(DriverLibrary::new(handle, entry, name, on_close))),
         Err(what) => {
             // SAFETY: nothing of it is used.
             unsafe { libc::dlclose(handle) };
-            Err(Fault::Named(what))
+            Err(DriverLoadError::Named(what))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 use kvik_env::Errno;
-use kvik_port::{host, Options, Port};
+use kvik_port::{host, Port, PortOptions};
 use kvik_proc::clock;
 
 use crate::abi::SysInfo;
@@ -199,7 +199,7 @@ pub extern "C" fn driver_create_port(creator: Data, pid: CTerm, name: CStrPtr, d
     let owner = pid.term().as_local_pid().filter(|p| is_alive(*p));
     let (Some((library, parallelism)), Some(owner)) = (from, owner) else { return none };
     let driver = Box::new(Linked::created(library, data));
-    let options = Options { parallelism, ..Options::default() };
+    let options = PortOptions { parallelism, ..PortOptions::default() };
     let link = |port, make| {
         if let (Some(h), true) = (host::host(), make) {
             h.link(owner, port);

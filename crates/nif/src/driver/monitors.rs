@@ -8,12 +8,12 @@ use kvik_proc::signal::{self, Control};
 use kvik_proc::RefId;
 use kvik_term::Term;
 
-use crate::abi::Monitor;
+use crate::abi::NifMonitor;
 
 use crate::driver::interface::Data;
-use crate::driver::ports::{self, Event, PortState};
+use crate::driver::ports::{self, DriverEvent, PortState};
 use crate::lock::lock;
-use crate::pointers::{CTerm, In, Out, Word};
+use crate::pointers::{CTerm, In, OutPointer, Word};
 use crate::process::is_alive;
 
 crate::address::by_address! {
@@ -42,7 +42,7 @@ pub fn down(id: RefId) -> bool {
     let Some(port) = port_of(id) else { return false };
     if let Some(state) = ports::by_id(port) {
         // A port whose driver has stopped has no monitors any more.
-        let _ = state.post(Event::ProcessExit(id));
+        let _ = state.post(DriverEvent::ProcessExit(id));
     }
     true
 }
@@ -51,7 +51,7 @@ pub fn port_term(id: RefId) -> Option<Term<'static>> {
     port_of(id).map(Term::local_port)
 }
 /// `process_exit` is to be called: what it gets, unless the driver has given the monitor up.
-pub fn fired(state: &PortState, id: RefId) -> Option<Monitor> {
+pub fn fired(state: &PortState, id: RefId) -> Option<NifMonitor> {
     lock(&state.monitors).contains_key(&id).then(|| monitor(id))
 }
 /// Behind that call.
@@ -67,17 +67,21 @@ pub fn remove_all(state: &PortState) {
         signal::control(pid, Control::Demonitor { id });
     }
 }
-fn monitor(id: RefId) -> Monitor {
-    Monitor { numbers: id.0, spare: [0; 5] }
+fn monitor(id: RefId) -> NifMonitor {
+    NifMonitor { numbers: id.0, spare: [0; 5] }
 }
-fn reference(m: In<Monitor>) -> RefId {
+fn reference(m: In<NifMonitor>) -> RefId {
     // A null pointer has the numbers of no monitor.
     RefId(m.get().map_or([0; 3], |m| m.numbers))
 }
 
 /// 0; negative where the driver has no `process_exit`, positive where there is no such process.
 #[no_mangle]
-pub extern "C" fn driver_monitor_process(port: Data, pid: CTerm, to: Out<Monitor>) -> c_int {
+pub extern "C" fn driver_monitor_process(
+    port: Data,
+    pid: CTerm,
+    to: OutPointer<NifMonitor>,
+) -> c_int {
     let Some(state) = ports::get(port) else { return -1 };
     if state.entry.process_exit.is_none() {
         return -1;
@@ -96,7 +100,7 @@ pub extern "C" fn driver_monitor_process(port: Data, pid: CTerm, to: Out<Monitor
 }
 /// 0 where the monitor was there.
 #[no_mangle]
-pub extern "C" fn driver_demonitor_process(port: Data, m: In<Monitor>) -> c_int {
+pub extern "C" fn driver_demonitor_process(port: Data, m: In<NifMonitor>) -> c_int {
     let Some(state) = ports::get(port) else { return -1 };
     let id = reference(m);
     let Some(pid) = lock(&state.monitors).remove(&id) else { return 1 };
@@ -106,12 +110,12 @@ pub extern "C" fn driver_demonitor_process(port: Data, m: In<Monitor>) -> c_int 
 }
 /// The process, or nil.
 #[no_mangle]
-pub extern "C" fn driver_get_monitored_process(port: Data, m: In<Monitor>) -> Word {
+pub extern "C" fn driver_get_monitored_process(port: Data, m: In<NifMonitor>) -> Word {
     let of = |state: &PortState| lock(&state.monitors).get(&reference(m)).copied();
     let pid = ports::get(port).and_then(|state| of(&state));
     pid.map_or(Term::NIL, Term::local_pid).word()
 }
 #[no_mangle]
-pub extern "C" fn driver_compare_monitors(a: In<Monitor>, b: In<Monitor>) -> c_int {
+pub extern "C" fn driver_compare_monitors(a: In<NifMonitor>, b: In<NifMonitor>) -> c_int {
     reference(a).0.cmp(&reference(b).0) as c_int
 }

@@ -9,9 +9,9 @@ use kvik_port::poll::{self, Source};
 use kvik_proc::RefId;
 
 use crate::driver::interface::{port_number, Data, Entry};
-use crate::driver::library::Library;
+use crate::driver::library::DriverLibrary;
 use crate::driver::port_data_lock::PortDataLock;
-use crate::driver::queue::Queue;
+use crate::driver::queue::DriverQueue;
 use crate::lock::lock;
 
 /// A port message queue's limits, as `erl_drv_busy_msgq_limits` tells them.
@@ -29,25 +29,25 @@ impl Default for MessageQueueLimits {
 pub type Invoke = unsafe extern "C" fn(*mut c_void);
 
 /// A job, which keeps its library and its port's lock.
-pub struct Job {
+pub struct AsyncJob {
     port: Arc<PortState>,
-    library: Arc<Library>,
+    library: Arc<DriverLibrary>,
     invoke: Option<Invoke>,
     free: Option<Invoke>,
     pub data: Pointer,
     _pdl: Option<Arc<PortDataLock>>,
 }
 
-impl Job {
+impl AsyncJob {
     pub fn new(
         port: Arc<PortState>,
-        library: Arc<Library>,
+        library: Arc<DriverLibrary>,
         invoke: Option<Invoke>,
         free: Option<Invoke>,
         data: Pointer,
-    ) -> Job {
+    ) -> AsyncJob {
         let pdl = port.pdl.get().cloned();
-        Job { port, library, invoke, free, data, _pdl: pdl }
+        AsyncJob { port, library, invoke, free, data, _pdl: pdl }
     }
     /// Nobody takes its data: the driver may free it.
     pub fn discard(self) {
@@ -63,15 +63,15 @@ impl Job {
             unsafe { invoke(self.data.0) }
         }
         let port = self.port.clone();
-        if let Err(Event::AsyncReady(job)) = port.post(Event::AsyncReady(self)) {
+        if let Err(DriverEvent::AsyncReady(job)) = port.post(DriverEvent::AsyncReady(self)) {
             job.discard();
         }
     }
 }
 
 /// What its driver is to be called for.
-pub enum Event {
-    AsyncReady(Job),
+pub enum DriverEvent {
+    AsyncReady(AsyncJob),
     ProcessExit(RefId),
 }
 
@@ -79,11 +79,11 @@ pub struct PortState {
     pub id: u32,
     home: usize,
     pub entry: &'static Entry,
-    pub queue: Mutex<Queue>,
+    pub queue: Mutex<DriverQueue>,
     pub pdl: OnceLock<Arc<PortDataLock>>,
     pub limits: Mutex<MessageQueueLimits>,
     /// `None` once the driver has stopped.
-    events: Mutex<Option<VecDeque<Event>>>,
+    events: Mutex<Option<VecDeque<DriverEvent>>>,
     pub monitors: Mutex<HashMap<RefId, u32>>,
 }
 
@@ -118,7 +118,7 @@ impl PortState {
         state
     }
     /// Takes it out of the table. Answers the events that nobody will hear of.
-    pub fn close(&self) -> VecDeque<Event> {
+    pub fn close(&self) -> VecDeque<DriverEvent> {
         let mut all = PORTS.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(all) = all.as_mut() {
             all.remove(&self.id);
@@ -128,7 +128,7 @@ impl PortState {
         lock(&self.events).take().unwrap_or_default()
     }
     /// Has the driver called for an event; gives it back where the driver has stopped.
-    pub fn post(&self, event: Event) -> Result<(), Event> {
+    pub fn post(&self, event: DriverEvent) -> Result<(), DriverEvent> {
         match lock(&self.events).as_mut() {
             Some(events) => events.push_back(event),
             None => return Err(event),
@@ -136,7 +136,7 @@ impl PortState {
         poll::again(self.home, Source::Driver, self.id);
         Ok(())
     }
-    pub fn next_event(&self) -> Option<Event> {
+    pub fn next_event(&self) -> Option<DriverEvent> {
         lock(&self.events).as_mut()?.pop_front()
     }
     pub fn queued(&self) -> usize {

@@ -31,7 +31,7 @@ impl Part {
 }
 
 #[derive(Default)]
-pub struct Queue {
+pub struct DriverQueue {
     parts: VecDeque<Part>,
     len: usize,
     /// What `driver_peekq` and `driver_peekqv` show C, until the queue changes.
@@ -39,14 +39,14 @@ pub struct Queue {
     binaries: Vec<BinaryPtr>,
 }
 // SAFETY: the pointers are those of the parts.
-unsafe impl Send for Queue {}
+unsafe impl Send for DriverQueue {}
 
-impl Queue {
+impl DriverQueue {
     pub fn len(&self) -> usize {
         self.len
     }
     pub fn clear(&mut self) {
-        *self = Queue::default();
+        *self = DriverQueue::default();
     }
     pub fn add(&mut self, parts: Vec<Part>, in_front: bool) {
         self.len += parts.iter().map(|p| p.vector.iov_len).sum::<usize>();

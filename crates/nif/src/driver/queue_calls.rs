@@ -12,7 +12,7 @@ use crate::driver::port_data_lock::PortDataLock;
 use crate::driver::ports;
 use crate::driver::queue::{of_binary, of_copy, parts, Part};
 use crate::lock::lock;
-use crate::pointers::{Array, In, Out, Room};
+use crate::pointers::{Array, In, OutBuffer, OutPointer};
 
 crate::address::by_address! {
     driver_deq,
@@ -78,7 +78,7 @@ pub extern "C" fn driver_sizeq(port: Data) -> usize {
 }
 /// What it shows is there until the queue changes.
 #[no_mangle]
-pub extern "C" fn driver_peekq(port: Data, n: Out<c_int>) -> *mut iovec {
+pub extern "C" fn driver_peekq(port: Data, n: OutPointer<c_int>) -> *mut iovec {
     let Some(state) = ports::get(port) else {
         n.put(-1);
         return ptr::null_mut();
@@ -89,7 +89,7 @@ pub extern "C" fn driver_peekq(port: Data, n: Out<c_int>) -> *mut iovec {
 }
 /// The same with the binaries; how many bytes there are.
 #[no_mangle]
-pub extern "C" fn driver_peekqv(port: Data, to: Out<IoVec>) -> usize {
+pub extern "C" fn driver_peekqv(port: Data, to: OutPointer<IoVec>) -> usize {
     let Some(state) = ports::get(port) else { return NO_SIZE };
     let mut queue = lock(&state.queue);
     let (iov, binv, vsize) = queue.show();
@@ -99,7 +99,7 @@ pub extern "C" fn driver_peekqv(port: Data, to: Out<IoVec>) -> usize {
 }
 /// Copies at most `n` bytes; how many it were.
 #[no_mangle]
-pub extern "C" fn driver_vec_to_buf(v: In<IoVec>, mut to: Room, n: usize) -> usize {
+pub extern "C" fn driver_vec_to_buf(v: In<IoVec>, mut to: OutBuffer, n: usize) -> usize {
     let mut done = 0;
     for (part, _) in v.get().into_iter().flat_map(IoVec::parts) {
         let part = &part[..part.len().min(n - done)];

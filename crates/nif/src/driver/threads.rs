@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::pointers::{CStrPtr, In, InOut, Object, Out};
+use crate::pointers::{CStrPtr, In, InOut, Object, OutPointer};
 use crate::threads::{self, Cond, MutexLock, RwLock, ThreadOpts, Tid};
 
 /// Functions that are another one under a different name.
@@ -43,7 +43,7 @@ same! {
     erl_drv_rwlock_tryrwlock = enif_rwlock_tryrwlock(lock: Object<RwLock>) -> c_int;
     erl_drv_thread_create = enif_thread_create(
         name: CStrPtr,
-        tid: Out<Tid>,
+        tid: OutPointer<Tid>,
         start: Start,
         argument: *mut c_void,
         opts: In<ThreadOpts>
@@ -56,7 +56,7 @@ same! {
     erl_drv_thread_self = enif_thread_self() -> Tid;
     erl_drv_equal_tids = enif_equal_tids(a: Tid, b: Tid) -> c_int;
     erl_drv_tsd_get = enif_tsd_get(key: c_int) -> *mut c_void;
-    erl_drv_tsd_key_create = enif_tsd_key_create(name: CStrPtr, key: Out<c_int>) -> c_int;
+    erl_drv_tsd_key_create = enif_tsd_key_create(name: CStrPtr, key: OutPointer<c_int>) -> c_int;
     erl_drv_tsd_key_destroy = enif_tsd_key_destroy(key: c_int);
     erl_drv_tsd_set = enif_tsd_set(key: c_int, data: *mut c_void);
 }

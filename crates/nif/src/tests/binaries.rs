@@ -5,13 +5,13 @@ use std::mem::MaybeUninit;
 use super::{answer, array, c, in_out, Allocated};
 use crate::binaries::*;
 use crate::env::enif_is_exception;
-use crate::pointers::{Out, Word};
+use crate::pointers::{OutPointer, Word};
 
 /// A structure that a function fills in.
-fn filled(f: impl FnOnce(Out<Binary>) -> i32) -> Option<Binary> {
+fn filled(f: impl FnOnce(OutPointer<NifBinary>) -> i32) -> Option<NifBinary> {
     let mut to = MaybeUninit::uninit();
     // SAFETY: a place for it, read only where the function says that it has written there.
-    unsafe { (f(Out::new(to.as_mut_ptr())) != 0).then(|| to.assume_init()) }
+    unsafe { (f(OutPointer::new(to.as_mut_ptr())) != 0).then(|| to.assume_init()) }
 }
 fn bytes_of(e: &Allocated, w: Word) -> Option<Vec<u8>> {
     filled(|to| enif_inspect_binary(e.ptr(), c(w), to)).map(|b| b.bytes().to_vec())
@@ -20,7 +20,7 @@ fn term_of(e: &Allocated, bytes: &[u8]) -> Word {
     let mut w = 0;
     // SAFETY: the place is there for the call, and the new binary as long as said.
     unsafe {
-        let at = enif_make_new_binary(e.ptr(), bytes.len(), Out::new(&mut w));
+        let at = enif_make_new_binary(e.ptr(), bytes.len(), OutPointer::new(&mut w));
         std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len());
     }
     w

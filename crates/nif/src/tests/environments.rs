@@ -5,7 +5,7 @@ use std::ptr;
 use super::{answer, array, c, Allocated};
 use crate::compound::enif_make_list_from_array;
 use crate::env::*;
-use crate::pointers::{Out, Word};
+use crate::pointers::{OutPointer, Word};
 use crate::process::enif_self;
 use crate::terms::{enif_is_identical, enif_make_string, enif_make_ulong};
 
@@ -35,7 +35,7 @@ fn clearing_forgets_terms_and_exceptions() {
         let why = answer::<Word>(|to| enif_has_pending_exception(e.ptr(), to));
         assert_eq!(why, Some(kvik_term::am::badarg.word()));
         enif_clear_env(e.ptr());
-        assert_eq!(enif_has_pending_exception(e.ptr(), Out::NULL), 0);
+        assert_eq!(enif_has_pending_exception(e.ptr(), OutPointer::NULL), 0);
         assert_eq!(enif_is_exception(e.ptr(), c(w)), 0);
     }
 }
@@ -47,7 +47,7 @@ fn an_environment_of_its_own_has_no_process_and_no_library() {
     assert_eq!(enif_consume_timeslice(e.ptr(), 100), 0);
     let mut pid = 0;
     // SAFETY: the place is there for the call.
-    let got = enif_self(e.ptr(), unsafe { Out::new(&mut pid) });
+    let got = enif_self(e.ptr(), unsafe { OutPointer::new(&mut pid) });
     assert!(got.is_null() && pid == 0);
     enif_free_env(EnvPtr::NULL);
 }

@@ -3,20 +3,20 @@
 use std::ptr;
 
 use super::{answer, array, c, in_out, input, Allocated};
-use crate::binaries::{enif_alloc_binary, enif_inspect_binary, enif_make_new_binary, Binary};
+use crate::binaries::{enif_alloc_binary, enif_inspect_binary, enif_make_new_binary, NifBinary};
 use crate::compound::{enif_get_list_cell, enif_make_list_from_array};
 use crate::ioq::*;
 use crate::iovec::{enif_free_iovec, Vector};
-use crate::pointers::{InOut, Out, Word};
+use crate::pointers::{InOut, OutPointer, Word};
 
 /// A queue, which C destroys at its end.
-struct Owned(*mut Queue);
+struct Owned(*mut IoQueue);
 impl Owned {
     fn new() -> Owned {
         let mut q = enif_ioq_create(1);
         Owned(q.get().unwrap())
     }
-    fn ptr(&self) -> InOut<Queue> {
+    fn ptr(&self) -> InOut<IoQueue> {
         // SAFETY: it is there as long as `self`, and each call is over before the next one.
         unsafe { InOut::new(self.0) }
     }
@@ -25,7 +25,7 @@ impl Owned {
         let mut n = 0;
         // SAFETY: the place is there for the call, and the parts until the queue changes.
         unsafe {
-            let at = enif_ioq_peek(self.ptr(), Out::new(&mut n));
+            let at = enif_ioq_peek(self.ptr(), OutPointer::new(&mut n));
             let part = |i| {
                 let v: &libc::iovec = &*at.add(i);
                 std::slice::from_raw_parts(v.iov_base.cast::<u8>(), v.iov_len).to_vec()
@@ -44,16 +44,16 @@ fn binary_term(e: &Allocated, bytes: &[u8]) -> Word {
     let mut w = 0;
     // SAFETY: the place is there for the call, and the new binary as long as said.
     unsafe {
-        let at = enif_make_new_binary(e.ptr(), bytes.len(), Out::new(&mut w));
+        let at = enif_make_new_binary(e.ptr(), bytes.len(), OutPointer::new(&mut w));
         ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len());
     }
     w
 }
-fn inspected(e: &Allocated, bytes: &[u8]) -> Binary {
+fn inspected(e: &Allocated, bytes: &[u8]) -> NifBinary {
     let (w, mut b) = (binary_term(e, bytes), std::mem::MaybeUninit::uninit());
     // SAFETY: a place for it, which the function fills in.
     unsafe {
-        assert_eq!(enif_inspect_binary(e.ptr(), c(w), Out::new(b.as_mut_ptr())), 1);
+        assert_eq!(enif_inspect_binary(e.ptr(), c(w), OutPointer::new(b.as_mut_ptr())), 1);
         b.assume_init()
     }
 }
@@ -71,12 +71,12 @@ fn bytes_leave_in_the_order_they_came() {
     assert_eq!(q.parts(), [&b"fg"[..], b"jk"]);
     let mut size = 0;
     // SAFETY: the place is there for the call.
-    let head = |to| enif_ioq_peek_head(e.ptr(), q.ptr(), unsafe { Out::new(&mut size) }, to);
+    let head = |to| enif_ioq_peek_head(e.ptr(), q.ptr(), unsafe { OutPointer::new(&mut size) }, to);
     let head = answer::<Word>(head).unwrap();
-    let mut b = std::mem::MaybeUninit::<Binary>::uninit();
+    let mut b = std::mem::MaybeUninit::<NifBinary>::uninit();
     // SAFETY: as above.
     unsafe {
-        enif_inspect_binary(e.ptr(), c(head), Out::new(b.as_mut_ptr()));
+        enif_inspect_binary(e.ptr(), c(head), OutPointer::new(b.as_mut_ptr()));
         assert_eq!((b.assume_init().bytes(), size), (&b"fg"[..], 2));
     }
     assert_eq!(answer::<usize>(|to| enif_ioq_deq(q.ptr(), 5, to)), None, "more than there is");
@@ -86,12 +86,12 @@ fn bytes_leave_in_the_order_they_came() {
 }
 
 #[test]
-fn what_a_binary_owned_goes_to_the_queue() {
+fn queue_takes_over_a_binarys_memory() {
     let q = Owned::new();
     let mut b = std::mem::MaybeUninit::uninit();
     // SAFETY: a place for it, which the function fills in.
     let mut b = unsafe {
-        assert_eq!(enif_alloc_binary(1000, Out::new(b.as_mut_ptr())), 1);
+        assert_eq!(enif_alloc_binary(1000, OutPointer::new(b.as_mut_ptr())), 1);
         b.assume_init()
     };
     let at = b.bytes().as_ptr();
@@ -99,7 +99,7 @@ fn what_a_binary_owned_goes_to_the_queue() {
     assert_eq!(enif_ioq_size(q.ptr()), 990);
     let mut n = 0;
     // SAFETY: as above, and one part is there.
-    let first = unsafe { *enif_ioq_peek(q.ptr(), Out::new(&mut n)) };
+    let first = unsafe { *enif_ioq_peek(q.ptr(), OutPointer::new(&mut n)) };
     assert_eq!((n, first.iov_base.cast_const().cast()), (1, at.wrapping_add(10)), "not copied");
 }
 
@@ -115,7 +115,7 @@ fn vectors_of_lists_share_large_binaries() {
     };
     // One that stands alone: its bytes are copies.
     let rest = inspect(crate::env::EnvPtr::NULL, 2, &mut v).unwrap();
-    let head = answer::<Word>(|to| enif_get_list_cell(e.ptr(), c(rest), to, Out::NULL));
+    let head = answer::<Word>(|to| enif_get_list_cell(e.ptr(), c(rest), to, OutPointer::NULL));
     assert_eq!(head, Some(items[2].word()));
     // SAFETY: it was made just now.
     let parts = unsafe { &*v };

@@ -8,11 +8,11 @@ mod terms;
 
 use std::ffi::c_int;
 
-use crate::env::{enif_alloc_env, enif_free_env, Env, EnvPtr};
-use crate::pointers::{Array, CTerm, In, InOut, Out, Room, Word};
+use crate::env::{enif_alloc_env, enif_free_env, EnvPtr, NifEnv};
+use crate::pointers::{Array, CTerm, In, InOut, OutBuffer, OutPointer, Word};
 
 /// An environment that C has allocated, and frees at its end.
-struct Allocated(*mut Env);
+struct Allocated(*mut NifEnv);
 
 impl Allocated {
     fn new() -> Allocated {
@@ -36,10 +36,10 @@ fn c(w: Word) -> CTerm {
     unsafe { CTerm::new(w) }
 }
 /// Calls what writes an answer: that, unless the function says that there is none.
-fn answer<T: Default>(f: impl FnOnce(Out<T>) -> c_int) -> Option<T> {
+fn answer<T: Default>(f: impl FnOnce(OutPointer<T>) -> c_int) -> Option<T> {
     let mut to = T::default();
     // SAFETY: it is there for the call.
-    let there = f(unsafe { Out::new(&mut to) }) != 0;
+    let there = f(unsafe { OutPointer::new(&mut to) }) != 0;
     there.then_some(to)
 }
 fn array<T>(items: &[T]) -> Array<T> {
@@ -55,9 +55,9 @@ fn in_out<T>(item: &mut T) -> InOut<T> {
     unsafe { InOut::new(item) }
 }
 /// What a function writes into room for `size` bytes, and its answer.
-fn written(size: usize, f: impl FnOnce(Room) -> c_int) -> (c_int, Vec<u8>) {
+fn written(size: usize, f: impl FnOnce(OutBuffer) -> c_int) -> (c_int, Vec<u8>) {
     let mut room = vec![0xff_u8; size];
     // SAFETY: the tests say that size.
-    let n = f(unsafe { Room::new(room.as_mut_ptr().cast()) });
+    let n = f(unsafe { OutBuffer::new(room.as_mut_ptr().cast()) });
     (n, room)
 }

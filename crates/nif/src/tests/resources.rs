@@ -8,15 +8,15 @@ use std::sync::Arc;
 use kvik_term::Atom;
 
 use super::{array, c, Allocated};
-use crate::env::{enif_clear_env, enif_make_copy, Env, EnvPtr};
-use crate::library::Library;
-use crate::pointers::{CStrPtr, Out};
+use crate::env::{enif_clear_env, enif_make_copy, EnvPtr, NifEnv};
+use crate::library::NifLibrary;
+use crate::pointers::{CStrPtr, OutPointer};
 use crate::resource_types::{commit, enif_open_resource_type, release, TypePtr};
 use crate::resources::*;
 
 /// A library that has code but no functions: the program itself.
-fn library(module: &str) -> Arc<Library> {
-    Arc::new(Library {
+fn library(module: &str) -> Arc<NifLibrary> {
+    Arc::new(NifLibrary {
         handle: crate::shared_object::open(None),
         module: Atom::intern(module).unwrap(),
         priv_data: AtomicPtr::new(ptr::null_mut()),
@@ -26,18 +26,18 @@ fn library(module: &str) -> Arc<Library> {
     })
 }
 /// Opens a type as a library does while it is loaded. The answers: the type, and what was tried.
-fn open(lib: &Arc<Library>, name: CStrPtr, flags: i32) -> (TypePtr, i32) {
-    let mut e = Env::alone(&**lib);
+fn open(lib: &Arc<NifLibrary>, name: CStrPtr, flags: i32) -> (TypePtr, i32) {
+    let mut e = NifEnv::alone(&**lib);
     e.opened = Some(Vec::new());
     let (mut tried, no_module) = (0, c"".into());
     // SAFETY: both are there for the call.
-    let (env, to) = unsafe { (EnvPtr::new(&mut e), Out::new(&mut tried)) };
+    let (env, to) = unsafe { (EnvPtr::new(&mut e), OutPointer::new(&mut tried)) };
     let ty = enif_open_resource_type(env, no_module, name, Some(destroyed), flags, to);
     commit(e.opened.take().unwrap(), lib);
     (ty, tried)
 }
 /// A destructor: counts in what the resource's memory points to.
-unsafe extern "C" fn destroyed(_: *mut Env, memory: *mut c_void) {
+unsafe extern "C" fn destroyed(_: *mut NifEnv, memory: *mut c_void) {
     // SAFETY: `resource` has put a counter's address there.
     unsafe { (**memory.cast::<*const AtomicUsize>()).fetch_add(1, Ordering::AcqRel) };
 }
@@ -83,7 +83,7 @@ fn terms_lead_back_to_their_own_type() {
     let got = |w, ty| {
         let mut at = ptr::null_mut();
         // SAFETY: the place is there for the call.
-        let there = enif_get_resource(e.ptr(), c(w), ty, unsafe { Out::new(&mut at) });
+        let there = enif_get_resource(e.ptr(), c(w), ty, unsafe { OutPointer::new(&mut at) });
         (there != 0).then_some(at)
     };
     let memory = r.resource().data();

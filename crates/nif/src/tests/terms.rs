@@ -6,7 +6,7 @@ use super::{answer, array, c, written, Allocated};
 use crate::abi::LATIN1;
 use crate::compound::*;
 use crate::env::enif_is_exception;
-use crate::pointers::{Out, Word};
+use crate::pointers::{OutPointer, Word};
 use crate::terms::*;
 
 #[test]
@@ -29,7 +29,7 @@ fn integers_come_back_where_they_fit() {
     let max = enif_make_ulong(e.ptr(), u64::MAX);
     assert_eq!((long(max), ulong(max)), (None, Some(u64::MAX)));
     assert_eq!(ulong(enif_make_long(e.ptr(), -1)), None);
-    assert_eq!(enif_get_int(e.ptr(), c(enif_make_int(e.ptr(), 7)), Out::NULL), 1);
+    assert_eq!(enif_get_int(e.ptr(), c(enif_make_int(e.ptr(), 7)), OutPointer::NULL), 1);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn tuples_and_lists_keep_their_elements() {
     let tuple = enif_make_tuple_from_array(e.ptr(), array(&items), 5);
     let (mut n, mut at) = (0, std::ptr::null());
     // SAFETY: both are there for the call.
-    let (arity, elements) = unsafe { (Out::new(&mut n), Out::new(&mut at)) };
+    let (arity, elements) = unsafe { (OutPointer::new(&mut n), OutPointer::new(&mut at)) };
     assert_eq!(enif_get_tuple(e.ptr(), c(tuple), arity, elements), 1);
     // SAFETY: the tuple's elements, in an environment that is there.
     assert_eq!(unsafe { std::slice::from_raw_parts(at, n as usize) }, words);
@@ -96,11 +96,11 @@ fn tuples_and_lists_keep_their_elements() {
     let length = |w| answer::<c_uint>(|to| enif_get_list_length(e.ptr(), c(w), to));
     assert_eq!(length(list), Some(5));
     let reversed = answer(|to| enif_make_reverse_list(e.ptr(), c(list), to)).unwrap();
-    let head = |w| answer::<Word>(|to| enif_get_list_cell(e.ptr(), c(w), to, Out::NULL));
+    let head = |w| answer::<Word>(|to| enif_get_list_cell(e.ptr(), c(w), to, OutPointer::NULL));
     assert_eq!(head(reversed), Some(words[4]));
     for w in &words {
         assert_eq!(head(list), Some(*w));
-        list = answer(|to| enif_get_list_cell(e.ptr(), c(list), Out::NULL, to)).unwrap();
+        list = answer(|to| enif_get_list_cell(e.ptr(), c(list), OutPointer::NULL, to)).unwrap();
     }
     assert_eq!((enif_is_empty_list(e.ptr(), c(list)), head(list)), (1, None));
     let improper = enif_make_list_cell(e.ptr(), items[0], items[1]);
@@ -128,12 +128,13 @@ fn maps_are_walked_both_ways() {
     let walk = |entry, next: fn(_, _) -> c_int| {
         let mut it = std::mem::MaybeUninit::<MapIterator>::uninit();
         // SAFETY: a place for it, and from there on what was written there.
-        let (to, it) = unsafe { (Out::new(it.as_mut_ptr()), &mut *it.as_mut_ptr()) };
+        let (to, it) = unsafe { (OutPointer::new(it.as_mut_ptr()), &mut *it.as_mut_ptr()) };
         assert_eq!(enif_map_iterator_create(e.ptr(), c(m), to, entry), 1);
         let mut seen = Vec::new();
         let pair = |it: &MapIterator| {
             let get = |to, v| enif_map_iterator_get_pair(e.ptr(), super::input(it), to, v);
-            answer::<Word>(|to| get(to, Out::NULL)).zip(answer::<Word>(|to| get(Out::NULL, to)))
+            answer::<Word>(|to| get(to, OutPointer::NULL))
+                .zip(answer::<Word>(|to| get(OutPointer::NULL, to)))
         };
         while let Some((k, v)) = pair(it) {
             assert_eq!(answer::<Word>(|to| enif_get_map_value(e.ptr(), c(m), c(k), to)), Some(v));

@@ -1,11 +1,11 @@
-//! Programs that cannot start others.
+//! Eligibility for pinning: programs that cannot start others.
 //!
-//! To what a program starts, another program or a thread, goes where it may run itself, for good. So
-//! one that is kept on a processor for a while must not start anything meanwhile, nor ask where it
-//! may run: it would find, and tell what it starts, that there is one processor. Of an ordinary
-//! program that is linked to the C library, what it can ask of the system is known from the names it
-//! takes from there; and plain is one that takes none of [`STARTERS`]: `cat`, `tr`, most drivers that
-//! are written in C. Of any other nothing is known, and it is left alone.
+//! To what a program starts, another program or a thread, goes where it may run itself, for good.
+//! So one that is kept on a processor for a while must not start anything meanwhile, nor ask where
+//! it may run: it would find, and tell what it starts, that there is one processor. Of an ordinary
+//! program that is linked to the C library, what it can ask of the system is known from the names
+//! it takes from there; and plain is one that takes none of [`SPAWN_FUNCTIONS`]: `cat`, `tr`, most
+//! drivers that are written in C. Of any other nothing is known, and it is left alone.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
@@ -16,7 +16,7 @@ use object::{Object, ObjectSymbol};
 
 /// By which a program or a thread is begun, code is loaded that may, or the system is asked how many
 /// processors there are; without what their names begin with (`__`, `__libc_`).
-const STARTERS: &[&[u8]] = &[
+const SPAWN_FUNCTIONS: &[&[u8]] = &[
     b"aio_fsync",
     b"aio_read",
     b"aio_read64",
@@ -67,9 +67,9 @@ const STARTERS: &[&[u8]] = &[
 /// The C library and what loads it.
 const C_LIBRARY: &[&str] = &["ld-linux", "ld-musl", "ld64.so", "libc.so", "libc.musl"];
 /// A larger file is not looked at.
-const LARGEST: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 /// Files of which that is remembered.
-const MOST: usize = 1024;
+const MAX_REMEMBERED_FILES: usize = 1024;
 
 /// Which file, and in which state: its device, its number, and when it was changed.
 type Id = (u64, u64, i64, i64);
@@ -77,9 +77,9 @@ type Id = (u64, u64, i64, i64);
 static FILES: Mutex<Option<HashMap<Id, bool>>> = Mutex::new(None);
 
 /// Is it known that a program starts no other and no thread, and never asks where it may run?
-pub(crate) fn is_plain(pid: i32) -> bool {
+pub(crate) fn is_eligible(pid: i32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
-    threads == 1 && files(pid).is_some_and(|all| all.iter().all(|path| is_plain_file(path)))
+    threads == 1 && files(pid).is_some_and(|all| all.iter().all(|path| is_eligible_file(path)))
 }
 
 /// The files whose code it has, but for the C library. None if it does without that, or has code
@@ -109,15 +109,15 @@ fn files(pid: i32) -> Option<Vec<String>> {
     (!c.is_empty()).then(|| others.iter().map(seen).collect())
 }
 
-fn is_plain_file(path: &str) -> bool {
+fn is_eligible_file(path: &str) -> bool {
     let Ok(about) = fs::metadata(path) else { return false };
-    if !about.is_file() || about.len() > LARGEST {
+    if !about.is_file() || about.len() > MAX_FILE_BYTES {
         return false;
     }
     let id = (about.dev(), about.ino(), about.mtime(), about.mtime_nsec());
     let mut known = FILES.lock().unwrap_or_else(|e| e.into_inner());
     let known = known.get_or_insert_default();
-    if known.len() >= MOST {
+    if known.len() >= MAX_REMEMBERED_FILES {
         known.clear();
     }
     *known.entry(id).or_insert_with(|| takes_no_starter(path) == Some(true))
@@ -125,7 +125,7 @@ fn is_plain_file(path: &str) -> bool {
 /// None for a file whose names cannot be read.
 fn takes_no_starter(path: &str) -> Option<bool> {
     let mut bytes = Vec::new();
-    File::open(path).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
     let mut taken = 0;
     for name in file.dynamic_symbols().filter(|s| s.is_undefined()) {
@@ -140,7 +140,7 @@ fn takes_no_starter(path: &str) -> Option<bool> {
 }
 fn starts(name: &[u8]) -> bool {
     let bare = name.strip_prefix(b"__libc_").or(name.strip_prefix(b"__")).unwrap_or(name);
-    STARTERS.binary_search(&bare).is_ok()
+    SPAWN_FUNCTIONS.binary_search(&bare).is_ok()
 }
 
 #[cfg(test)]
@@ -156,21 +156,21 @@ mod tests {
         while !fs::read_to_string(&stat).unwrap().contains(") S ") {
             std::thread::yield_now();
         }
-        let plain = is_plain(p.id() as i32);
+        let plain = is_eligible(p.id() as i32);
         drop(p.stdin.take());
         p.wait().unwrap();
         plain
     }
 
     #[test]
-    fn who_can_start_others_is_not_plain() {
-        assert!(STARTERS.is_sorted());
+    fn programs_that_can_start_others_are_not_eligible() {
+        assert!(SPAWN_FUNCTIONS.is_sorted());
         assert!(plain("/bin/cat", &[]));
         assert!(plain("/usr/bin/tr", &["a", "b"]));
         assert!(!plain("/bin/sh", &["-c", "read line"]));
         assert!(!plain("/usr/bin/perl", &["-e", "<STDIN>"]));
         // This one has threads, and none has this number.
-        assert!(!is_plain(std::process::id() as i32) && !is_plain(1 << 22));
+        assert!(!is_eligible(std::process::id() as i32) && !is_eligible(1 << 22));
     }
     #[test]
     fn names() {
@@ -178,9 +178,9 @@ mod tests {
         assert!([&b"read"[..], b"forks", b"__read", b""].iter().all(|n| !starts(n)));
     }
     #[test]
-    fn what_is_no_program() {
+    fn files_that_are_no_programs_are_not_eligible() {
         assert_eq!(takes_no_starter("/etc/passwd"), None);
-        assert!(!is_plain_file("/nonexistent"));
-        assert!(!is_plain_file("/"));
+        assert!(!is_eligible_file("/nonexistent"));
+        assert!(!is_eligible_file("/"));
     }
 }

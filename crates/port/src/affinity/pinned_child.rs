@@ -1,46 +1,46 @@
-//! Programs that a scheduler keeps on the processor it runs on, and lets go again.
+//! Pins external programs to their scheduler's CPU, and unpins them.
 //!
 //! A program is kept while it answers each write and its scheduler has nothing to do but to hear of
 //! it. It is let go as soon as that scheduler has other work, hears of many, or has heard of none for
-//! [`PATIENCE`]; when it says nothing to a write, uses more time, or ends; and when its port or the
+//! [`ANSWER_WAIT`]; when it says nothing to a write, uses more time, or ends; and when its port or the
 //! machine ends. If somebody else has said meanwhile where it may run, that stays.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use kvik_env::place::Processors;
-use kvik_env::poll::{Events, Poller};
+use kvik_env::cpu_affinity::CpuSet;
+use kvik_env::poll::{PollEvents, Poller};
 use kvik_env::Result;
 
 use crate::affinity::placement;
 use crate::poll;
 
 /// How long a scheduler that keeps programs waits for one of them to be heard of.
-const PATIENCE: Duration = Duration::from_millis(10);
+const ANSWER_WAIT: Duration = Duration::from_millis(10);
 /// Times in a row that one event came alone, after which there is one conversation only.
-const ALONE: u32 = 16;
+const SINGLE_EVENTS_IN_A_ROW: u32 = 16;
 
 /// A program that may run where its scheduler does only.
-pub(crate) struct Kept {
+pub(crate) struct PinnedChild {
     pid: i32,
     /// Where it might run before.
-    all: Processors,
+    all: CpuSet,
     scheduler: usize,
     /// Where it is kept. None: it was let go.
-    at: Mutex<Option<Processors>>,
+    at: Mutex<Option<CpuSet>>,
 }
 
-impl Kept {
+impl PinnedChild {
     /// None where it may not be moved, or may run on others than are known.
-    pub fn new(pid: i32, all: Processors, scheduler: usize) -> Option<Arc<Kept>> {
-        let list = keeps(scheduler)?;
+    pub fn new(pid: i32, all: CpuSet, scheduler: usize) -> Option<Arc<PinnedChild>> {
+        let list = pinned_children(scheduler)?;
         let here = placement::settle(scheduler, &all)?;
-        if Processors::of(pid) != Ok(all) {
+        if CpuSet::of(pid) != Ok(all) {
             return None;
         }
         here.keep(pid).ok()?;
-        let kept = Arc::new(Kept { pid, all, scheduler, at: Mutex::new(Some(here)) });
+        let kept = Arc::new(PinnedChild { pid, all, scheduler, at: Mutex::new(Some(here)) });
         list.add(kept.clone());
         Some(kept)
     }
@@ -57,12 +57,12 @@ impl Kept {
     }
     /// Has nobody else said where it may run? So of one that was let go.
     pub fn is_ours(&self) -> bool {
-        lock(&self.at).is_none_or(|at| Processors::of(self.pid) == Ok(at))
+        lock(&self.at).is_none_or(|at| CpuSet::of(self.pid) == Ok(at))
     }
     /// It may run where it might before.
     pub fn let_go(&self) {
         let mut at = lock(&self.at);
-        if at.take().is_some_and(|at| Processors::of(self.pid) == Ok(at)) {
+        if at.take().is_some_and(|at| CpuSet::of(self.pid) == Ok(at)) {
             // It may have ended, by which nothing is lost.
             let _ = self.all.keep(self.pid);
         }
@@ -73,21 +73,21 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(|e| e.into_inner())
 }
 /// The processor this thread runs on, if it is one of these.
-fn here(all: &Processors) -> Option<Processors> {
-    Processors::here().filter(|here| all.has(here))
+fn here(all: &CpuSet) -> Option<CpuSet> {
+    CpuSet::here().filter(|here| all.has(here))
 }
 
 /// This thread, which runs where it does only until this is dropped.
-pub(crate) struct Here(Processors);
-impl Here {
+pub(crate) struct SchedulerBinding(CpuSet);
+impl SchedulerBinding {
     /// None where there is no other place, or it may not say so.
-    pub fn stay() -> Option<Here> {
-        let all = Processors::of(0).ok().filter(|all| all.count() > 1)?;
+    pub fn stay() -> Option<SchedulerBinding> {
+        let all = CpuSet::of(0).ok().filter(|all| all.count() > 1)?;
         here(&all)?.keep(0).ok()?;
-        Some(Here(all))
+        Some(SchedulerBinding(all))
     }
 }
-impl Drop for Here {
+impl Drop for SchedulerBinding {
     fn drop(&mut self) {
         let _ = self.0.keep(0);
     }
@@ -96,30 +96,30 @@ impl Drop for Here {
 /// Those that one scheduler keeps. Each scheduler has cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
-pub(crate) struct Keeps {
+pub(crate) struct PinnedChildren {
     scheduler: usize,
     any: AtomicBool,
     /// Times in a row that events came one by one; only the scheduler asks.
     alone: AtomicU32,
-    list: Mutex<Vec<Arc<Kept>>>,
+    list: Mutex<Vec<Arc<PinnedChild>>>,
 }
 
 kvik_state::vm_state! {
-    static KEEPS: OnceLock<Box<[Keeps]>> = OnceLock::new();
+    static KEEPS: OnceLock<Box<[PinnedChildren]>> = OnceLock::new();
 }
 
-fn all() -> &'static [Keeps] {
-    let of = |scheduler| Keeps { scheduler, ..Keeps::default() };
+fn all() -> &'static [PinnedChildren] {
+    let of = |scheduler| PinnedChildren { scheduler, ..PinnedChildren::default() };
     KEEPS.get_or_init(|| (0..poll::count()).map(of).collect())
 }
 /// Those that a scheduler keeps where it runs.
-pub(crate) fn keeps(scheduler: usize) -> Option<&'static Keeps> {
+pub(crate) fn pinned_children(scheduler: usize) -> Option<&'static PinnedChildren> {
     let all = all();
     all.get(scheduler % all.len().max(1))
 }
 
-impl Keeps {
-    fn add(&self, kept: Arc<Kept>) {
+impl PinnedChildren {
+    fn add(&self, kept: Arc<PinnedChild>) {
         lock(&self.list).push(kept);
         self.any.store(true, Relaxed);
     }
@@ -137,7 +137,12 @@ impl Keeps {
     /// so here when the scheduler sleeps, and is not to wake it elsewhere, for there it would follow.
     /// Where several talk at once, the others are at work and there is no processor to go to: then to
     /// say so is only dear.
-    pub fn wait(&self, from: &Poller, to: &mut Events, timeout: Option<Duration>) -> Result<usize> {
+    pub fn wait(
+        &self,
+        from: &Poller,
+        to: &mut PollEvents,
+        timeout: Option<Duration>,
+    ) -> Result<usize> {
         if !self.any.load(Relaxed) {
             return from.wait(to, timeout);
         }
@@ -145,9 +150,10 @@ impl Keeps {
         if told != Ok(0) || timeout.is_some_and(|t| t.is_zero()) {
             return told;
         }
-        let is_alone = self.alone.load(Relaxed) >= ALONE;
-        let here = if is_alone { Here::stay() } else { None };
-        let told = self.count(from.wait(to, Some(timeout.map_or(PATIENCE, |t| t.min(PATIENCE)))));
+        let is_alone = self.alone.load(Relaxed) >= SINGLE_EVENTS_IN_A_ROW;
+        let here = if is_alone { SchedulerBinding::stay() } else { None };
+        let told =
+            self.count(from.wait(to, Some(timeout.map_or(ANSWER_WAIT, |t| t.min(ANSWER_WAIT)))));
         drop(here);
         if told == Ok(0) {
             self.let_go();
@@ -166,7 +172,7 @@ impl Keeps {
 
 /// Lets go of all: the machine ends.
 pub fn let_go_all() {
-    all().iter().for_each(Keeps::let_go);
+    all().iter().for_each(PinnedChildren::let_go);
 }
 
 #[cfg(test)]
@@ -179,43 +185,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_follows_and_is_let_go() {
+    fn pinned_child_follows_its_scheduler_and_is_unpinned() {
         Vm::new().enter(|| {
-            let all = Processors::of(0).unwrap();
+            let all = CpuSet::of(0).unwrap();
             let mut cat = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
             let pid = cat.id() as i32;
-            let from = Here::stay();
+            let from = SchedulerBinding::stay();
             assert_eq!(from.is_some(), all.count() > 1);
-            let first = Processors::here().unwrap();
-            let kept = Kept::new(pid, all, 0).unwrap();
-            assert!(kept.stays(0) && kept.is_ours() && Processors::of(pid) == Ok(first));
+            let first = CpuSet::here().unwrap();
+            let kept = PinnedChild::new(pid, all, 0).unwrap();
+            assert!(kept.stays(0) && kept.is_ours() && CpuSet::of(pid) == Ok(first));
             drop(from);
             // To another processor, if there is one.
-            let other = |p: &Processors| *p != first;
+            let other = |p: &CpuSet| *p != first;
             if let Some(second) = all.each().find(other) {
                 second.keep(0).unwrap();
-                assert!(kept.stays(0) && Processors::of(pid) == Ok(second));
+                assert!(kept.stays(0) && CpuSet::of(pid) == Ok(second));
                 all.keep(0).unwrap();
             }
             // Nothing is heard of it.
-            let (poller, mut events) = (Poller::new().unwrap(), Box::<Events>::default());
-            let keeps = keeps(0).unwrap();
+            let (poller, mut events) = (Poller::new().unwrap(), Box::<PollEvents>::default());
+            let keeps = pinned_children(0).unwrap();
             let begun = Instant::now();
-            assert_eq!(keeps.wait(&poller, &mut events, Some(60 * PATIENCE)), Ok(0));
-            assert!(begun.elapsed() >= PATIENCE);
-            assert!(!kept.stays(0) && kept.is_ours() && Processors::of(pid) == Ok(all));
-            assert_eq!(Processors::of(0), Ok(all));
+            assert_eq!(keeps.wait(&poller, &mut events, Some(60 * ANSWER_WAIT)), Ok(0));
+            assert!(begun.elapsed() >= ANSWER_WAIT);
+            assert!(!kept.stays(0) && kept.is_ours() && CpuSet::of(pid) == Ok(all));
+            assert_eq!(CpuSet::of(0), Ok(all));
             // Now it waits as long as it is asked to.
             let begun = Instant::now();
-            assert_eq!(keeps.wait(&poller, &mut events, Some(3 * PATIENCE)), Ok(0));
-            assert!(begun.elapsed() >= 3 * PATIENCE);
+            assert_eq!(keeps.wait(&poller, &mut events, Some(3 * ANSWER_WAIT)), Ok(0));
+            assert!(begun.elapsed() >= 3 * ANSWER_WAIT);
             // Who is woken says so, be there programs or not.
-            let kept = Kept::new(pid, all, 0).unwrap();
+            let kept = PinnedChild::new(pid, all, 0).unwrap();
             poller.wake();
             assert_eq!(keeps.wait(&poller, &mut events, None), Ok(1));
             assert!(kept.stays(0));
             let_go_all();
-            assert!(!kept.stays(0) && Processors::of(pid) == Ok(all));
+            assert!(!kept.stays(0) && CpuSet::of(pid) == Ok(all));
             drop(cat.stdin.take());
             cat.wait().unwrap();
         })

@@ -1,4 +1,4 @@
-//! Where each scheduler runs, and how many programs owe it an answer.
+//! The CPU of each scheduler, and how many programs have not answered it yet.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
@@ -44,17 +44,17 @@ pub(crate) fn on(cpu: usize, home: usize) -> Option<usize> {
 }
 
 /// One program more of this set owes an answer, until this is dropped.
-pub(crate) struct Owed(Option<&'static Load>);
-impl Owed {
-    pub fn to(home: usize) -> Owed {
+pub(crate) struct PendingAnswer(Option<&'static Load>);
+impl PendingAnswer {
+    pub fn to(home: usize) -> PendingAnswer {
         let s = load(home);
         if let Some(s) = s {
             s.owed.fetch_add(1, Ordering::Relaxed);
         }
-        Owed(s)
+        PendingAnswer(s)
     }
 }
-impl Drop for Owed {
+impl Drop for PendingAnswer {
     fn drop(&mut self) {
         if let Some(s) = self.0 {
             s.owed.fetch_sub(1, Ordering::Relaxed);
@@ -62,6 +62,6 @@ impl Drop for Owed {
     }
 }
 /// How many answers a set is owed now.
-pub(crate) fn owed(home: usize) -> usize {
+pub(crate) fn pending_answers(home: usize) -> usize {
     load(home).map_or(0, |s| s.owed.load(Ordering::Relaxed))
 }

@@ -5,11 +5,11 @@ use kvik_term::am;
 
 use super::{Inet, State};
 use crate::driver::{Exit, Flow};
-use crate::packet::{self, Kind};
+use crate::packet::{self, PacketKind};
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 
-/// Bytes that are written before other ports have their turn.
+/// Bytes that are written before other ports have their time slice.
 const BYTES_A_TURN: usize = 1 << 20;
 /// Bytes that wait in the socket's own queue; the rest stays in the channel, which knows who is to
 /// wait for it.
@@ -38,10 +38,10 @@ impl Inet {
                 let head = (size as u32).to_be_bytes();
                 let head = match self.packet {
                     // OTP sends it cut, which the other node takes for an offence.
-                    Kind::Length(n) if size >> (8 * n as u32) != 0 => {
+                    PacketKind::Length(n) if size >> (8 * n as u32) != 0 => {
                         return Err(Exit::Posix(Errno::MSGSIZE));
                     }
-                    Kind::Length(n) => &head[4 - n as usize..],
+                    PacketKind::Length(n) => &head[4 - n as usize..],
                     _ => &[],
                 };
                 self.stats.sent(head.len() + size);

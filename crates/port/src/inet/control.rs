@@ -2,32 +2,32 @@
 
 use std::net::Ipv4Addr;
 
-use kvik_env::socket::{self, Addr, Interface, Type};
+use kvik_env::socket::{self, Addr, Interface, SocketType};
 use kvik_env::{fd, Errno};
 use kvik_term::am;
 
 use super::{addr, options, Active, Inet, Proto, State, What};
-use crate::driver::Reply;
+use crate::driver::ControlReply;
 use crate::port::state::Core;
 
 const BASE: u32 = 0x03f1_a300;
 
-pub fn ok(data: &[u8]) -> Reply {
-    Reply::List([&[1], data].concat())
+pub fn ok(data: &[u8]) -> ControlReply {
+    ControlReply::List([&[1], data].concat())
 }
-pub fn error_text(text: &str) -> Reply {
-    Reply::List([&[0], text.as_bytes()].concat())
+pub fn error_text(text: &str) -> ControlReply {
+    ControlReply::List([&[0], text.as_bytes()].concat())
 }
-pub fn error(e: Errno) -> Reply {
+pub fn error(e: Errno) -> ControlReply {
     error_text(e.name())
 }
-fn done(r: Result<(), Errno>) -> Reply {
+fn done(r: Result<(), Errno>) -> ControlReply {
     match r {
         Ok(()) => ok(&[]),
         Err(e) => error(e),
     }
 }
-fn value(r: Result<Vec<u8>, Errno>) -> Reply {
+fn value(r: Result<Vec<u8>, Errno>) -> ControlReply {
     match r {
         Ok(v) => ok(&v),
         Err(e) => error(e),
@@ -37,7 +37,7 @@ fn int(b: &[u8]) -> Option<i32> {
     Some(i32::from_be_bytes(b.get(..4)?.try_into().ok()?))
 }
 
-pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<ControlReply> {
     let op = op.checked_sub(BASE)?;
     let tcp = s.proto == Proto::Tcp;
     Some(match op {
@@ -92,15 +92,15 @@ pub fn control(s: &mut Inet, core: &mut Core, op: u32, data: &[u8]) -> Option<Re
     })
 }
 
-fn kind(s: &Inet, code: u8) -> Option<Type> {
+fn kind(s: &Inet, code: u8) -> Option<SocketType> {
     match (s.proto, code) {
-        (Proto::Tcp, 1) => Some(Type::Stream),
-        (Proto::Udp, 2) => Some(Type::Datagram),
+        (Proto::Tcp, 1) => Some(SocketType::Stream),
+        (Proto::Udp, 2) => Some(SocketType::Datagram),
         _ => None,
     }
 }
 
-fn open(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+fn open(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
     let [family, code, ..] = *data else {
         return error(Errno::INVAL);
     };
@@ -130,7 +130,7 @@ fn open(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
 }
 
 /// Takes over a socket by its descriptor.
-fn adopt(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+fn adopt(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
     let [family, _, rest @ ..] = data else {
         return error(Errno::INVAL);
     };
@@ -162,7 +162,7 @@ fn name(s: &Inet) -> Result<Addr, Errno> {
     }
 }
 /// Sets a name to be answered in place of the true one; none sets none.
-fn fake(family: socket::Family, data: &[u8], to: &mut Option<Addr>) -> Reply {
+fn fake(family: socket::Family, data: &[u8], to: &mut Option<Addr>) -> ControlReply {
     *to = match data {
         [] => None,
         _ => match addr::decode(family, data) {
@@ -174,7 +174,7 @@ fn fake(family: socket::Family, data: &[u8], to: &mut Option<Addr>) -> Reply {
 }
 
 /// Leaves a connection's descriptor to somebody else, or takes it back.
-fn ignore(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+fn ignore(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
     if s.state != State::Connected {
         return error(socket::ENOTCONN);
     }
@@ -203,7 +203,7 @@ fn peer(s: &Inet) -> Result<Addr, Errno> {
     s.raw().and_then(socket::peer_addr)
 }
 
-fn bind(s: &mut Inet, data: &[u8]) -> Reply {
+fn bind(s: &mut Inet, data: &[u8]) -> ControlReply {
     let Some((a, _)) = addr::decode(s.family, data) else {
         return error(Errno::INVAL);
     };
@@ -218,7 +218,7 @@ fn bind(s: &mut Inet, data: &[u8]) -> Reply {
     ok(&port.to_be_bytes())
 }
 
-fn listen(s: &mut Inet, data: &[u8]) -> Reply {
+fn listen(s: &mut Inet, data: &[u8]) -> ControlReply {
     let Ok(backlog) = <[u8; 2]>::try_from(data) else {
         return error(Errno::INVAL);
     };
@@ -232,7 +232,7 @@ fn listen(s: &mut Inet, data: &[u8]) -> Reply {
     done(r)
 }
 
-fn connect(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+fn connect(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
     let Ok(fd) = s.raw() else {
         return error_text("exbadport");
     };
@@ -285,7 +285,7 @@ fn connect(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
     }
 }
 
-fn set_options(s: &mut Inet, core: &mut Core, data: &[u8]) -> Reply {
+fn set_options(s: &mut Inet, core: &mut Core, data: &[u8]) -> ControlReply {
     let (was, packet) = (s.is_active(), s.packet_code);
     let r = options::set(s, core, data);
     if r.is_ok() && s.is_active() {
@@ -344,7 +344,7 @@ fn status(s: &mut Inet) -> u32 {
     f
 }
 
-fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> Reply {
+fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> ControlReply {
     let mut out = Vec::new();
     for what in data {
         if *what != 1 {
@@ -373,7 +373,7 @@ fn services<R>(mut f: impl FnMut(&str, u16, &str, &[&str]) -> Option<R>) -> Opti
         f(name, port.parse().ok()?, proto, others)
     })
 }
-fn service_by_name(data: &[u8]) -> Reply {
+fn service_by_name(data: &[u8]) -> ControlReply {
     let parse = || {
         let (n, rest) = data.split_first()?;
         let (name, rest) = rest.split_at_checked(*n as usize)?;
@@ -391,7 +391,7 @@ fn service_by_name(data: &[u8]) -> Reply {
         None => error(Errno::INVAL),
     }
 }
-fn service_by_port(data: &[u8]) -> Reply {
+fn service_by_port(data: &[u8]) -> ControlReply {
     let (Some(port), Some(proto)) = (data.get(..2), data.get(3..)) else {
         return error(Errno::INVAL);
     };

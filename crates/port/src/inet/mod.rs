@@ -25,8 +25,8 @@ use kvik_env::Errno;
 use kvik_heap::Heap;
 use kvik_term::{am, Atom, Term};
 
-use crate::driver::{Driver, Exit, Flow, Ready, Reply};
-use crate::packet::Kind;
+use crate::driver::{ControlReply, Driver, Exit, Flow, Ready};
+use crate::packet::PacketKind;
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 use crate::queue::OutQueue;
@@ -111,7 +111,7 @@ pub(crate) struct Inet {
     list: bool,
     deliver_port: bool,
     header: usize,
-    packet: Kind,
+    packet: PacketKind,
     packet_code: i32,
     http_binaries: bool,
     in_headers: bool,
@@ -150,7 +150,7 @@ pub(crate) struct Inet {
     input: receive::Input,
     /// The poll set may not tell of what is there: it is to be read until there is nothing.
     recheck: bool,
-    /// A failed read that the next turn acts on.
+    /// A failed read that the next time slice acts on.
     deferred: Option<Errno>,
     queue: OutQueue,
     /// Whose sends wait for the queue to become shorter, and the deadline of each.
@@ -197,7 +197,7 @@ impl Inet {
             list: true,
             deliver_port: false,
             header: 0,
-            packet: Kind::Raw,
+            packet: PacketKind::Raw,
             packet_code: 0,
             http_binaries: false,
             in_headers: false,
@@ -254,7 +254,7 @@ impl Inet {
             packet: self.packet,
             packet_code: self.packet_code,
             http_binaries: self.http_binaries,
-            in_headers: self.packet == Kind::HttpHeader,
+            in_headers: self.packet == PacketKind::HttpHeader,
             packet_size: self.packet_size,
             buffer: self.buffer,
             high: self.high,
@@ -327,7 +327,7 @@ impl Inet {
     }
 
     /// Notes a request of the caller's; the answer to its `port_control` names it.
-    fn later(&mut self, core: &Core, what: What, timeout: i32) -> Reply {
+    fn later(&mut self, core: &Core, what: What, timeout: i32) -> ControlReply {
         let id = self.next_request;
         self.next_request = id.wrapping_add(1);
         let deadline = if timeout == 0 && what == What::Receive && self.proto == Proto::Tcp {
@@ -491,7 +491,7 @@ impl Driver for Inet {
             _ => Ok(()),
         }
     }
-    fn control(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+    fn control(&mut self, core: &mut Core, op: u32, data: &[u8]) -> Option<ControlReply> {
         control::control(self, core, op, data)
     }
     fn queued(&self) -> usize {

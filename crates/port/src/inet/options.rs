@@ -6,7 +6,7 @@ use kvik_env::socket::{self, name as n, Family};
 use kvik_env::Errno;
 
 use super::{Active, Inet, Proto, State};
-use crate::packet::Kind;
+use crate::packet::PacketKind;
 use crate::port::state::Core;
 
 /// Control messages of datagrams, and what is read of a stream's.
@@ -74,23 +74,23 @@ const NUMBERS: &[(u8, (i32, i32), bool)] = &[
     (48, n::CORK, false),
 ];
 
-fn packet_kind(code: i32) -> Option<(Kind, bool)> {
+fn packet_kind(code: i32) -> Option<(PacketKind, bool)> {
     Some(match code {
-        0 => (Kind::Raw, false),
-        1 => (Kind::Length(1), false),
-        2 => (Kind::Length(2), false),
-        3 => (Kind::Length(4), false),
-        4 => (Kind::Asn1, false),
-        5 => (Kind::SunRm, false),
-        6 => (Kind::Cdr, false),
-        7 => (Kind::Fcgi, false),
-        8 => (Kind::Line, false),
-        9 => (Kind::Tpkt, false),
-        10 => (Kind::Http, false),
-        11 => (Kind::HttpHeader, false),
-        12 => (Kind::SslTls, false),
-        13 => (Kind::Http, true),
-        14 => (Kind::HttpHeader, true),
+        0 => (PacketKind::Raw, false),
+        1 => (PacketKind::Length(1), false),
+        2 => (PacketKind::Length(2), false),
+        3 => (PacketKind::Length(4), false),
+        4 => (PacketKind::Asn1, false),
+        5 => (PacketKind::SunRm, false),
+        6 => (PacketKind::Cdr, false),
+        7 => (PacketKind::Fcgi, false),
+        8 => (PacketKind::Line, false),
+        9 => (PacketKind::Tpkt, false),
+        10 => (PacketKind::Http, false),
+        11 => (PacketKind::HttpHeader, false),
+        12 => (PacketKind::SslTls, false),
+        13 => (PacketKind::Http, true),
+        14 => (PacketKind::HttpHeader, true),
         _ => return None,
     })
 }
@@ -183,7 +183,7 @@ fn set_one(s: &mut Inet, core: &mut Core, opt: u8, r: &mut Reader<'_>) -> Option
             if s.proto == Proto::Tcp {
                 let (kind, binaries) = packet_kind(code)?;
                 (s.packet, s.http_binaries, s.packet_code) = (kind, binaries, code);
-                s.in_headers = kind == Kind::HttpHeader;
+                s.in_headers = kind == PacketKind::HttpHeader;
             }
         }
         RAW => {
@@ -303,7 +303,7 @@ fn membership(s: &Inet, fd: RawFd, add: bool, r: &mut Reader<'_>) -> Option<()> 
 }
 
 /// The control messages that `prim_inet` wrote: an option and its value each.
-pub fn control_messages(mut b: &[u8]) -> Option<Vec<socket::Control>> {
+pub fn control_messages(mut b: &[u8]) -> Option<Vec<socket::ControlMessage>> {
     let mut all = Vec::new();
     while let Some((opt, rest)) = b.split_first() {
         let (v, rest) = rest.split_at_checked(4)?;
@@ -320,7 +320,7 @@ pub fn control_messages(mut b: &[u8]) -> Option<Vec<socket::Control>> {
     (all.len() <= 2).then_some(all)
 }
 /// The option that a control message belongs to.
-pub fn option_of((level, kind, _): &socket::Control) -> Option<u8> {
+pub fn option_of((level, kind, _): &socket::ControlMessage) -> Option<u8> {
     match (*level, *kind) {
         n::TOS | n::RECVTOS => Some(TOS),
         n::TTL | n::RECVTTL => Some(TTL),

@@ -8,8 +8,8 @@ use kvik_env::{fd, Errno};
 use kvik_term::{am, Atom};
 
 use super::{control, posix, Exit, Inet, Sender, State};
-use crate::driver::{Flow, Reply};
-use crate::packet::Kind;
+use crate::driver::{ControlReply, Flow};
+use crate::packet::PacketKind;
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 
@@ -60,7 +60,7 @@ impl Inet {
         }
         let head = (bytes.len() as u32).to_be_bytes();
         let head = match self.packet {
-            Kind::Length(n) => &head[4 - n as usize..],
+            PacketKind::Length(n) => &head[4 - n as usize..],
             _ => &[],
         };
         let len = head.len() + bytes.len();
@@ -238,7 +238,7 @@ impl Inet {
         }
     }
 
-    pub(super) fn shut_down(&mut self, data: &[u8]) -> Reply {
+    pub(super) fn shut_down(&mut self, data: &[u8]) -> ControlReply {
         let [how] = *data else {
             return control::error(Errno::INVAL);
         };
@@ -258,7 +258,7 @@ impl Inet {
         }
     }
 
-    pub(super) fn send_file(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+    pub(super) fn send_file(&mut self, core: &mut Core, data: &[u8]) -> ControlReply {
         let Ok(d) = <[u8; 20]>::try_from(data) else {
             return control::error(Errno::INVAL);
         };
@@ -305,7 +305,7 @@ impl Inet {
                 let flow = if self.queue.is_empty() {
                     self.queue_is_empty(core)
                 } else {
-                    // What was queued meanwhile goes at the next turn.
+                    // What was queued meanwhile goes at the next time slice.
                     poll::again(core.home, Source::Output, core.id);
                     Ok(())
                 };

@@ -9,13 +9,13 @@ use kvik_heap::Heap;
 use kvik_term::{am, Term};
 
 use super::{control, posix, Inet, State, What};
-use crate::driver::{Flow, Reply};
-use crate::packet::{self, Kind, Length, Limits};
+use crate::driver::{ControlReply, Flow};
+use crate::packet::{self, Length, PacketKind, PacketLimits};
 use crate::packet_term::http_term;
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 
-/// Reads of one turn, where each fills its room.
+/// Reads of one time slice, where each fills its room.
 const READS: usize = 64;
 /// The most that is read for one packet.
 const MAX_PACKET: usize = 1 << 26;
@@ -97,12 +97,12 @@ enum Read {
     Full,
     /// The stream has ended or failed.
     Ended,
-    /// That is to be seen at the next turn.
+    /// That is to be seen at the next time slice.
     Deferred,
 }
 
 impl Inet {
-    pub(super) fn receive(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+    pub(super) fn receive(&mut self, core: &mut Core, data: &[u8]) -> ControlReply {
         if self.state != State::Connected {
             if !std::mem::take(&mut self.delayed_close_receive) {
                 return control::error(ENOTCONN);
@@ -118,7 +118,7 @@ impl Inet {
         };
         let timeout = i32::from_be_bytes([d[0], d[1], d[2], d[3]]);
         let n = u32::from_be_bytes([d[4], d[5], d[6], d[7]]) as usize;
-        if self.packet != Kind::Raw && n != 0 {
+        if self.packet != PacketKind::Raw && n != 0 {
             return control::error(Errno::INVAL);
         }
         if n > MAX_PACKET {
@@ -159,13 +159,13 @@ impl Inet {
         });
     }
 
-    /// Has the socket read again at the next turn.
+    /// Has the socket read again at the next time slice.
     pub(super) fn read_again(&mut self, core: &Core) {
         self.recheck = true;
         poll::again(core.home, Source::Input, core.id);
     }
 
-    pub(super) fn unreceive(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+    pub(super) fn unreceive(&mut self, core: &mut Core, data: &[u8]) -> ControlReply {
         if self.state != State::Connected {
             return control::error(ENOTCONN);
         }
@@ -184,7 +184,7 @@ impl Inet {
     }
 
     /// Reads as long as somebody wants what comes and each read fills its room. The end of the
-    /// stream is left to another turn where this one has read something: who gets that is to run
+    /// stream is left to another time slice where this one has read something: who gets that is to run
     /// before the socket is closed under it.
     pub(super) fn receive_ready(&mut self, core: &mut Core, hup: bool, buffer: &mut [u8]) -> Flow {
         let unsure = hup | std::mem::take(&mut self.recheck);
@@ -281,7 +281,7 @@ impl Inet {
     fn take_in(&mut self, core: &mut Core, bytes: &[u8]) -> Flow {
         let n = bytes.len();
         let remain = self.input.remain;
-        let whole = if remain > 0 { n >= remain } else { self.packet == Kind::Raw };
+        let whole = if remain > 0 { n >= remain } else { self.packet == PacketKind::Raw };
         if whole && self.input.bytes.is_empty() && core.channel.is_none() {
             // All there is, as it is.
             self.input.clear();
@@ -309,7 +309,7 @@ impl Inet {
     }
 
     fn next_packet(&mut self) -> Next {
-        let limits = Limits {
+        let limits = PacketLimits {
             packet_size: self.packet_size,
             line_length: self.input.size,
             delimiter: self.delimiter,
@@ -400,9 +400,9 @@ impl Inet {
         let mut in_headers = self.in_headers;
         super::answer(core, &p, words, |h| {
             let data = match self.packet {
-                Kind::Http | Kind::HttpHeader => {
+                PacketKind::Http | PacketKind::HttpHeader => {
                     let (line, next) = packet::http(bytes, self.in_headers);
-                    in_headers = next || self.packet == Kind::HttpHeader;
+                    in_headers = next || self.packet == PacketKind::HttpHeader;
                     http_term(h, &line, self.http_binaries)
                 }
                 _ => self.data(h, packet::body(self.packet, bytes)),
@@ -418,12 +418,12 @@ impl Inet {
         let body = packet::body(self.packet, bytes);
         let mut in_headers = self.in_headers;
         core.send(core.owner(), words, |h| match self.packet {
-            Kind::Http | Kind::HttpHeader => {
+            PacketKind::Http | PacketKind::HttpHeader => {
                 let (line, next) = packet::http(bytes, self.in_headers);
-                in_headers = next || self.packet == Kind::HttpHeader;
+                in_headers = next || self.packet == PacketKind::HttpHeader;
                 h.tuple(&[am::http.into(), port, http_term(h, &line, self.http_binaries)])
             }
-            Kind::SslTls => ssl_message(h, port, bytes),
+            PacketKind::SslTls => ssl_message(h, port, bytes),
             _ if self.deliver_port => {
                 let data = h.tuple(&[am::data.into(), self.data(h, body)]);
                 h.tuple(&[port, data])

@@ -7,13 +7,13 @@ use kvik_env::Errno;
 use kvik_term::{am, Atom, Term};
 
 use super::{control, posix, Exit, Inet, State, What};
-use crate::driver::{Flow, Reply};
-use crate::options::Options;
+use crate::driver::{ControlReply, Flow};
+use crate::options::PortOptions;
 use crate::port::state::Core;
 use crate::port::Port;
 
 impl Inet {
-    pub(super) fn accept(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+    pub(super) fn accept(&mut self, core: &mut Core, data: &[u8]) -> ControlReply {
         let Ok(timeout) = <[u8; 4]>::try_from(data).map(i32::from_be_bytes) else {
             return control::error(Errno::INVAL);
         };
@@ -53,7 +53,7 @@ impl Inet {
 
     fn accepted_port(&self, owner: u32, fd: OwnedFd) -> Result<Term<'static>, Atom> {
         let socket = Box::new(self.accepted(fd));
-        let o = Options { read: true, write: true, binary: true, ..Options::default() };
+        let o = PortOptions { read: true, write: true, binary: true, ..PortOptions::default() };
         let link = |port, make| {
             if let (true, Some(h)) = (make, crate::host::host()) {
                 h.link(owner, port);

@@ -6,7 +6,7 @@ use kvik_heap::Heap;
 use kvik_term::{am, Atom, Term};
 
 use super::{addr, options, posix, Inet, State, What};
-use crate::driver::{Flow, Reply};
+use crate::driver::{ControlReply, Flow};
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 
@@ -29,18 +29,18 @@ impl Inet {
         sent.map(drop).map_err(posix)
     }
 
-    pub(super) fn receive_packet(&mut self, core: &mut Core, data: &[u8]) -> Reply {
+    pub(super) fn receive_packet(&mut self, core: &mut Core, data: &[u8]) -> ControlReply {
         if self.fd.is_none() {
-            return Reply::List([&[0], "exbadport".as_bytes()].concat());
+            return ControlReply::List([&[0], "exbadport".as_bytes()].concat());
         }
         let Ok(head) = <[u8; 8]>::try_from(data) else {
-            return Reply::List([&[0], Errno::INVAL.name().as_bytes()].concat());
+            return ControlReply::List([&[0], Errno::INVAL.name().as_bytes()].concat());
         };
         if self.is_active() {
-            return Reply::List([&[0], Errno::INVAL.name().as_bytes()].concat());
+            return ControlReply::List([&[0], Errno::INVAL.name().as_bytes()].concat());
         }
         if !self.pending.is_empty() {
-            return Reply::List([&[0], "ealready".as_bytes()].concat());
+            return ControlReply::List([&[0], "ealready".as_bytes()].concat());
         }
         let timeout = i32::from_be_bytes([head[0], head[1], head[2], head[3]]);
         let r = self.later(core, What::Receive, timeout);
@@ -97,7 +97,7 @@ impl Inet {
         core: &Core,
         bytes: &[u8],
         from: &Addr,
-        control: Option<&[socket::Control]>,
+        control: Option<&[socket::ControlMessage]>,
     ) {
         self.stats.received(bytes.len());
         let words = self.data_words(bytes.len()) + 80 + 5 * control.map_or(0, |c| c.len());
@@ -130,7 +130,7 @@ impl Inet {
         words: usize,
         bytes: &[u8],
         from: &Addr,
-        control: Option<&[socket::Control]>,
+        control: Option<&[socket::ControlMessage]>,
     ) {
         let port = core.term();
         core.send(core.owner(), words, |h| {
@@ -151,7 +151,7 @@ impl Inet {
 }
 
 /// `[{tos, Value}]` and the like.
-fn control_terms<'h>(h: &'h Heap, control: &[socket::Control]) -> Term<'h> {
+fn control_terms<'h>(h: &'h Heap, control: &[socket::ControlMessage]) -> Term<'h> {
     let known = control.iter().filter_map(|c| Some((options::option_of(c)?, c.2)));
     let all: Vec<_> = known
         .map(|(opt, v)| {

@@ -49,7 +49,7 @@ impl Lock {
 }
 
 /// Who may use a port now. Somebody may be told that it is at work meanwhile.
-pub(crate) struct Held<'a> {
+pub(crate) struct PortGuard<'a> {
     guard: MutexGuard<'a, Inner>,
     told: bool,
     /// Behind the guard: it is dropped when the lock is free.
@@ -58,18 +58,18 @@ pub(crate) struct Held<'a> {
 struct After<'a>(&'a Port);
 
 impl Port {
-    fn held<'a>(&'a self, guard: MutexGuard<'a, Inner>) -> Held<'a> {
-        Held { guard, told: false, after: After(self) }
+    fn held<'a>(&'a self, guard: MutexGuard<'a, Inner>) -> PortGuard<'a> {
+        PortGuard { guard, told: false, after: After(self) }
     }
-    pub(crate) fn lock(&self) -> Held<'_> {
+    pub(crate) fn lock(&self) -> PortGuard<'_> {
         self.held(self.lock.inner.lock().unwrap_or_else(|e| e.into_inner()))
     }
     /// The same without waiting.
-    pub(crate) fn try_lock(&self) -> Option<Held<'_>> {
+    pub(crate) fn try_lock(&self) -> Option<PortGuard<'_>> {
         self.lock.try_lock().map(|g| self.held(g))
     }
     /// The same where something is ready. `None`: who has it sees, or has seen, to that.
-    pub(crate) fn lock_for(&self, why: Ready) -> Option<Held<'_>> {
+    pub(crate) fn lock_for(&self, why: Ready) -> Option<PortGuard<'_>> {
         if let Some(guard) = self.lock.try_lock() {
             return Some(self.held(guard));
         }
@@ -81,7 +81,7 @@ impl Port {
     }
 }
 
-impl Held<'_> {
+impl PortGuard<'_> {
     /// It is to do something, not only to be looked at.
     pub fn tell(&mut self) {
         self.told = sysprof::watches_ports();
@@ -90,7 +90,7 @@ impl Held<'_> {
         }
     }
 }
-impl Drop for Held<'_> {
+impl Drop for PortGuard<'_> {
     fn drop(&mut self) {
         let port = self.after.0;
         while port.lock.notes.load(Ordering::Relaxed) != 0 {
@@ -112,13 +112,13 @@ impl Drop for After<'_> {
         }
     }
 }
-impl Deref for Held<'_> {
+impl Deref for PortGuard<'_> {
     type Target = Inner;
     fn deref(&self) -> &Inner {
         &self.guard
     }
 }
-impl DerefMut for Held<'_> {
+impl DerefMut for PortGuard<'_> {
     fn deref_mut(&mut self) -> &mut Inner {
         &mut self.guard
     }

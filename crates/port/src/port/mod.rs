@@ -8,25 +8,25 @@ use kvik_term::{am, Atom, Term};
 
 use crate::driver::{Driver, Exit, Flow, Ready};
 use crate::host::host;
-use crate::options::Options;
+use crate::options::PortOptions;
 use crate::{poll, table, trace, write_coalescing};
 
-pub mod events;
 mod lock;
 mod requests;
 pub(crate) mod state;
+pub mod trace_events;
 
-use events::Events;
-use lock::{Held, Lock};
+use lock::{Lock, PortGuard};
 pub use state::Core;
 use state::State;
+use trace_events::TraceEvents;
 
 pub struct Port {
     /// Its 28-bit number.
     pub id: u32,
     pub(crate) lock: Lock,
     /// What it is to hear as a tracer.
-    pub(crate) events: Events,
+    pub(crate) events: TraceEvents,
 }
 
 pub(crate) struct Inner {
@@ -43,7 +43,7 @@ pub enum OpenError {
 }
 
 /// What `port_info` tells.
-pub struct Info {
+pub struct PortInfo {
     pub name: Vec<u8>,
     pub owner: u32,
     pub links: Vec<u32>,
@@ -90,7 +90,7 @@ impl Port {
     pub fn with_driver(
         owner: u32,
         name: Vec<u8>,
-        o: &Options,
+        o: &PortOptions,
         driver: Box<dyn Driver>,
         link: impl Fn(Term<'static>, bool),
     ) -> Result<Arc<Port>, OpenError> {
@@ -122,7 +122,7 @@ impl Port {
         };
         let port = table::insert(|id| {
             let lock = Lock::new(Inner { core: core(id), driver });
-            Arc::new(Port { id, lock, events: Events::default() })
+            Arc::new(Port { id, lock, events: TraceEvents::default() })
         })
         .ok_or(OpenError::SystemLimit)?;
         link(Term::local_port(port.id), true);
@@ -145,11 +145,11 @@ impl Port {
     }
 
     /// To look at one that is open.
-    pub(crate) fn look(&self) -> Option<Held<'_>> {
+    pub(crate) fn look(&self) -> Option<PortGuard<'_>> {
         Some(self.lock()).filter(|g| g.is_open())
     }
     /// To have one that is open do something.
-    fn open_lock(&self) -> Option<Held<'_>> {
+    fn open_lock(&self) -> Option<PortGuard<'_>> {
         write_coalescing::write_but(self.id);
         let mut g = self.look()?;
         g.tell();
@@ -160,7 +160,11 @@ impl Port {
     }
 
     /// Runs the driver, and ends the port where it says so.
-    pub(crate) fn run(&self, g: &mut Held<'_>, f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow) {
+    pub(crate) fn run(
+        &self,
+        g: &mut PortGuard<'_>,
+        f: impl FnOnce(&mut dyn Driver, &mut Core) -> Flow,
+    ) {
         let Inner { core, driver } = &mut **g;
         if let Err(exit) = f(&mut **driver, core) {
             // What is queued goes nowhere once writing has failed.
@@ -171,7 +175,7 @@ impl Port {
 
     /// Tells everybody that the port is gone, and stops the driver once its output is written.
     /// `but`: a process that is not told.
-    fn end(&self, g: &mut Held<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
+    fn end(&self, g: &mut PortGuard<'_>, reason: OwnedTerm, flush: bool, but: Option<u32>) {
         let Inner { core, driver } = &mut **g;
         // It was sent before; should that fail, there is nobody left to hear of it.
         let _ = driver.write_held(core);
@@ -222,7 +226,7 @@ impl Port {
             self.serve(&mut g, why, buffer);
         }
     }
-    pub(crate) fn serve(&self, g: &mut Held<'_>, why: Ready, buffer: &mut [u8]) {
+    pub(crate) fn serve(&self, g: &mut PortGuard<'_>, why: Ready, buffer: &mut [u8]) {
         match g.core.state {
             State::Closed => {}
             State::Open => {
@@ -285,10 +289,10 @@ impl Port {
     pub fn data<'h>(&self, heap: &'h Heap) -> Option<Term<'h>> {
         self.look().map(|g| heap.copy(g.core.data.term()))
     }
-    pub fn info(&self) -> Option<Info> {
+    pub fn info(&self) -> Option<PortInfo> {
         let g = self.look()?;
         let c = &g.core;
-        Some(Info {
+        Some(PortInfo {
             name: c.name.clone(),
             owner: c.owner,
             links: c.links.clone(),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use kvik_heap::OwnedTerm;
 use kvik_proc::sched::current;
-use kvik_proc::sched::meter::{self, during};
+use kvik_proc::sched::microstate_timing::{self, during};
 use kvik_term::{am, Atom, Term};
 
-use super::lock::Held;
+use super::lock::PortGuard;
 use super::{BadSignal, Command, Port};
 use crate::channel::Channel;
-use crate::driver::{Driver, Ready, Reply};
+use crate::driver::{ControlReply, Driver, Ready};
 use crate::port::state::{Core, State};
 use crate::trace;
 
@@ -19,7 +19,7 @@ const EXTERNAL: u8 = 131;
 
 impl Port {
     /// Ends it for a process that asks for that.
-    fn end_for(&self, g: &mut Held<'_>, from: u32) {
+    fn end_for(&self, g: &mut PortGuard<'_>, from: u32) {
         trace::received(self.id, from, |_| am::close.into());
         self.end(g, OwnedTerm::immediate(am::normal.into()), true, None);
     }
@@ -30,7 +30,7 @@ impl Port {
 
     /// Output from process `from`.
     pub fn command(&self, from: u32, bytes: &[u8], nosuspend: bool) -> Command {
-        during(meter::State::Port, || self.write(from, bytes, !nosuspend, false))
+        during(microstate_timing::Microstate::Port, || self.write(from, bytes, !nosuspend, false))
     }
     /// Whether its driver can be written to while it is busy.
     pub fn takes_force(&self) -> bool {
@@ -72,15 +72,15 @@ impl Port {
         Command::Done
     }
 
-    pub fn control(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
-        during(meter::State::Port, || self.controlled(from, op, data))
+    pub fn control(&self, from: u32, op: u32, data: &[u8]) -> Option<ControlReply> {
+        during(microstate_timing::Microstate::Port, || self.controlled(from, op, data))
     }
-    fn controlled(&self, from: u32, op: u32, data: &[u8]) -> Option<Reply> {
+    fn controlled(&self, from: u32, op: u32, data: &[u8]) -> Option<ControlReply> {
         let mut g = self.open_lock()?;
         trace::received_request(self.id, from, am::control, op, data);
         let reply = self.ask(&mut g, from, |driver, core| driver.control(core, op, data))?;
         trace::answered(self.id, from, |h| {
-            let (Reply::List(data) | Reply::Binary(data)) = &reply;
+            let (ControlReply::List(data) | ControlReply::Binary(data)) = &reply;
             h.tuple(&[am::control.into(), h.binary(data)])
         });
         Some(reply)
@@ -89,7 +89,7 @@ impl Port {
     /// What its driver answers to a process.
     fn ask<T>(
         &self,
-        g: &mut Held<'_>,
+        g: &mut PortGuard<'_>,
         from: u32,
         call: impl FnOnce(&mut dyn Driver, &mut Core) -> Option<T>,
     ) -> Option<T> {
@@ -116,7 +116,7 @@ impl Port {
             }
             Some(reply)
         };
-        during(meter::State::Port, call)
+        during(microstate_timing::Microstate::Port, call)
     }
 
     /// `port_close/1`. `false`: it was closed already.
@@ -147,7 +147,7 @@ impl Port {
         message: Term<'_>,
         may_wait: bool,
     ) -> Result<Command, BadSignal> {
-        during(meter::State::Port, || self.message_of(from, message, may_wait))
+        during(microstate_timing::Microstate::Port, || self.message_of(from, message, may_wait))
     }
     fn message_of(
         &self,
@@ -253,7 +253,7 @@ impl Port {
     /// There is something to be sent. From anywhere, in the channel's own calls too: who has the
     /// port's lock sees to it then.
     pub fn fetch(&self) {
-        during(meter::State::Port, || self.ready(Ready::Fetch, &mut []))
+        during(microstate_timing::Microstate::Port, || self.ready(Ready::Fetch, &mut []))
     }
 }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_sys::count;
+use kvik_sys::syscall_counters;
 use kvik_term::{am, Atom, Term};
 
 use crate::channel::Channel;
 use crate::driver::{Exit, Flow};
 use crate::host::host;
-use crate::input::Piece;
-use crate::options::Limits;
+use crate::input::InputPiece;
+use crate::options::BusyLimits;
 use crate::trace;
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -43,7 +43,7 @@ pub struct Core {
     /// It was opened with `line`.
     pub line: bool,
     pub parallelism: bool,
-    pub(crate) busy_limits: Option<Limits>,
+    pub(crate) busy_limits: Option<BusyLimits>,
     pub(crate) busy: bool,
     /// Processes that are suspended until it is busy no longer.
     pub(crate) waiters: Vec<u32>,
@@ -98,9 +98,9 @@ impl Core {
     }
 
     /// Sends `{Port, {data, Data}}`. Lines are counted as input when they are read, with their ends.
-    pub fn deliver(&mut self, piece: Piece<'_>) {
-        let (Piece::Data(bytes) | Piece::Eol(bytes) | Piece::NoEol(bytes)) = piece;
-        if let Piece::Data(bytes) = piece {
+    pub fn deliver(&mut self, piece: InputPiece<'_>) {
+        let (InputPiece::Data(bytes) | InputPiece::Eol(bytes) | InputPiece::NoEol(bytes)) = piece;
+        if let InputPiece::Data(bytes) = piece {
             self.count_input(bytes.len());
         }
         let binary = self.binary;
@@ -108,9 +108,9 @@ impl Core {
         self.tell_owner(words, |h| {
             let data = if binary { h.binary(bytes) } else { h.byte_list(bytes) };
             let data = match piece {
-                Piece::Data(_) => data,
-                Piece::Eol(_) => h.tuple(&[am::eol.into(), data]),
-                Piece::NoEol(_) => h.tuple(&[am::noeol.into(), data]),
+                InputPiece::Data(_) => data,
+                InputPiece::Eol(_) => h.tuple(&[am::eol.into(), data]),
+                InputPiece::NoEol(_) => h.tuple(&[am::noeol.into(), data]),
             };
             h.tuple(&[am::data.into(), data])
         });
@@ -154,7 +154,7 @@ impl Core {
     /// So many bytes go to a process in a message that the driver makes by itself: they are input of
     /// the VM, as in OTP not of the port.
     pub fn came(&self, n: usize) {
-        count::add(count::What::Input, n as u64);
+        syscall_counters::add(syscall_counters::SyscallCounter::Input, n as u64);
     }
     pub fn count_input(&mut self, n: usize) {
         self.input += n as u64;
@@ -162,6 +162,6 @@ impl Core {
     }
     pub fn count_output(&mut self, n: usize) {
         self.output += n as u64;
-        count::add(count::What::Output, n as u64);
+        syscall_counters::add(syscall_counters::SyscallCounter::Output, n as u64);
     }
 }

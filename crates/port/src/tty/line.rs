@@ -29,7 +29,7 @@ fn escaped(c: char) -> String {
 const LONGEST: usize = 1 << 16;
 
 /// The line being edited, and what is to be written for what happens to it.
-pub struct Line {
+pub struct EditLine {
     cells: Vec<Cell>,
     at: usize,
     pub columns: usize,
@@ -38,10 +38,10 @@ pub struct Line {
     pub out: Vec<u8>,
 }
 
-impl Line {
-    pub fn new(utf8: bool) -> Line {
+impl EditLine {
+    pub fn new(utf8: bool) -> EditLine {
         let (cells, out) = (Vec::new(), Vec::new());
-        Line { cells, at: 0, columns: 80, utf8, moves: Moves::default(), out }
+        EditLine { cells, at: 0, columns: 80, utf8, moves: Moves::default(), out }
     }
     pub fn set_moves(&mut self, m: Moves) {
         self.moves = m;
@@ -167,7 +167,7 @@ impl Line {
     /// Writes over what stands there.
     fn put(&mut self, bytes: &[u8]) {
         let mut start = self.at;
-        Line::decode(bytes, |c| match c {
+        EditLine::decode(bytes, |c| match c {
             Ok(c @ ('\n' | '\r')) => {
                 self.write_cells(start, self.at, true);
                 self.out.push(b'\r');
@@ -203,7 +203,9 @@ impl Line {
             return self.back_to(at);
         }
         let mut new = Vec::new();
-        Line::decode(bytes, |c| new.push(self.cell_of(c.unwrap_or_else(|b| b as char), self.at)));
+        EditLine::decode(bytes, |c| {
+            new.push(self.cell_of(c.unwrap_or_else(|b| b as char), self.at))
+        });
         let (from, n) = (self.at, new.len());
         self.cells.splice(from..from, new);
         self.write_cells(from, self.cells.len(), false);
@@ -256,14 +258,14 @@ impl Line {
 mod tests {
     use super::*;
 
-    fn out(l: &mut Line, op: u8, data: &[u8]) -> String {
+    fn out(l: &mut EditLine, op: u8, data: &[u8]) -> String {
         l.command(op, data);
         String::from_utf8(std::mem::take(&mut l.out)).unwrap()
     }
 
     #[test]
     fn editing_a_line() {
-        let mut l = Line::new(true);
+        let mut l = EditLine::new(true);
         l.columns = 10;
         assert_eq!(out(&mut l, 0, b"1> "), "1> ");
         assert_eq!(out(&mut l, 2, b"acd"), "acd");
@@ -276,8 +278,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown() {
-        let mut l = Line::new(false);
+    fn unprintable_characters() {
+        let mut l = EditLine::new(false);
         assert_eq!(out(&mut l, 0, "a€\u{81}".as_bytes()), "a\\x{20AC}\\201");
         assert_eq!((l.column(2), l.column(3)), (9, 13));
         let left = (-1i16).to_be_bytes();
@@ -286,13 +288,13 @@ mod tests {
 
     #[test]
     fn wide_and_wrapping() {
-        let mut l = Line::new(true);
+        let mut l = EditLine::new(true);
         l.columns = 4;
         assert_eq!(out(&mut l, 0, "日本".as_bytes()), "日本 \x08");
         assert_eq!(out(&mut l, 0, b"x"), "x");
         assert_eq!(out(&mut l, 1, &(-2i16).to_be_bytes()), "\x1b[A\x1b[C");
         assert_eq!(out(&mut l, 4, b""), "\x07");
-        let mut l = Line::new(true);
+        let mut l = EditLine::new(true);
         assert_eq!(out(&mut l, 0, b"a\tb\x01"), "a       b^A");
         assert_eq!(l.column(4), 11);
     }

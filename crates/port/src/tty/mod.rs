@@ -14,17 +14,17 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard};
 
 use kvik_env::poll::Interest;
-use kvik_env::signal::{self, Action, SIGCONT};
-use kvik_env::tty::{self, Settings};
+use kvik_env::signal::{self, SignalAction, SIGCONT};
+use kvik_env::tty::{self, TtySettings};
 use kvik_env::{fd, file, pipe, Errno};
 use kvik_sys::locale;
 use kvik_term::{am, Atom};
 
-use crate::driver::{Driver, Exit, Flow, Ready, Reply};
+use crate::driver::{ControlReply, Driver, Exit, Flow, Ready};
 use crate::poll::{self, Source};
 use crate::port::state::Core;
 use crate::queue::OutQueue;
-use line::Line;
+use line::EditLine;
 
 const CONTROL: u32 = 0x018b_0900;
 /// Output beyond this makes a synchronous writer wait.
@@ -35,19 +35,19 @@ pub fn install() {
 }
 
 /// How the terminal was before we changed it, and how it is while a line is edited.
-struct Kept {
-    before: Settings,
-    edited: Option<Settings>,
+struct SavedMode {
+    before: TtySettings,
+    edited: Option<TtySettings>,
 }
-static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+static SAVED_MODE: Mutex<Option<SavedMode>> = Mutex::new(None);
 
-fn kept() -> MutexGuard<'static, Option<Kept>> {
-    KEPT.lock().unwrap_or_else(|e| e.into_inner())
+fn kept() -> MutexGuard<'static, Option<SavedMode>> {
+    SAVED_MODE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// The terminal is to be left with these settings. The first call counts.
-pub fn keep(before: Settings) {
-    kept().get_or_insert(Kept { before, edited: None });
+pub fn keep(before: TtySettings) {
+    kept().get_or_insert(SavedMode { before, edited: None });
 }
 /// Puts the terminal back as it was: before the VM ends, whatever the way.
 pub fn restore() {
@@ -67,9 +67,9 @@ pub fn as_before(f: impl FnOnce()) {
     }
 }
 /// A line is edited with these settings from now on; the terminal is put back in the end.
-pub fn edit_with(before: Settings, edited: Settings) -> Result<(), Errno> {
+pub fn edit_with(before: TtySettings, edited: TtySettings) -> Result<(), Errno> {
     tty::apply(0, &edited)?;
-    kept().get_or_insert(Kept { before, edited: None }).edited = Some(edited);
+    kept().get_or_insert(SavedMode { before, edited: None }).edited = Some(edited);
     Ok(())
 }
 /// The program goes on that was stopped: whoever had the terminal may have changed it.
@@ -82,7 +82,7 @@ pub fn goes_on() {
 struct Terminal {
     command: Vec<u8>,
     file: Option<OwnedFd>,
-    line: Line,
+    line: EditLine,
     queue: OutQueue,
     /// A synchronous writer waits for the queue.
     owes_ok: bool,
@@ -95,7 +95,7 @@ impl Terminal {
         Terminal {
             command: command.to_vec(),
             file: None,
-            line: Line::new(locale::is_utf8()),
+            line: EditLine::new(locale::is_utf8()),
             queue: OutQueue::default(),
             owes_ok: false,
             partial: Vec::new(),
@@ -108,20 +108,24 @@ impl Terminal {
         }
         self.line.set_moves(terminfo::of_environment().ok_or(Errno::INVAL)?);
         let path = CString::new("/proc/self/fd/0").map_err(|_| Errno::INVAL)?;
-        let mode =
-            file::Mode { read: true, write: true, nonblocking: true, ..file::Mode::default() };
+        let mode = file::OpenMode {
+            read: true,
+            write: true,
+            nonblocking: true,
+            ..file::OpenMode::default()
+        };
         let f = file::open(&path, mode)?;
         let before = tty::settings(0)?;
         if self.command.windows(2).any(|w| w == b"-c") {
             tty::restore(0, &before.edited())?;
             let mut kept = kept();
-            let k = kept.get_or_insert(Kept { before, edited: None });
+            let k = kept.get_or_insert(SavedMode { before, edited: None });
             k.edited = Some(before.edited());
         }
         let i = Interest { read: true, write: true, edge: true };
         poll::add(core.home, f.as_raw_fd(), Source::Both, core.id, i)?;
         self.file = Some(f);
-        signal::set(SIGCONT, Action::Handle)
+        signal::set(SIGCONT, SignalAction::Handle)
     }
 
     fn write(&mut self, core: &mut Core) -> Flow {
@@ -165,7 +169,7 @@ impl Terminal {
                 bytes = text.into_bytes();
             }
             if !bytes.is_empty() {
-                core.deliver(crate::input::Piece::Data(&bytes));
+                core.deliver(crate::input::InputPiece::Data(&bytes));
             }
         }
     }
@@ -195,20 +199,20 @@ impl Driver for Terminal {
             _ => Ok(()),
         }
     }
-    fn control(&mut self, _: &mut Core, op: u32, data: &[u8]) -> Option<Reply> {
+    fn control(&mut self, _: &mut Core, op: u32, data: &[u8]) -> Option<ControlReply> {
         match op.checked_sub(CONTROL)? {
             100 => {
                 let (columns, rows) = tty::window_size(0).unwrap_or_default();
                 let columns = if columns == 0 { 80 } else { columns };
                 let rows = if rows == 0 { 24 } else { rows };
                 let size = [columns.to_ne_bytes(), rows.to_ne_bytes()];
-                Some(Reply::List(size.concat()))
+                Some(ControlReply::List(size.concat()))
             }
-            101 => Some(Reply::List(vec![self.line.utf8 as u8])),
+            101 => Some(ControlReply::List(vec![self.line.utf8 as u8])),
             102 => {
                 let was = self.line.utf8;
                 self.line.utf8 = *data.first()? != 0;
-                Some(Reply::List(vec![was as u8]))
+                Some(ControlReply::List(vec![was as u8]))
             }
             _ => None,
         }
@@ -230,7 +234,7 @@ impl Driver for Terminal {
     fn stop(&mut self, core: &mut Core) {
         if let Some(f) = self.file.take() {
             poll::remove(core.home, f.as_raw_fd());
-            let _ = signal::set(SIGCONT, Action::Default);
+            let _ = signal::set(SIGCONT, SignalAction::Default);
             restore();
         }
     }

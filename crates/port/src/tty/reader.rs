@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use std::sync::{Mutex, MutexGuard};
 
 use kvik_env::poll::Interest;
-use kvik_env::signal::{self, Action, SIGCONT, SIGWINCH};
+use kvik_env::signal::{self, SignalAction, SIGCONT, SIGWINCH};
 use kvik_env::Result;
 use kvik_heap::OwnedTerm;
 use kvik_term::am;
@@ -68,7 +68,7 @@ pub fn await_input(pid: u32, message: OwnedTerm) -> Result<()> {
         return Ok(());
     }
     let interest = Interest { read: true, ..Interest::default() };
-    // An ordinary file is always ready: it is served at the next turn.
+    // An ordinary file is always ready: it is served at the next time slice.
     r.polled = !poll::add(SET, STDIN, Source::Terminal, 0, interest)?;
     Ok(())
 }
@@ -84,8 +84,8 @@ pub fn await_notice(pid: u32, message: OwnedTerm) {
 
 /// From now on there are notices.
 pub fn watch_signals() -> Result<()> {
-    signal::set(SIGCONT, Action::Handle)?;
-    signal::set(SIGWINCH, Action::Handle)
+    signal::set(SIGCONT, SignalAction::Handle)?;
+    signal::set(SIGWINCH, SignalAction::Handle)
 }
 
 /// The oldest notice that nobody has taken.

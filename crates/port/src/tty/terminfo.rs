@@ -158,23 +158,23 @@ fn short(file: &[u8], at: usize) -> Option<u16> {
 }
 
 /// Places in a description by termcap's names, of which two letters count.
-static CODES: &[(&[u8; 2], Kind, usize)] = &[
-    (b"bc", Kind::String, 397),
-    (b"bs", Kind::Flag, 37),
-    (b"cd", Kind::String, 7),
-    (b"cl", Kind::String, 5),
-    (b"co", Kind::Number, 0),
-    (b"DC", Kind::String, 105),
-    (b"do", Kind::String, CURSOR_DOWN),
-    (b"IC", Kind::String, 108),
-    (b"le", Kind::String, CURSOR_LEFT),
-    (b"li", Kind::Number, 2),
-    (b"nd", Kind::String, CURSOR_RIGHT),
-    (b"ta", Kind::String, 134),
-    (b"u6", Kind::String, 293),
-    (b"u7", Kind::String, 294),
-    (b"up", Kind::String, CURSOR_UP),
-    (b"xn", Kind::Flag, EAT_NEWLINE_GLITCH),
+static CODES: &[(&[u8; 2], CapabilityKind, usize)] = &[
+    (b"bc", CapabilityKind::String, 397),
+    (b"bs", CapabilityKind::Flag, 37),
+    (b"cd", CapabilityKind::String, 7),
+    (b"cl", CapabilityKind::String, 5),
+    (b"co", CapabilityKind::Number, 0),
+    (b"DC", CapabilityKind::String, 105),
+    (b"do", CapabilityKind::String, CURSOR_DOWN),
+    (b"IC", CapabilityKind::String, 108),
+    (b"le", CapabilityKind::String, CURSOR_LEFT),
+    (b"li", CapabilityKind::Number, 2),
+    (b"nd", CapabilityKind::String, CURSOR_RIGHT),
+    (b"ta", CapabilityKind::String, 134),
+    (b"u6", CapabilityKind::String, 293),
+    (b"u7", CapabilityKind::String, 294),
+    (b"up", CapabilityKind::String, CURSOR_UP),
+    (b"xn", CapabilityKind::Flag, EAT_NEWLINE_GLITCH),
 ];
 
 /// The place of a string capability by terminfo's own name: `cuu1`.
@@ -184,14 +184,14 @@ pub fn string_place(name: &[u8]) -> Option<usize> {
 
 /// What a capability is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum CapabilityKind {
     Flag,
     Number,
     String,
 }
 
 /// The place of a capability of this kind, by termcap's name.
-pub fn place(name: &[u8], kind: Kind) -> Option<usize> {
+pub fn place(name: &[u8], kind: CapabilityKind) -> Option<usize> {
     let code = name.get(..2)?;
     CODES.iter().find(|(c, k, _)| *c == code && *k == kind).map(|(_, _, place)| *place)
 }
@@ -241,14 +241,17 @@ mod tests {
     #[test]
     fn capabilities_by_termcap_name() {
         let d = Description::parse(description(&[(17, b"r"), (19, b"u")], 1)).unwrap();
-        let string = |name: &[u8]| place(name, Kind::String).and_then(|i| d.string(i));
+        let string = |name: &[u8]| place(name, CapabilityKind::String).and_then(|i| d.string(i));
         assert_eq!(
             (string(b"up"), string(b"nd"), string(b"do")),
             (Some(&b"u"[..]), Some(&b"r"[..]), None)
         );
-        assert_eq!(place(b"co", Kind::Number).and_then(|i| d.number(i)), Some(80));
-        assert!(place(b"xn", Kind::Flag).is_some_and(|i| d.flag(i)));
-        assert_eq!((place(b"xn", Kind::String), place(b"x", Kind::Flag)), (None, None));
+        assert_eq!(place(b"co", CapabilityKind::Number).and_then(|i| d.number(i)), Some(80));
+        assert!(place(b"xn", CapabilityKind::Flag).is_some_and(|i| d.flag(i)));
+        assert_eq!(
+            (place(b"xn", CapabilityKind::String), place(b"x", CapabilityKind::Flag)),
+            (None, None)
+        );
     }
 
     #[test]

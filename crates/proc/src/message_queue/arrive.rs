@@ -30,7 +30,8 @@ impl<'p> MessageQueue<'p> {
     #[inline]
     pub fn accept(self, t: Term<'_>) -> bool {
         // A mailbox would be made for one that finds no room, and stay.
-        let copy = |h: &'p Heap| h.copy_small(t, LINE).or_else(|| h.copy_beside(t, SMALL_MESSAGE));
+        let copy =
+            |h: &'p Heap| h.copy_small(t, LINE).or_else(|| h.copy_to_fragment(t, SMALL_MESSAGE));
         let put = self.put_on_heap(copy);
         if put {
             self.mark(flag::UNFETCHED);
@@ -40,8 +41,8 @@ impl<'p> MessageQueue<'p> {
         }
         put
     }
-    /// The same while the process waits for its turn, with an empty inbox. False: the message has to
-    /// go through the inbox.
+    /// The same while the process waits for its time slice, with an empty inbox. False: the message
+    /// has to go through the inbox.
     #[inline]
     pub fn accept_early(self, t: Term<'_>) -> bool {
         let put = !self.flag(flag::ENDING | flag::PENDING)
@@ -110,7 +111,7 @@ impl<'p> MessageQueue<'p> {
     fn put_on_heap(self, make: impl FnOnce(&'p Heap) -> Option<Term<'p>>) -> bool {
         let (p, flags) = (self.p, self.p.flags.get());
         let mut m = self.mailbox_if_any();
-        if flags & NOT_ON_HEAP != 0 || m.as_ref().is_some_and(|m| m.lent() || !m.at_end()) {
+        if flags & NOT_ON_HEAP != 0 || m.as_ref().is_some_and(|m| m.borrowed() || !m.at_end()) {
             return false;
         }
         let waits = flags & flag::WAITING != 0;

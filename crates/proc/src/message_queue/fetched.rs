@@ -25,7 +25,7 @@ impl MessageQueue<'_> {
     }
     /// Is there a message on its heap that it has not looked at?
     fn has_unfetched_first(self, m: &Mailbox) -> bool {
-        self.flag(flag::UNFETCHED) && (self.p.heap.message().is_some() || m.lent())
+        self.flag(flag::UNFETCHED) && (self.p.heap.message().is_some() || m.borrowed())
     }
     /// The message on its heap, which goes to the mailbox, is not looked at now.
     pub(super) fn keep_first_unfetched(self, m: &mut Mailbox) {

@@ -12,7 +12,7 @@ use kvik_heap::OwnedTerm;
 use kvik_sync::Chain;
 
 use super::recv_marker::Markers;
-use crate::sched::mail;
+use crate::sched::mailbox_latency;
 use crate::signal_types::{RefId, Signal};
 
 /// What there is at a position.
@@ -56,7 +56,7 @@ impl Slot {
 }
 
 /// A message that was taken out. Its token, where it has one: an empty list ends the receiver's.
-pub(super) struct Taken {
+pub(super) struct TakenMessage {
     pub message: OwnedTerm,
     pub token: Option<OwnedTerm>,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Mailbox {
     markers: Option<Box<Markers>>,
     /// Is the message at the save pointer on the process's heap, as `Root::Lent`? Its slot is an
     /// empty list.
-    lent: bool,
+    borrowed: bool,
     /// The first message was looked at and not taken: it is likely to stay for a while, so that
     /// copying it to the heap does not pay.
     selective: bool,
@@ -91,7 +91,7 @@ pub(crate) struct Mailbox {
 }
 
 /// How many messages ahead of the one looked at memory is asked for.
-const AHEAD: usize = 4;
+const PREFETCH_DISTANCE: usize = 4;
 
 impl Default for Mailbox {
     fn default() -> Mailbox {
@@ -106,7 +106,7 @@ impl Default for Mailbox {
             gaps: 0,
             walked: 0,
             markers: None,
-            lent: false,
+            borrowed: false,
             selective: false,
             look: 0,
             unfetched: 0,
@@ -196,7 +196,7 @@ impl Mailbox {
         assert!(self.fresh_len > 0 || !self.slots.back().is_some_and(Slot::is_gap), "at the end");
         assert!(self.unfetched <= self.len(), "what was not fetched");
         let borrowed = || self.slots.get((self.save - self.base) as usize)?.message();
-        assert!(!self.lent || borrowed().is_some_and(|m| m.term().is_nil()), "a borrowed slot");
+        assert!(!self.borrowed || borrowed().is_some_and(|m| m.term().is_nil()), "a borrowed slot");
     }
     /// Has it grown by an eighth since the last time this said so? For what goes over all messages.
     pub(super) fn has_grown(&mut self) -> bool {
@@ -236,25 +236,25 @@ impl Mailbox {
     #[inline]
     pub(super) fn lend(&mut self) -> Option<OwnedTerm> {
         let m = self.current().map(std::mem::take)?;
-        self.lent = true;
+        self.borrowed = true;
         Some(m)
     }
     /// An empty slot for a message at the save pointer, which is at the end, that is on the heap.
     #[inline]
     pub(super) fn push_lent(&mut self) {
-        debug_assert!(self.at_end() && !self.lent);
+        debug_assert!(self.at_end() && !self.borrowed);
         self.push(OwnedTerm::default());
-        self.lent = true;
+        self.borrowed = true;
     }
     #[inline]
-    pub(super) fn lent(&self) -> bool {
-        self.lent
+    pub(super) fn borrowed(&self) -> bool {
+        self.borrowed
     }
     /// The borrowed message goes back to its slot.
     #[inline]
     pub(super) fn give_back(&mut self, m: OwnedTerm) {
-        debug_assert!(self.lent);
-        self.lent = false;
+        debug_assert!(self.borrowed);
+        self.borrowed = false;
         if let Some(slot) = self.current() {
             *slot = m;
         }
@@ -262,7 +262,7 @@ impl Mailbox {
     /// The borrowed message stays on the heap; its slot is to be taken out. False: none is borrowed.
     #[inline]
     pub(super) fn keep_lent(&mut self) -> bool {
-        std::mem::take(&mut self.lent)
+        std::mem::take(&mut self.borrowed)
     }
     /// Has every message been looked at?
     #[inline]
@@ -391,14 +391,14 @@ impl Mailbox {
     pub(super) fn skip(&mut self) {
         self.save = (self.save + 1).min(self.end());
         // Messages lie anywhere in memory.
-        let soon = self.slots.get((self.save - self.base) as usize + AHEAD);
+        let soon = self.slots.get((self.save - self.base) as usize + PREFETCH_DISTANCE);
         if let Some(m) = soon.and_then(Slot::message) {
             m.prefetch();
         }
     }
     /// Takes the message at the save pointer out and starts over.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<Taken> {
+    pub(super) fn take(&mut self) -> Option<TakenMessage> {
         let i = (self.save - self.base) as usize;
         let s = std::mem::replace(self.slots.get_mut(i)?, Slot::Gap);
         let m = self.taken(s)?;
@@ -409,17 +409,17 @@ impl Mailbox {
         Some(m)
     }
     #[inline]
-    fn taken(&mut self, s: Slot) -> Option<Taken> {
+    fn taken(&mut self, s: Slot) -> Option<TakenMessage> {
         match s {
             Slot::Gap => None,
-            Slot::Message(message) => Some(Taken { message, token: None }),
+            Slot::Message(message) => Some(TakenMessage { message, token: None }),
             Slot::Stamped(m) => {
-                mail::taken(m.1);
-                Some(Taken { message: m.0, token: None })
+                mailbox_latency::taken(m.1);
+                Some(TakenMessage { message: m.0, token: None })
             }
             Slot::Tokened(t) => {
                 self.tokened -= 1;
-                Some(Taken { message: t.message, token: Some(t.token) })
+                Some(TakenMessage { message: t.message, token: Some(t.token) })
             }
         }
     }

@@ -14,13 +14,13 @@ use crate::signal_types::RefId;
 /// What a `loop_rec` finds.
 #[derive(Debug)]
 pub enum Peek<'h> {
-    /// No message, or the process must end (its turn then ends with `Wait` and it does).
+    /// No message, or the process must end (its time slice then ends with `Wait` and it does).
     Nothing,
     Message(Term<'h>),
     /// A collection is due, or the next message needs so many words in the block: collect, and look
     /// again. Nothing is live in x registers here.
     Collect(usize),
-    /// More has come than can be handled in this turn: end it, and look again in the next.
+    /// More has come than can be handled in this time slice: end it, and look again in the next.
     Later,
 }
 
@@ -28,7 +28,7 @@ impl<'p> MessageQueue<'p> {
     /// Was every message looked at?
     #[inline]
     pub fn at_end(self) -> bool {
-        self.mailbox_if_any().is_none_or(|m| m.at_end() && !m.lent())
+        self.mailbox_if_any().is_none_or(|m| m.at_end() && !m.borrowed())
             && self.p.heap.message().is_none()
     }
     /// Is there a message in the mailbox that was not looked at?
@@ -44,7 +44,7 @@ impl<'p> MessageQueue<'p> {
             return Some(Peek::Message(t));
         }
         let m = self.mailbox_if_any();
-        if m.as_ref().is_some_and(|m| m.lent()) {
+        if m.as_ref().is_some_and(|m| m.borrowed()) {
             return Some(Peek::Message(heap.root(Root::Lent)));
         }
         if heap.gc_due() {
@@ -61,7 +61,7 @@ impl<'p> MessageQueue<'p> {
         m.fetch_to_look();
         let small = |n: &usize| *n <= SMALL_MESSAGE && !self.flag(flag::NOTICES_MESSAGES);
         let Some(words) = m.front_words().filter(small) else {
-            return m.lend().map(|t| Peek::Message(heap.lend(t)));
+            return m.lend().map(|t| Peek::Message(heap.borrow_message(t)));
         };
         if words > heap.room() {
             return Some(Peek::Collect(words));
@@ -91,8 +91,8 @@ impl<'p> MessageQueue<'p> {
     }
     #[inline]
     fn give_back(self, m: &mut Mailbox) {
-        if m.lent() {
-            m.give_back(self.p.heap.take_back());
+        if m.borrowed() {
+            m.give_back(self.p.heap.take_borrowed_message());
         }
     }
     /// The message looked at matches: takes it out of the queue. Gives it with its token, where it says
@@ -106,7 +106,7 @@ impl<'p> MessageQueue<'p> {
         let message = heap.root(Root::Lent);
         let mut m = self.mailbox();
         if m.keep_lent() {
-            heap.keep_lent();
+            heap.keep_borrowed_message();
             heap.set_root(Root::Lent, Term::NIL);
         }
         let token = m.take().and_then(|t| t.token);
@@ -117,7 +117,7 @@ impl<'p> MessageQueue<'p> {
     /// The memory of a borrowed message becomes part of the heap, as the process keeps a part of it; the
     /// message may go back to the mailbox all the same.
     pub fn keep_lent(self) {
-        self.p.heap.keep_lent();
+        self.p.heap.keep_borrowed_message();
     }
     /// A first message goes to the front of the mailbox.
     #[inline]
@@ -149,7 +149,7 @@ impl<'p> MessageQueue<'p> {
     /// The time of the receive is over before it looked at the message that it was woken for.
     pub fn miss(self) {
         let first = self.put_first_back();
-        if let Some(mut m) = self.mailbox_if_any().filter(|m| first || m.lent()) {
+        if let Some(mut m) = self.mailbox_if_any().filter(|m| first || m.borrowed()) {
             self.keep_first_unfetched(&mut m);
         }
         self.check();

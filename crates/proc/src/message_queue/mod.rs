@@ -49,7 +49,7 @@ use kvik_term::Term;
 
 use crate::process::flag;
 use crate::signal_types::Signal;
-use crate::{Me, Proc};
+use crate::{Proc, SelfHandle};
 
 pub(crate) use mailbox::Mailbox;
 pub use matching::Peek;
@@ -57,7 +57,7 @@ pub use matching::Peek;
 /// The places of a process's queue that are not on its heap.
 pub(crate) struct Places {
     /// The consumer's end of the inbox. None where the process is in no table.
-    inbox: Option<Me>,
+    inbox: Option<SelfHandle>,
     /// Made when the first message is kept there: most waiting processes need none.
     kept: OnceCell<Box<RefCell<Kept>>>,
 }
@@ -70,12 +70,12 @@ struct Kept {
 
 impl Places {
     #[inline(always)]
-    pub fn new(inbox: Option<Me>) -> Places {
+    pub fn new(inbox: Option<SelfHandle>) -> Places {
         Places { inbox, kept: OnceCell::new() }
     }
     /// The process's handle on its task.
     #[inline]
-    pub fn me(&self) -> Option<&Me> {
+    pub fn me(&self) -> Option<&SelfHandle> {
         self.inbox.as_ref()
     }
     /// Drops the mailbox if it is empty. False: there is a backlog, and it should be tried again.
@@ -157,7 +157,7 @@ impl<'p> MessageQueue<'p> {
             f(t);
         }
         let Some(m) = self.mailbox_if_any() else { return };
-        if m.lent() {
+        if m.borrowed() {
             let (before, after) = m.iter_around();
             before.for_each(|t| f(t.term()));
             f(heap.root(Root::Lent));
@@ -197,9 +197,12 @@ impl<'p> MessageQueue<'p> {
         let first = self.p.heap.message().is_some();
         let kept = self.existing();
         let m = kept.as_ref().map(|k| &k.mailbox);
-        let lent = m.is_some_and(|m| m.lent());
-        assert!(!(first && lent), "a first message and a borrowed one");
-        assert!(lent || self.p.heap.root(Root::Lent).is_nil(), "a borrowed message without a slot");
+        let borrowed = m.is_some_and(|m| m.borrowed());
+        assert!(!(first && borrowed), "a first message and a borrowed one");
+        assert!(
+            borrowed || self.p.heap.root(Root::Lent).is_nil(),
+            "a borrowed message without a slot"
+        );
         let backlog = kept.as_ref().is_some_and(|k| !k.backlog.is_empty());
         assert!(backlog == self.flag(flag::PENDING), "the backlog and its flag");
         if let Some(m) = m {

@@ -1,5 +1,5 @@
 //! Where signals lie before they are handled: the inbox, and the backlog of those that were taken from
-//! it and that a turn did not allow for (`crate::pending`).
+//! it and that a time slice did not allow for (`crate::pending`).
 
 use kvik_sync::Chain;
 

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kvik_heap::Heap;
-use kvik_sync::task::Here;
+use kvik_sync::task::ThreadId;
 use kvik_term::Term;
 
 use super::Peek;
-use crate::process::{flag, Priority, Pushed, Rest, Shared, Task, Ticket};
+use crate::process::{flag, Priority, Pushed, QueuedToken, RunToken, Shared, Task};
 use crate::signal_types::{Control, RefId, Signal};
 use crate::Proc;
 
@@ -105,8 +105,8 @@ fn message_of(s: &Signal) -> Option<i64> {
 /// Who has the process.
 enum State {
     Parked,
-    Queued(Rest),
-    Running(Ticket),
+    Queued(QueuedToken),
+    Running(RunToken),
 }
 
 /// The receive that the process is in.
@@ -121,7 +121,7 @@ struct Receive {
 
 struct Bench {
     random: Random,
-    here: Here,
+    here: ThreadId,
     task: Arc<Task>,
     state: State,
     /// The model: what was sent and not taken, in the order it was sent.
@@ -141,16 +141,16 @@ type Count = BTreeMap<&'static str, u32>;
 impl Bench {
     fn new(seed: u64) -> Bench {
         let make = |me, room| Proc::with(PID, Heap::within(room, 23), Some(me));
-        let ticket = Task::start(Shared::new(PID, Priority::Normal), make);
-        let p = ticket.private();
+        let run_token = Task::start(Shared::new(PID, Priority::Normal), make);
+        let p = run_token.private();
         p.set_flag(flag::TRAP_EXIT, true);
         p.heap.set_reductions(4000);
-        p.with_extra(|x| x.aliases.insert(ALIAS, false));
+        p.with_cold(|x| x.aliases.insert(ALIAS, false));
         Bench {
             random: Random(seed),
-            here: Here::new(),
-            task: ticket.task().clone(),
-            state: State::Running(ticket),
+            here: ThreadId::new(),
+            task: run_token.task().clone(),
+            state: State::Running(run_token),
             list: Vec::new(),
             next: 0,
             receive: None,
@@ -167,7 +167,7 @@ impl Bench {
     fn with_private<A>(&mut self, f: impl FnOnce(&Proc) -> A) -> A {
         match &self.state {
             State::Running(t) => f(t.private()),
-            State::Queued(_) => self.task.with_rest_any(self.here, f).expect("it rests here"),
+            State::Queued(_) => self.task.with_queued_any(self.here, f).expect("it rests here"),
             State::Parked => {
                 let t = self.task.unpark().expect("it is parked");
                 let a = f(t.private());
@@ -176,10 +176,10 @@ impl Bench {
             }
         }
     }
-    fn queue(&mut self, t: Ticket) {
-        self.state = State::Queued(Rest::new(t, self.here));
+    fn queue(&mut self, t: RunToken) {
+        self.state = State::Queued(QueuedToken::new(t, self.here));
     }
-    fn park(&mut self, t: Ticket) {
+    fn park(&mut self, t: RunToken) {
         assert!(!t.private().has_pending(), "a process with a backlog is not parked");
         match t.park() {
             Some(t) => self.queue(t),
@@ -208,7 +208,7 @@ impl Bench {
         t.private().note_collection();
         t.private_mut().heap.collect_parked(full);
     }
-    /// What a scheduler does before it runs a process. False: the process has no turn.
+    /// What a scheduler does before it runs a process. False: the process has no time slice.
     fn run(&mut self) -> bool {
         for _ in 0..1_000 {
             let mut t = match std::mem::replace(&mut self.state, State::Parked) {
@@ -246,14 +246,14 @@ impl Bench {
         }
         panic!("it gets no turn");
     }
-    /// The turn ends, and the process wants another.
+    /// The time slice ends, and the process wants another.
     fn stop(&mut self) {
         match std::mem::replace(&mut self.state, State::Parked) {
             State::Running(t) => self.queue(t),
             other => self.state = other,
         }
     }
-    /// The turn ends, and the process waits.
+    /// The time slice ends, and the process waits.
     fn wait(&mut self) {
         let State::Running(mut t) = std::mem::replace(&mut self.state, State::Parked) else {
             panic!("it does not run")
@@ -293,7 +293,7 @@ impl Bench {
         self.receive = Some(receive);
     }
     /// Goes through the messages as native code does, until one is taken, the process has to wait, or
-    /// its turn is over.
+    /// its time slice is over.
     fn go_on_receiving(&mut self) {
         loop {
             let p = self.private();

@@ -3,13 +3,13 @@
 pub const TRAP_EXIT: u32 = 1;
 /// It waits in a `receive`.
 pub const WAITING: u32 = 2;
-/// It must end: `Extra::exit_reason` says why.
+/// It must end: `ColdState::exit_reason` says why.
 pub const EXITING: u32 = 4;
 /// The time of its `receive` is over.
 pub const TIMED_OUT: u32 = 8;
 pub const SUSPENDED: u32 = 16;
 /// Its wait was ended by a signal that became a message: to OTP it is no active process until it has
-/// handled that in a turn.
+/// handled that in a time slice.
 pub const ROUSED: u32 = 32;
 pub const SENSITIVE: u32 = 64;
 /// A scheduler has listed it, as its heap has much room: see `crate::sched::idle_heaps`.
@@ -21,17 +21,17 @@ pub const HIBERNATING: u32 = 512;
 pub const ETS_SUPER_USER: u32 = 2048;
 /// A full collection was asked for.
 pub const FULL_GC: u32 = 1024;
-/// Literals are to be copied: see `Extra::literals`.
+/// Literals are to be copied: see `ColdState::literals`.
 pub const LITERALS: u32 = 4096;
 /// The same, once the BIF that stopped in its middle is over: it holds terms itself.
 pub const LITERALS_LATER: u32 = 8192;
 /// It waits for a thread that does its work, and so counts as running.
 pub const HANDED_OFF: u32 = 16_384;
-/// It is to run on one scheduler only: `Extra::bound`.
+/// It is to run on one scheduler only: `ColdState::bound`.
 pub const BOUND: u32 = 32_768;
 /// It has begun to end, and nobody hears from it any more.
 pub const ENDING: u32 = 65_536;
-/// There are system tasks to do, or such as have to wait: `Extra::tasks`.
+/// There are system tasks to do, or such as have to wait: `ColdState::tasks`.
 pub const TASKS: u32 = 131_072;
 pub const TASKS_LATER: u32 = 262_144;
 /// It is not collected on request of others.
@@ -52,7 +52,8 @@ pub const WATCHES_NODES: u32 = 1 << 25;
 pub const SPARE_MAILBOX: u32 = 1 << 26;
 /// It saves its last calls: see `crate::saved_calls`.
 pub const SAVES_CALLS: u32 = 1 << 27;
-/// It was sent signals other than messages since its last turn, and some were handled in its stead.
+/// It was sent signals other than messages since its last time slice, and some were handled in its
+/// stead.
 pub const SIGNALLED: u32 = 1 << 28;
 /// A message was put into its mailbox that no `receive` of its has looked for yet.
 pub const UNFETCHED: u32 = 1 << 29;

@@ -8,7 +8,7 @@ use crate::signal_types::Control;
 use crate::Proc;
 
 impl Local {
-    /// The turn of a process is over: a monitor that it sent is held back no longer.
+    /// The time slice of a process is over: a monitor that it sent is held back no longer.
     pub fn flush_monitor(&self, p: &Proc) {
         p.set_flag(flag::DEFERS_MONITOR, false);
         self.flush_deferred();

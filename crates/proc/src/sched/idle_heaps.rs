@@ -15,7 +15,7 @@ use crate::{signal, Proc};
 
 /// From one look at a listed process to the next, in nanoseconds.
 const PERIOD_NS: u64 = 5_000_000_000;
-/// Processes looked at between two turns.
+/// Processes looked at between two time slices.
 const BATCH: usize = 32;
 /// A heap with less room than this, in words, is left as it is.
 const WORTH_WORDS: usize = 192;

@@ -8,10 +8,10 @@ use kvik_sys::METERED;
 
 use crate::clock;
 
-/// What a thread is at. The order is that of [`State::NAMES`].
+/// What a thread is at. The order is that of [`Microstate::NAMES`].
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum State {
+pub enum Microstate {
     /// Timers, memory to be given back, ends of processes.
     Aux = 0,
     /// Asks the system for events, without waiting.
@@ -25,19 +25,19 @@ pub enum State {
     Sleep = 6,
 }
 
-impl State {
-    pub const ALL: [State; 7] = [
-        State::Aux,
-        State::CheckIo,
-        State::Emulator,
-        State::Gc,
-        State::Other,
-        State::Port,
-        State::Sleep,
+impl Microstate {
+    pub const ALL: [Microstate; 7] = [
+        Microstate::Aux,
+        Microstate::CheckIo,
+        Microstate::Emulator,
+        Microstate::Gc,
+        Microstate::Other,
+        Microstate::Port,
+        Microstate::Sleep,
     ];
     pub const NAMES: [&str; 7] = ["aux", "check_io", "emulator", "gc", "other", "port", "sleep"];
-    fn of(n: u8) -> State {
-        State::ALL.get(n as usize).copied().unwrap_or(State::Other)
+    fn of(n: u8) -> Microstate {
+        Microstate::ALL.get(n as usize).copied().unwrap_or(Microstate::Other)
     }
 }
 
@@ -50,14 +50,14 @@ pub fn on() -> bool {
     ON.load(Relaxed)
 }
 
-/// Who wants to hear of changes: microstate accounting, the scheduler's stopwatch; and of turns alone,
-/// tracing.
+/// Who wants to hear of changes: microstate accounting, the scheduler's latency sampler; and of
+/// time slices alone, tracing.
 pub(super) const ACCOUNT: u8 = 1;
-const WATCH: u8 = 2;
+const SAMPLE: u8 = 2;
 pub(super) const TRACE: u8 = 4;
 
 /// One thread's time.
-pub struct Meter {
+pub struct MicrostateClock {
     state: AtomicU8,
     heard: AtomicU8,
     /// Since when it is at that, as far as that is not added up; 0 for nothing to add. Who takes it
@@ -66,16 +66,16 @@ pub struct Meter {
     ns: [AtomicU64; 7],
 }
 
-impl Default for Meter {
-    fn default() -> Meter {
-        Meter::new()
+impl Default for MicrostateClock {
+    fn default() -> MicrostateClock {
+        MicrostateClock::new()
     }
 }
 
-impl Meter {
-    pub const fn new() -> Meter {
-        Meter {
-            state: AtomicU8::new(State::Sleep as u8),
+impl MicrostateClock {
+    pub const fn new() -> MicrostateClock {
+        MicrostateClock {
+            state: AtomicU8::new(Microstate::Sleep as u8),
             heard: AtomicU8::new(0),
             since: AtomicU64::new(0),
             ns: [const { AtomicU64::new(0) }; 7],
@@ -83,41 +83,41 @@ impl Meter {
     }
     /// The thread begins something else; what it was at before. Only for the thread itself.
     #[inline(always)]
-    pub fn enter(&self, s: State) -> State {
+    pub fn enter(&self, s: Microstate) -> Microstate {
         if !METERED {
-            return State::Other;
+            return Microstate::Other;
         }
         let was = self.state.load(Relaxed);
         self.state.store(s as u8, Relaxed);
         if self.heard() != 0 {
             self.change(was);
         }
-        State::of(was)
+        Microstate::of(was)
     }
     /// What the thread is at now.
-    pub fn state(&self) -> State {
-        State::of(self.state.load(Relaxed))
+    pub fn state(&self) -> Microstate {
+        Microstate::of(self.state.load(Relaxed))
     }
     /// Who wants to hear of changes.
     #[inline(always)]
     pub(super) fn heard(&self) -> u8 {
         self.heard.load(Relaxed)
     }
-    /// A turn begins or ends. True where the stopwatch is to hear of it.
+    /// A time slice begins or ends. True where the latency sampler is to hear of it.
     #[inline(always)]
-    pub(super) fn turns(&self, s: State) -> bool {
+    pub(super) fn turns(&self, s: Microstate) -> bool {
         if METERED && self.heard() != 0 {
             self.enter(s);
-            return self.heard() & WATCH != 0;
+            return self.heard() & SAMPLE != 0;
         }
         if METERED {
             self.state.store(s as u8, Relaxed);
         }
         false
     }
-    /// Has the stopwatch hear of turns, or no more.
+    /// Has the latency sampler hear of time slices, or no more.
     pub(super) fn watch(&self, on: bool) {
-        self.hear(WATCH, on)
+        self.hear(SAMPLE, on)
     }
     fn hear(&self, who: u8, on: bool) {
         match on {
@@ -172,7 +172,7 @@ impl Meter {
 }
 
 /// Meters of schedulers, and others.
-fn each(others: &[&Meter], f: impl Fn(&Meter)) {
+fn each(others: &[&MicrostateClock], f: impl Fn(&MicrostateClock)) {
     super::all().iter().for_each(|s| f(&s.meter));
     others.iter().for_each(|m| f(m));
 }
@@ -181,7 +181,7 @@ pub(crate) fn trace(on: bool) {
     each(&[], |m| m.hear(TRACE, on));
 }
 /// Switches accounting on or off for schedulers and for threads with these meters; what it was.
-pub fn switch(to: bool, others: &[&Meter]) -> bool {
+pub fn switch(to: bool, others: &[&MicrostateClock]) -> bool {
     let now = clock::now();
     let was = ON.swap(to, Relaxed);
     if was != to {
@@ -190,14 +190,14 @@ pub fn switch(to: bool, others: &[&Meter]) -> bool {
     was
 }
 /// All counters go back to 0.
-pub fn reset(others: &[&Meter]) {
+pub fn reset(others: &[&MicrostateClock]) {
     let now = clock::now();
     each(others, |m| m.reset(now));
 }
 
-/// Collections of small heaps take little more than to time them does. So where there are many, one in
-/// [`SmallCollections::APART`] is timed, and stands for all since the last one; behind a sleep the first
-/// is, and then ever fewer.
+/// Collections of small heaps take little more than to time them does. So where there are many, one
+/// in [`SmallCollections::SAMPLE_INTERVAL`] is timed, and stands for all since the last one; behind
+/// a sleep the first is, and then ever fewer.
 #[derive(Default)]
 pub(super) struct SmallCollections {
     /// Those since the last that was timed, and how many have to be until the next is.
@@ -207,7 +207,7 @@ pub(super) struct SmallCollections {
 
 impl SmallCollections {
     /// An odd number: of two processes that collect in turn, both are seen.
-    const APART: u32 = 31;
+    const SAMPLE_INTERVAL: u32 = 31;
     /// One more. How many it stands for; 0 where it is not timed.
     #[inline]
     pub(super) fn one(&self) -> u32 {
@@ -217,7 +217,7 @@ impl SmallCollections {
             return 0;
         }
         self.since.set(0);
-        self.apart.set((2 * self.apart.get() + 1).min(Self::APART));
+        self.apart.set((2 * self.apart.get() + 1).min(Self::SAMPLE_INTERVAL));
         n
     }
     pub fn sleeps(&self) {
@@ -239,18 +239,18 @@ mod tests {
     }
     #[test]
     fn time_counts_for_one_state_and_only_while_on() {
-        let m = Meter::new();
-        assert_eq!(m.enter(State::Other), State::Sleep);
+        let m = MicrostateClock::new();
+        assert_eq!(m.enter(Microstate::Other), Microstate::Sleep);
         assert_eq!(m.read(), [0; 7]);
         assert!(!switch(true, &[&m]));
         std::thread::sleep(std::time::Duration::from_millis(2));
-        assert_eq!(m.enter(State::Gc), State::Other);
-        assert!(m.read()[State::Other as usize] >= 2_000_000);
+        assert_eq!(m.enter(Microstate::Gc), Microstate::Other);
+        assert!(m.read()[Microstate::Other as usize] >= 2_000_000);
         assert!(switch(false, &[&m]));
         let after = m.read();
-        m.enter(State::Port);
+        m.enter(Microstate::Port);
         std::thread::sleep(std::time::Duration::from_millis(1));
-        assert_eq!((m.read(), after[State::Port as usize]), (after, 0));
+        assert_eq!((m.read(), after[Microstate::Port as usize]), (after, 0));
         reset(&[&m]);
         assert_eq!(m.read(), [0; 7]);
     }

@@ -2,53 +2,55 @@
 //!
 //! A process that is woken goes to the tail of the waker's own queue, in OTP's order. Nothing is ever
 //! stolen: a scheduler gives half of its work to one that sleeps when there are processes that use up
-//! their turns, or such as have waited long.
+//! their time slices, or such as have waited long.
 
-pub mod board;
-mod crowd;
+mod context_switch;
 mod deferred_monitor;
 pub mod histogram;
 mod idle_heaps;
+mod latency_sampler;
 mod local;
-pub(crate) mod mail;
-pub mod meter;
+pub(crate) mod mailbox_latency;
+pub mod metrics_page;
 pub(crate) mod microstate;
+pub mod microstate_timing;
 pub mod online;
 pub mod parking;
 mod queues;
 mod run;
 mod scavenger;
-mod stopwatch;
-mod switch;
+mod wake_prefetch;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 
-use kvik_sync::inbox::{Inbox, Node, Push};
+use kvik_sync::inbox::{Inbox, InboxNode, Push};
 use kvik_sync::Parker;
 
 use crate::hooks::hooks;
-use crate::process::{Priority, Rest, Ticket};
+use crate::process::{Priority, QueuedToken, RunToken};
 use crate::signal_types::Signal;
 use crate::timer_queue::{At, Due};
 
+pub use context_switch::to_next;
 pub(crate) use deferred_monitor::{defer_monitor, deferred_to, flush_monitor_to};
 use local::local;
+pub(crate) use local::{
+    continue_exit_later, keep_unparked, take_unparked, with_queued, with_queued_any,
+};
 pub use local::{current, is_scheduler, look_after_turn, note_collection, used_in_turn};
-pub(crate) use local::{from_seat, say_later, sit_down, with_rest, with_rest_any};
 pub use run::REDUCTIONS;
-pub use switch::to_next;
 
 #[derive(Clone, Debug)]
-pub struct Config {
+pub struct SchedulerConfig {
     pub schedulers: usize,
     /// Microseconds to look for work before sleeping.
     pub spin_us: u64,
 }
 
-impl Default for Config {
+impl Default for SchedulerConfig {
     fn default() -> Self {
-        Config { schedulers: online_cpus(), spin_us: 0 }
+        SchedulerConfig { schedulers: online_cpus(), spin_us: 0 }
     }
 }
 
@@ -59,24 +61,24 @@ pub fn online_cpus() -> usize {
 
 /// What a scheduler gets from other threads.
 enum Work {
-    Run(Ticket),
+    Run(RunToken),
     Timer(At, Due),
     /// A timer in its queue was cancelled.
     Forget(At, Due),
-    /// Where it alone may send it (see `kvik_sync::solo`).
+    /// Where it alone may send it (see `kvik_sync::single_threaded`).
     Signal(u32, Signal),
     Raise(u32, Priority),
 }
 
 /// What other threads see of a scheduler. In cache lines of its own, as it writes its counters with
-/// each turn.
+/// each time slice.
 #[repr(align(128))]
 pub struct Scheduler {
     inbound: Inbox<Work>,
     parker: Parker,
-    pub counters: Counters,
-    pub meter: microstate::Meter,
-    page: board::Page,
+    pub counters: SchedulerCounters,
+    pub meter: microstate::MicrostateClock,
+    page: metrics_page::Page,
 }
 
 impl Scheduler {
@@ -84,16 +86,16 @@ impl Scheduler {
         Scheduler {
             inbound: Inbox::default(),
             parker: Parker::default(),
-            counters: Counters::default(),
-            meter: microstate::Meter::new(),
-            page: board::page(id),
+            counters: SchedulerCounters::default(),
+            meter: microstate::MicrostateClock::new(),
+            page: metrics_page::page(id),
         }
     }
 }
 
 /// Written by the scheduler, read by anybody.
 #[derive(Default)]
-pub struct Counters {
+pub struct SchedulerCounters {
     pub turns: AtomicU64,
     pub reductions: AtomicU64,
     pub queued: AtomicUsize,
@@ -120,17 +122,17 @@ pub fn all() -> &'static [Scheduler] {
 pub const STACK: usize = 8 << 20;
 
 /// To be called before there are processes: with one scheduler its thread alone changes inboxes.
-pub fn prepare(c: &Config) {
-    kvik_env::clock::ticks::begin();
+pub fn prepare(c: &SchedulerConfig) {
+    kvik_env::clock::tsc::begin();
     if c.schedulers <= 1 {
-        kvik_sync::solo::reserve();
+        kvik_sync::single_threaded::reserve();
     }
 }
 
 /// Starts the schedulers. The first call counts.
-pub fn start(c: &Config) -> std::io::Result<()> {
+pub fn start(c: &SchedulerConfig) -> std::io::Result<()> {
     let n = c.schedulers.clamp(1, 1024);
-    board::put_up(n);
+    metrics_page::publish(n);
     if ALL.set((0..n).map(Scheduler::new).collect()).is_err() {
         return Ok(());
     }
@@ -141,7 +143,7 @@ pub fn start(c: &Config) -> std::io::Result<()> {
     }
     scavenger::start()
 }
-/// Ends the schedulers when their turns are over.
+/// Ends the schedulers when their time slices are over.
 pub fn stop() {
     STOP.store(true, Ordering::Relaxed);
     (0..all().len()).for_each(wake_up);
@@ -162,29 +164,29 @@ impl Drop for Early {
 }
 
 kvik_state::vm_state! {
-    static EARLY: std::sync::Mutex<Early> = std::sync::Mutex::new(Early(Vec::new()));
+    static EARLY_WORK: std::sync::Mutex<Early> = std::sync::Mutex::new(Early(Vec::new()));
 }
 
 fn early() -> Vec<Work> {
-    std::mem::take(&mut EARLY.lock().unwrap_or_else(|e| e.into_inner()).0)
+    std::mem::take(&mut EARLY_WORK.lock().unwrap_or_else(|e| e.into_inner()).0)
 }
 
 /// A process may run: to the back of a queue.
-pub fn enqueue(t: Ticket) {
+pub fn enqueue(t: RunToken) {
     if let Err(t) = local::enqueue(t) {
         hand(Work::Run(t));
     }
 }
 /// A process was woken.
 #[inline(always)]
-pub(crate) fn wake(t: Ticket) {
+pub(crate) fn wake(t: RunToken) {
     if let Err(t) = local::wake(t) {
         hand(Work::Run(t));
     }
 }
 /// The same, for a task that it does as one of that priority at least. It has no place among those of its
 /// own priority, as in OTP, where only signals give it one.
-pub(crate) fn wake_as(t: Ticket, priority: Priority) {
+pub(crate) fn wake_as(t: RunToken, priority: Priority) {
     if priority >= t.task().priority() {
         return wake(t);
     }
@@ -195,7 +197,7 @@ pub(crate) fn wake_as(t: Ticket, priority: Priority) {
     }
 }
 /// The same from a thread that is no scheduler, and where the process ran last.
-pub(crate) fn wake_at_home(t: Ticket) {
+pub(crate) fn wake_at_home(t: RunToken) {
     let home = t.task().home() as usize;
     match home < all().len() && !is_scheduler() {
         true => send_work(home, Work::Run(t)),
@@ -212,7 +214,7 @@ pub(crate) fn forget_timer(scheduler: usize, at: At, due: Due) {
     if let Some(l) = local().filter(|l| l.id == scheduler) {
         l.timers.borrow_mut().remove(at, due);
     } else if let Some(s) = all().get(scheduler) {
-        s.inbound.push(Node::new(Work::Forget(at, due)));
+        s.inbound.push(InboxNode::new(Work::Forget(at, due)));
     }
 }
 /// A signal that only the one scheduler may send.
@@ -242,7 +244,7 @@ pub fn raise(pid: u32, to: Priority) {
 /// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.
 fn hand(w: Work) {
     let Some(all) = ALL.get() else {
-        EARLY.lock().unwrap_or_else(|e| e.into_inner()).0.push(w);
+        EARLY_WORK.lock().unwrap_or_else(|e| e.into_inner()).0.push(w);
         return;
     };
     let mut able = all.iter().take(online::active());
@@ -250,7 +252,7 @@ fn hand(w: Work) {
     send_work(i, w);
 }
 fn send_work(i: usize, w: Work) {
-    if let Push::Closed(w) = ALL.get().map_or(all(), |v| v)[i].inbound.push(Node::new(w)) {
+    if let Push::Closed(w) = ALL.get().map_or(all(), |v| v)[i].inbound.push(InboxNode::new(w)) {
         drop(w);
     }
     wake_up(i);
@@ -268,13 +270,13 @@ pub fn note_queue() {
         l.me.counters.queued.store(l.waiting(), Ordering::Relaxed);
     }
 }
-/// All that waits for its turn on this scheduler, or waited last, taken away: for who ends the
-/// program, or gives it back by [`enqueue`] (between turns, when nobody sits in the seat).
-pub fn take_own() -> Vec<Ticket> {
+/// All that waits for its time slice on this scheduler, or waited last, taken away: for who ends the
+/// program, or gives it back by [`enqueue`] (between time slices, when the unparked slot is empty).
+pub fn take_own() -> Vec<RunToken> {
     let Some(l) = local() else { return Vec::new() };
     l.me.inbound.take(|_| ()).for_each(|w| l.work(w));
     let mut queue = l.queues.borrow_mut();
-    let near = l.next.take().map(Rest::take).into_iter().chain(l.seat.take());
+    let near = l.next.take().map(QueuedToken::take).into_iter().chain(l.unparked.take());
     near.chain(std::iter::from_fn(|| queue.pop())).collect()
 }
 /// Is that scheduler asleep?

@@ -2,33 +2,34 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use kvik_env::clock::ticks::ticks;
-use kvik_sync::Here;
+use kvik_env::clock::tsc::ticks;
+use kvik_sync::ThreadId;
 use kvik_sys::METERED;
 
-use super::board::{Kind, Page};
-use crate::process::{Priority, Rest, Ticket};
+use super::metrics_page::{HistogramKind, Page};
+use crate::process::{Priority, QueuedToken, RunToken};
 
 struct Waiting {
-    /// None: the place of one that was raised, and has its turn from another queue. Where it becomes
-    /// runnable again before the place comes to the head, it takes it up, as in OTP.
-    ticket: Option<Rest>,
+    /// None: the place of one that was raised, and has its time slice from another queue. Where it
+    /// becomes runnable again before the place comes to the head, it takes it up, as in OTP.
+    run_token: Option<QueuedToken>,
     mark: Mark,
 }
 
 impl Waiting {
     fn is(&self, pid: u32) -> bool {
-        self.ticket.as_ref().is_some_and(|t| t.task().pid == pid)
+        self.run_token.as_ref().is_some_and(|t| t.task().pid == pid)
     }
     fn is_place_of(&self, pid: u32) -> bool {
-        self.ticket.is_none() && self.mark.place_of() == pid
+        self.run_token.is_none() && self.mark.place_of() == pid
     }
 }
 
-/// What is known of one that waits: bit 0 for one that used up its turn, and likely will again: worth
-/// another scheduler's waking up. Bits 1 to 3: how often it is still put back to the tail when it comes
-/// to the head. Above them 0, or, where its wait is timed, how many waits it stands for (13 bits), and
-/// since when it waits (what is left of the counter of ticks, less its last 4 bits).
+/// What is known of one that waits: bit 0 for one that used up its time slice, and likely will
+/// again: worth another scheduler's waking up. Bits 1 to 3: how often it is still put back to the
+/// tail when it comes to the head. Above them 0, or, where its wait is timed, how many waits it
+/// stands for (13 bits), and since when it waits (what is left of the counter of ticks, less its
+/// last 4 bits).
 #[derive(Copy, Clone)]
 struct Mark(u64);
 
@@ -77,12 +78,12 @@ struct Timing {
     chance: u32,
 }
 /// How many behind a sleep.
-const EXACT: u32 = 8;
+const EXACT_ENTRIES: u32 = 8;
 /// From one to the next: this many, and up to as many again.
-const APART: u64 = 32;
+const SAMPLE_INTERVAL: u64 = 32;
 
 pub(super) struct Queues {
-    here: Here,
+    here: ThreadId,
     /// Max, high, and one for normal and low together.
     by_priority: [VecDeque<Waiting>; 3],
     pub len: usize,
@@ -132,13 +133,13 @@ fn queue_of(p: Priority) -> usize {
 const SHARED: usize = Priority::Normal as usize;
 const LOW_REQUEUES: u64 = 7;
 /// Room that a queue keeps: 16 KB.
-const SHORT: usize = 1024;
+const MIN_CAPACITY: usize = 1024;
 /// How far to look for processes that may go.
-const LOOK: usize = 256;
+const SCANNED_ENTRIES: usize = 256;
 
 impl Queues {
     /// The time that some wait is noted there.
-    pub fn new(here: Here, page: Page) -> Queues {
+    pub fn new(here: ThreadId, page: Page) -> Queues {
         Queues {
             here,
             by_priority: [const { VecDeque::new() }; 3],
@@ -160,43 +161,44 @@ impl Queues {
         if t.exact == 0 {
             t.rest = t.next - self.pushed;
         }
-        t.exact = EXACT;
+        t.exact = EXACT_ENTRIES;
         t.next = self.pushed + 1;
     }
     /// How many came from here so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }
-    pub fn push(&mut self, t: Ticket) {
+    pub fn push(&mut self, t: RunToken) {
         self.add(t, false)
     }
-    /// A process that used up its turn.
-    pub fn push_busy(&mut self, t: Ticket) {
+    /// A process that used up its time slice.
+    pub fn push_busy(&mut self, t: RunToken) {
         self.add(t, true)
     }
-    /// A process that used up its turn and has signals left to handle: where it was raised for those, it
-    /// stays raised.
-    pub fn push_pending(&mut self, t: Ticket) {
+    /// A process that used up its time slice and has signals left to handle: where it was raised
+    /// for those, it stays raised.
+    pub fn push_pending(&mut self, t: RunToken) {
         let left = self.left_of(&t);
         self.add_raised(t, true, left);
     }
-    /// One that sits out its turn has answered one request by that, and stays raised for the others.
-    pub fn push_sat_out(&mut self, t: Ticket) {
+    /// One that sits out its time slice has answered one request by that, and stays raised for the
+    /// others.
+    pub fn push_sat_out(&mut self, t: RunToken) {
         let left = self.left_of(&t).map(Elevations::less_one);
         self.add_raised(t, false, left);
     }
     /// One that waited and is raised.
-    pub fn push_raised(&mut self, t: Ticket, to: Priority) {
+    pub fn push_raised(&mut self, t: RunToken, to: Priority) {
         let mut one = Elevations::default();
         one.add(to);
         self.add_raised(t, false, Some(one));
     }
     /// What the process was raised for that was popped last.
-    fn left_of(&mut self, t: &Ticket) -> Option<Elevations> {
+    fn left_of(&mut self, t: &RunToken) -> Option<Elevations> {
         let pid = t.task().pid;
         self.raised.take().filter(|(raised, _)| *raised == pid).map(|(_, left)| left)
     }
-    fn add_raised(&mut self, t: Ticket, busy: bool, left: Option<Elevations>) {
+    fn add_raised(&mut self, t: RunToken, busy: bool, left: Option<Elevations>) {
         let Some((left, best)) = left.and_then(|left| Some((left, left.best()?))) else {
             return self.add(t, busy);
         };
@@ -205,14 +207,14 @@ impl Queues {
         let priority = best.min(t.task().priority());
         self.add_to(t, busy, Some(priority));
     }
-    fn add(&mut self, ticket: Ticket, busy: bool) {
-        self.add_to(ticket, busy, None)
+    fn add(&mut self, run_token: RunToken, busy: bool) {
+        self.add_to(run_token, busy, None)
     }
-    fn add_to(&mut self, mut ticket: Ticket, busy: bool, raised: Option<Priority>) {
-        let priority = raised.unwrap_or_else(|| ticket.task().priority());
+    fn add_to(&mut self, mut run_token: RunToken, busy: bool, raised: Option<Priority>) {
+        let priority = raised.unwrap_or_else(|| run_token.task().priority());
         if !self.places.is_empty() {
-            match self.take_up_place(ticket, busy, priority) {
-                Some(t) => ticket = t,
+            match self.take_up_place(run_token, busy, priority) {
+                Some(t) => run_token = t,
                 None => return,
             }
         }
@@ -224,22 +226,23 @@ impl Queues {
         } else {
             Mark(busy as u64)
         };
-        let ticket = Rest::new(ticket, self.here);
+        let run_token = QueuedToken::new(run_token, self.here);
         if priority == Priority::Low {
             mark.0 += LOW_REQUEUES * Mark::REQUEUE;
         }
-        self.by_priority[queue_of(priority)].push_back(Waiting { ticket: Some(ticket), mark });
+        self.by_priority[queue_of(priority)]
+            .push_back(Waiting { run_token: Some(run_token), mark });
     }
-    /// Where a process has a place of that priority or a higher one, it gets its turn there.
+    /// Where a process has a place of that priority or a higher one, it gets its time slice there.
     #[cold]
-    fn take_up_place(&mut self, t: Ticket, busy: bool, priority: Priority) -> Option<Ticket> {
+    fn take_up_place(&mut self, t: RunToken, busy: bool, priority: Priority) -> Option<RunToken> {
         let pid = t.task().pid;
         let best = self.places.get(&pid).and_then(|all| all.iter().min().copied());
         let Some(best) = best.filter(|p| *p <= priority) else { return Some(t) };
         self.forget_place(pid, best);
         let at = self.by_priority[queue_of(best)].iter_mut().rfind(|w| w.is_place_of(pid));
         let Some(w) = at else { return Some(t) };
-        w.ticket = Some(Rest::new(t, self.here));
+        w.run_token = Some(QueuedToken::new(t, self.here));
         w.mark = Mark(busy as u64 | (w.mark.requeues() * Mark::REQUEUE));
         self.pushed += 1;
         self.busy += busy as usize;
@@ -277,7 +280,7 @@ impl Queues {
         t.chance ^= t.chance << 13;
         t.chance ^= t.chance >> 17;
         t.chance ^= t.chance << 5;
-        t.weight = APART + u64::from(t.chance) % APART;
+        t.weight = SAMPLE_INTERVAL + u64::from(t.chance) % SAMPLE_INTERVAL;
         t.next = self.pushed + t.weight;
         mark
     }
@@ -285,20 +288,20 @@ impl Queues {
     fn waited(&self, m: Mark) {
         let ticks = ticks();
         let ns = ticks.between(0, m.waited(ticks.now()));
-        self.timing.page.note(Kind::Wait, ns, m.weight());
+        self.timing.page.note(HistogramKind::Wait, ns, m.weight());
     }
     /// Gives up the room of a long queue that has become short.
     pub fn shrink(&mut self) {
-        self.by_priority.iter_mut().for_each(|q| q.shrink_to(SHORT));
+        self.by_priority.iter_mut().for_each(|q| q.shrink_to(MIN_CAPACITY));
     }
     /// The best process there is.
-    pub fn pop(&mut self) -> Option<Ticket> {
+    pub fn pop(&mut self) -> Option<RunToken> {
         while self.len > 0 {
             let (w, queue) = match self.pop_urgent() {
                 Some(found) => found,
                 None => (self.pop_shared()?, SHARED),
             };
-            match w.ticket {
+            match w.run_token {
                 Some(t) => {
                     self.note_taken(w.mark);
                     if self.raises {
@@ -339,7 +342,8 @@ impl Queues {
             self.waited(m);
         }
     }
-    /// Lets a process have its next turn as one of higher priority, if it waits here. Its place stays.
+    /// Lets a process have its next time slice as one of higher priority, if it waits here. Its
+    /// place stays.
     pub fn raise(&mut self, pid: u32, to: Priority) -> bool {
         if !self.by_priority.iter().flatten().any(|w| w.is(pid)) {
             return false;
@@ -355,11 +359,11 @@ impl Queues {
             if q == to && requeues == 0 {
                 return true;
             }
-            let Some(ticket) = w.ticket.take() else { return false };
-            let place = if q < SHARED { Priority::ALL[q] } else { ticket.task().priority() };
+            let Some(run_token) = w.run_token.take() else { return false };
+            let place = if q < SHARED { Priority::ALL[q] } else { run_token.task().priority() };
             let mark = Mark(w.mark.0 - requeues * Mark::REQUEUE);
             w.mark = Mark::place(pid, requeues);
-            self.by_priority[to].push_back(Waiting { ticket: Some(ticket), mark });
+            self.by_priority[to].push_back(Waiting { run_token: Some(run_token), mark });
             self.places.entry(pid).or_default().push(place);
             self.len += 1;
             return true;
@@ -368,10 +372,10 @@ impl Queues {
     }
     /// Is there something that goes before processes of normal priority?
     pub fn has_urgent(&self) -> bool {
-        self.by_priority[..SHARED].iter().any(|q| q.iter().any(|w| w.ticket.is_some()))
+        self.by_priority[..SHARED].iter().any(|q| q.iter().any(|w| w.run_token.is_some()))
     }
-    /// Are there several that used up their turns? One alone loses little by staying: the others of
-    /// its queue are done soon, or wait long, which their age says.
+    /// Are there several that used up their time slices? One alone loses little by staying: the
+    /// others of its queue are done soon, or wait long, which their age says.
     pub fn has_many_busy(&self) -> bool {
         self.busy > 1
     }
@@ -386,31 +390,31 @@ impl Queues {
         }
         now - self.mark.1
     }
-    /// Two that may go together: who used up a turn, and a partner of it that waits here as well, or
-    /// the one partner that it talks with, which waits for it and will follow. One who used up a turn
-    /// is to be left then, unless there are `others` that run here now.
+    /// Two that may go together: who used up a time slice, and a partner of it that waits here as
+    /// well, or the one partner that it talks with, which waits for it and will follow. One who
+    /// used up a time slice is to be left then, unless there are `others` that run here now.
     ///
     /// Where the load is `sustained`, who talks with one partner only, which waits for it, need not
-    /// have used up a turn, and any other may be left.
+    /// have used up a time slice, and any other may be left.
     pub fn pair<'q>(
         &'q self,
         others: bool,
         sustained: bool,
-        partners: impl Fn(&Ticket) -> [u32; 2],
+        partners: impl Fn(&RunToken) -> [u32; 2],
         runs: impl Fn(u32) -> bool,
     ) -> Option<[u32; 2]> {
-        let with_ticket = |w: &'q Waiting| w.ticket.as_ref().map(|t| (t, w.mark));
+        let with_ticket = |w: &'q Waiting| w.run_token.as_ref().map(|t| (t, w.mark));
         let all = || self.by_priority.iter().flatten().filter_map(with_ticket);
         let busy = || all().filter(|w| w.1.is_busy()).map(|w| w.0);
         let all = || all().map(|w| w.0);
         let waits = |pid: u32| all().any(|t| t.task().pid == pid);
-        let is_left = |pair: &[u32; 2], t: &Rest| !pair.contains(&t.task().pid);
-        let follower = |t: &Rest| {
+        let is_left = |pair: &[u32; 2], t: &QueuedToken| !pair.contains(&t.task().pid);
+        let follower = |t: &QueuedToken| {
             let pid = t.task().pid;
             let [to, from] = partners(t);
             (to == from && to != 0 && to != pid && !runs(to)).then_some([pid, to])
         };
-        let of = |t: &Rest| {
+        let of = |t: &QueuedToken| {
             let pid = t.task().pid;
             let here = partners(t).into_iter().find(|q| *q != pid && waits(*q));
             here.map(|q| [pid, q]).or_else(|| follower(t))
@@ -419,28 +423,28 @@ impl Queues {
         if let Some(pair) = pair.filter(|p| others || busy().any(|w| is_left(p, w))) {
             return Some(pair);
         }
-        let pair = all().take(LOOK).find_map(follower).filter(|_| sustained)?;
+        let pair = all().take(SCANNED_ENTRIES).find_map(follower).filter(|_| sustained)?;
         (others || all().any(|w| is_left(&pair, w))).then_some(pair)
     }
     /// Up to `most` of the oldest processes, but for those that have to stay.
-    pub fn take(&mut self, most: usize, stays: impl Fn(&Ticket, bool) -> bool) -> Vec<Ticket> {
+    pub fn take(&mut self, most: usize, stays: impl Fn(&RunToken, bool) -> bool) -> Vec<RunToken> {
         let mut taken = Vec::new();
         let mut looked = 0;
         for q in 0..self.by_priority.len() {
             let mut left = VecDeque::new();
             while let Some(w) = self.by_priority[q].pop_front() {
                 looked += 1;
-                if taken.len() >= most || looked > most.max(LOOK) {
+                if taken.len() >= most || looked > most.max(SCANNED_ENTRIES) {
                     self.by_priority[q].push_front(w);
                     break;
                 }
-                match w.ticket {
+                match w.run_token {
                     Some(t) if !stays(&t, w.mark.is_busy()) => {
                         self.note_taken(w.mark);
                         self.elevations.remove(&t.task().pid);
                         taken.push(t.take());
                     }
-                    ticket => left.push_back(Waiting { ticket, mark: w.mark }),
+                    run_token => left.push_back(Waiting { run_token, mark: w.mark }),
                 }
             }
             left.into_iter().rev().for_each(|w| self.by_priority[q].push_front(w));

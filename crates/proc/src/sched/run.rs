@@ -4,18 +4,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use kvik_heap::Regs;
-use kvik_sync::{pin, Hold};
+use kvik_sync::{pin, EpochPin};
 
-use super::local::{Local, MANY};
-use super::meter::{collecting, during, State};
+use super::local::{Local, NEXT_CLOSED};
+use super::microstate_timing::{collecting, during, Microstate};
 use super::{all, online, scavenger, send_work, Work, IDLE, STOP};
 use crate::exit::Prepared;
-use crate::hooks::{hooks, Outcome};
-use crate::process::{flag, table, Ticket};
+use crate::hooks::{hooks, SliceEnd};
+use crate::process::{flag, table, RunToken};
 use crate::signal::deliver;
 use crate::{clock, exit, sysprof, timer, trace};
 
-/// Reductions a turn.
+/// Reductions a time slice.
 pub const REDUCTIONS: i64 = 4000;
 /// A process that has waited longer than this is given to a scheduler that sleeps. To wake that one
 /// takes some 40 µs.
@@ -26,16 +26,16 @@ const PARTNERS: usize = 8;
 /// Checks in a row, at each of which processes waited, after which a pair is worth another scheduler's
 /// waking up.
 const SUSTAINED: u32 = 4;
-/// The most timers that ring between two turns.
+/// The most timers that ring between two time slices.
 const TIMERS: usize = 500;
 /// Ended processes whose memory is still kept, that are worth a look; and how many at least are let
 /// go of by one look, where all threads keep up.
 const ENDED: usize = 512;
 const LET_GO: usize = 256;
 
-/// A full collection between turns. It settles the mailbox too: a row of messages that waits is gone
-/// through here, and not by the first receive after it.
-fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
+/// A full collection between time slices. It settles the mailbox too: a row of messages that waits
+/// is gone through here, and not by the first receive after it.
+fn collect(t: &mut RunToken) -> kvik_heap::GcStats {
     t.private().settle_messages();
     t.private().note_collection();
     let heard = t.private().gc_begins(true, 0);
@@ -49,7 +49,7 @@ fn collect(t: &mut Ticket) -> kvik_heap::GcStats {
 
 /// Does what others have asked of a process.
 #[cold]
-fn run_tasks(t: &mut Ticket) {
+fn run_tasks(t: &mut RunToken) {
     while let Some(task) = t.private().next_task() {
         if task.collect {
             let stats = collect(t);
@@ -65,7 +65,7 @@ fn run_tasks(t: &mut Ticket) {
 struct Surplus {
     /// The oldest has waited long.
     aged: bool,
-    /// Several have used up their turns.
+    /// Several have used up their time slices.
     busy: bool,
     /// Whoever goes, one is left to run.
     beside_next: bool,
@@ -87,11 +87,11 @@ struct Loop {
 
 pub(super) fn scheduler(id: usize, spin_us: u64, early: Vec<Work>) {
     let l = Local::start(id, &all()[id]);
-    kvik_sync::solo::claim();
+    kvik_sync::single_threaded::claim();
     let mut s =
         Loop { l, regs: Regs::new(), spin_ns: spin_us * 1000, loaded: 0, ended: 0, tidied: 0 };
     s.l.me.counters.started.store(clock::now(), Relaxed);
-    s.l.me.meter.enter(State::Other);
+    s.l.me.meter.enter(Microstate::Other);
     early.into_iter().for_each(|w| s.l.work(w));
     s.run();
     Local::stop();
@@ -110,10 +110,11 @@ impl Local {
             }
         }
     }
-    /// Others who send to the one in the seat do not wake it, so it never stays there for long.
-    pub fn clear_seat(&self) {
-        let park = if trace::on() { sysprof::park } else { Ticket::park };
-        if let Some(t) = self.seat.take().and_then(park) {
+    /// Sends from other threads do not wake the process in the unparked slot, so it must not stay
+    /// there for long.
+    pub fn park_unparked(&self) {
+        let park = if trace::on() { sysprof::park } else { RunToken::park };
+        if let Some(t) = self.unparked.take().and_then(park) {
             self.queues.borrow_mut().push(t);
         }
     }
@@ -122,7 +123,7 @@ impl Local {
 impl Loop {
     fn run(&mut self) {
         kvik_sys::alloc::attach();
-        let mut hold = Hold::take();
+        let mut hold = EpochPin::take();
         while !STOP.load(Relaxed) {
             if !self.l.me.inbound.is_empty() {
                 self.take_inbound();
@@ -137,8 +138,8 @@ impl Loop {
             match self.pick() {
                 Some(t) => self.turn(t),
                 None => {
-                    self.l.clear_seat();
-                    self.l.stopwatch(|w| w.idles(self.l));
+                    self.l.park_unparked();
+                    self.l.sample(|w| w.idles(self.l));
                     self.l.small_collections.sleeps();
                     self.l.queues.borrow_mut().time_some();
                     hold.flush();
@@ -150,11 +151,11 @@ impl Loop {
     /// Tells a part of those who wait for it of a process's end.
     #[inline]
     fn tell_some(&mut self) {
-        let first = self.l.farewells.borrow_mut().pop_front();
+        let first = self.l.exits.borrow_mut().pop_front();
         let Some(mut f) = first else { return };
         self.l.until_check.set(self.l.until_check.get() - REDUCTIONS / 2);
-        if !during(State::Aux, || f.step()) {
-            self.l.farewells.borrow_mut().push_front(f);
+        if !during(Microstate::Aux, || f.step()) {
+            self.l.exits.borrow_mut().push_front(f);
         }
     }
     fn take_inbound(&mut self) {
@@ -163,15 +164,15 @@ impl Loop {
         }
         self.l.me.counters.queued.store(self.l.waiting(), Relaxed);
     }
-    fn pick(&mut self) -> Option<Ticket> {
+    fn pick(&mut self) -> Option<RunToken> {
         if let Some(t) = self.l.picked.take() {
             return Some(t);
         }
         self.l.take_first()
     }
 
-    /// One turn of one process.
-    fn turn(&mut self, mut t: Ticket) {
+    /// One time slice of one process.
+    fn turn(&mut self, mut t: RunToken) {
         self.l.begin(t.private());
         // Those of a process that ends are answered when it has.
         if t.private().has_signals() && !t.private().flag(flag::ENDING) {
@@ -192,34 +193,34 @@ impl Loop {
             // OTP leaves it a heap without room, and collects it as soon as it makes something.
             p.note_collection();
         }
-        self.l.alone.set(self.l.usual.get());
+        self.l.next_mode.set(self.l.usual_next_mode.get());
         let mut watched = None;
         if trace::on() {
             p.profile_turn();
             p.trace_turn("in");
             watched = p.turn_begins();
         }
-        if self.l.me.meter.turns(State::Emulator) {
-            self.l.watch.borrow_mut().begins(self.l);
+        if self.l.me.meter.turns(Microstate::Emulator) {
+            self.l.sampler.borrow_mut().begins(self.l);
         }
-        self.l.stage.put(t);
-        let outcome = (hooks().run)(&self.l.stage, &self.regs);
-        let timed = self.l.me.meter.turns(State::Other);
+        self.l.current_task.put(t);
+        let outcome = (hooks().run)(&self.l.current_task, &self.regs);
+        let timed = self.l.me.meter.turns(Microstate::Other);
         // It may be another by now, whose turn it was; or none, where that one is in `picked`.
-        let Some(mut t) = self.l.stage.take() else { return };
+        let Some(mut t) = self.l.current_task.take() else { return };
         if timed {
-            self.l.watch.borrow_mut().ends(self.l.me);
+            self.l.sampler.borrow_mut().ends(self.l.me);
         }
         let p = t.private();
         let heard = trace::on();
-        if heard && outcome != Outcome::Exit {
+        if heard && outcome != SliceEnd::Exit {
             p.trace_turn("out");
         }
         if let Some(began) = watched {
             p.turn_ends(began);
         }
-        self.l.alone.set(MANY);
-        if p.flag(flag::DEFERS_MONITOR) && !p.is_exiting() && outcome != Outcome::Exit {
+        self.l.next_mode.set(NEXT_CLOSED);
+        if p.flag(flag::DEFERS_MONITOR) && !p.is_exiting() && outcome != SliceEnd::Exit {
             self.l.flush_monitor(p);
         }
         self.l.account(p);
@@ -227,11 +228,11 @@ impl Loop {
             return self.end(t);
         }
         match outcome {
-            Outcome::Yield if t.private().has_pending() => {
+            SliceEnd::Yield if t.private().has_pending() => {
                 self.l.queues.borrow_mut().push_pending(t)
             }
-            Outcome::Yield => self.l.queues.borrow_mut().push_busy(t),
-            Outcome::Wait => {
+            SliceEnd::Yield => self.l.queues.borrow_mut().push_busy(t),
+            SliceEnd::Wait => {
                 if t.private().flag(flag::SPARE_MAILBOX) {
                     t.private_mut().drop_spare_mailbox();
                 }
@@ -254,7 +255,7 @@ impl Loop {
                     self.l.queues.borrow_mut().push(t);
                 }
             }
-            Outcome::Exit => {
+            SliceEnd::Exit => {
                 let reason = exit::own_reason(t.private());
                 self.terminate(t, reason);
             }
@@ -262,7 +263,7 @@ impl Loop {
     }
     /// What a process must do before it can run. `None`: it can't, or not here.
     #[cold]
-    fn make_ready(&mut self, mut t: Ticket) -> Option<Ticket> {
+    fn make_ready(&mut self, mut t: RunToken) -> Option<RunToken> {
         while t.private().flag(flag::UNREADY) {
             t = self.see_to_flags(t)?;
         }
@@ -276,13 +277,13 @@ impl Loop {
     }
     /// The other scheduler that a process is bound to. Where that one is not active, another stands
     /// in for it.
-    fn elsewhere(&self, t: &Ticket) -> Option<usize> {
+    fn elsewhere(&self, t: &RunToken) -> Option<usize> {
         let p = t.private();
         let bound = if p.flag(flag::BOUND) { p.rare(|x| x.bound)? } else { 0 };
         let to = bound.checked_sub(1)? % online::active();
         (to != self.l.id).then_some(to)
     }
-    fn see_to_flags(&mut self, mut t: Ticket) -> Option<Ticket> {
+    fn see_to_flags(&mut self, mut t: RunToken) -> Option<RunToken> {
         let p = t.private();
         if p.is_exiting() {
             if trace::on() {
@@ -326,16 +327,16 @@ impl Loop {
         }
         Some(t)
     }
-    fn end(&mut self, t: Ticket) {
+    fn end(&mut self, t: RunToken) {
         let p = t.private();
-        if p.rare(|x| x.farewell.is_some()) == Some(true) {
+        if p.rare(|x| x.exit_progress.is_some()) == Some(true) {
             let left = exit::go_on(t);
             return self.ends_later(left);
         }
-        let reason = p.with_extra(|x| x.exit_reason.take()).unwrap_or_default();
+        let reason = p.with_cold(|x| x.exit_reason.take()).unwrap_or_default();
         self.terminate(t, reason);
     }
-    fn terminate(&mut self, t: Ticket, reason: kvik_heap::OwnedTerm) {
+    fn terminate(&mut self, t: RunToken, reason: kvik_heap::OwnedTerm) {
         let p = t.private();
         p.heap.set_reductions(REDUCTIONS);
         self.l.given.set(REDUCTIONS);
@@ -351,13 +352,13 @@ impl Loop {
             p.trace_exiting("out_exiting");
         }
         t.task().set_ending();
-        p.with_extra(|x| x.exit_reason = Some(reason));
+        p.with_cold(|x| x.exit_reason = Some(reason));
         self.l.account(p);
         self.l.queues.borrow_mut().push_busy(t);
     }
 
-    /// A process that has ended needs a further turn.
-    fn ends_later(&mut self, t: Option<Ticket>) {
+    /// A process that has ended needs a further time slice.
+    fn ends_later(&mut self, t: Option<RunToken>) {
         let Some(t) = t else { return };
         if trace::on() {
             t.private().trace_exiting("out_exiting");
@@ -367,24 +368,24 @@ impl Loop {
     }
 
     /// Timers and events, every 4,000 reductions or so.
-    fn check(&mut self, hold: &mut Hold) {
-        let begins = self.l.stopwatch(|w| w.check_begins(self.l.me));
+    fn check(&mut self, hold: &mut EpochPin) {
+        let begins = self.l.sample(|w| w.check_begins(self.l.me));
         let (began, now) = begins.unwrap_or_else(|| (0, clock::now()));
         self.look_around(hold, now);
-        self.l.stopwatch(|w| w.check_ends(self.l, began));
+        self.l.sample(|w| w.check_ends(self.l, began));
     }
-    fn look_around(&mut self, hold: &mut Hold, now: u64) {
+    fn look_around(&mut self, hold: &mut EpochPin, now: u64) {
         self.l.until_check.set(REDUCTIONS);
-        self.l.clear_seat();
-        self.l.see_crowd();
+        self.l.park_unparked();
+        self.l.update_prefetching();
         self.tidy(false);
         self.l.idle_heaps.look(now);
         self.ring(now);
         self.look_for_events();
-        self.l.me.meter.enter(State::Aux);
+        self.l.me.meter.enter(Microstate::Aux);
         hold.flush_some();
         hold.renew();
-        self.l.me.meter.enter(State::Other);
+        self.l.me.meter.enter(Microstate::Other);
         let mut q = self.l.queues.borrow_mut();
         self.l.me.counters.queued.store(q.len, Relaxed);
         let age = q.age(now);
@@ -408,14 +409,14 @@ impl Loop {
         }
     }
     fn look_for_events(&self) {
-        self.l.me.meter.enter(State::CheckIo);
+        self.l.me.meter.enter(Microstate::CheckIo);
         (hooks().poll)(self.l.id, Some(Duration::ZERO), &mut || ());
-        self.l.me.meter.enter(State::Other);
+        self.l.me.meter.enter(Microstate::Other);
     }
     fn ring(&mut self, now: u64) {
-        self.l.me.meter.enter(State::Aux);
+        self.l.me.meter.enter(Microstate::Aux);
         self.ring_some(now);
-        self.l.me.meter.enter(State::Other);
+        self.l.me.meter.enter(Microstate::Other);
     }
     fn ring_some(&mut self, now: u64) {
         for _ in 0..TIMERS {
@@ -425,11 +426,11 @@ impl Loop {
                 None => return,
             }
         }
-        // The others after the next turn.
+        // The others after the next time slice.
         self.l.until_check.set(0);
     }
-    /// Half of the work to a scheduler that sleeps: processes that used up their turns, or all where
-    /// they have waited long.
+    /// Half of the work to a scheduler that sleeps: processes that used up their time slices, or
+    /// all where they have waited long.
     ///
     /// Of few, those with partners stay. Where none go so, two go that are partners
     /// ([`super::queues::Queues::pair`]).
@@ -443,8 +444,8 @@ impl Loop {
         let few = q.len <= PARTNERS;
         let mut work = q.take(most, |t, busy| {
             let p = t.private();
-            // Who has used up a turn does not stay just because its parent, who may wait for long,
-            // is to run here too.
+            // Who has used up a time slice does not stay just because its parent, who may wait for
+            // long, is to run here too.
             let parent = if busy { 0 } else { p.parent.get() };
             let partners = [p.last_to.get(), p.last_from.get(), parent];
             let has_partner = || partners.iter().any(|q| self.is_runnable(*q));
@@ -452,7 +453,7 @@ impl Loop {
         });
         if work.is_empty() && few {
             let partners =
-                |t: &Ticket| [&t.private().last_to, &t.private().last_from].map(|q| q.get());
+                |t: &RunToken| [&t.private().last_to, &t.private().last_from].map(|q| q.get());
             let runs = |pid| self.is_runnable(pid);
             if let Some(pair) = q.pair(of.beside_next, of.sustained, partners, runs) {
                 self.loaded = 0;
@@ -504,16 +505,16 @@ impl Loop {
         let timer = self.l.timers.borrow().next();
         let next = timer.into_iter().chain(self.l.idle_heaps.next(now)).min();
         let timeout = next.map(|at| Duration::from_nanos(at.saturating_sub(clock::now())));
-        self.l.me.meter.enter(State::Sleep);
+        self.l.me.meter.enter(Microstate::Sleep);
         self.l.me.counters.asleep.store(now.max(1), Relaxed);
         sysprof::scheduler(self.l.id, false);
-        let from = self.l.stopwatch(|w| w.falls_asleep(self.l.me));
+        let from = self.l.sample(|w| w.falls_asleep(self.l.me));
         (hooks().poll)(self.l.id, timeout, &mut || {
             let woken = !self.l.me.parker.is_asleep();
             self.l.me.counters.asleep.store(0, Relaxed);
             sysprof::scheduler(self.l.id, true);
             self.woken(now);
-            self.l.stopwatch(|w| w.slept(self.l.me, from.unwrap_or_default(), woken));
+            self.l.sample(|w| w.slept(self.l.me, from.unwrap_or_default(), woken));
         });
     }
     /// What the scavenger cannot do for it, once in each of its rounds.
@@ -527,12 +528,12 @@ impl Loop {
     fn release_memory(&mut self, idle: bool) {
         self.tidied = scavenger::rounds();
         self.l.queues.borrow_mut().shrink();
-        self.l.farewells.borrow_mut().shrink_to(0);
+        self.l.exits.borrow_mut().shrink_to(0);
         kvik_sys::alloc::tidy(idle);
     }
     /// It slept since then.
     fn woken(&self, since: u64) {
-        self.l.me.meter.enter(State::Other);
+        self.l.me.meter.enter(Microstate::Other);
         if self.l.me.parker.is_up() {
             IDLE.fetch_sub(1, Relaxed);
         }
@@ -543,7 +544,7 @@ impl Loop {
     fn let_go(&mut self) -> bool {
         let many = self.ended >= ENDED;
         if many {
-            Hold::take().flush();
+            EpochPin::take().flush();
             self.ended -= LET_GO;
         }
         many
@@ -551,7 +552,7 @@ impl Loop {
     fn has_work(&self) -> bool {
         self.l.queues.borrow().len > 0
             || !self.l.me.inbound.is_empty()
-            || !self.l.farewells.borrow().is_empty()
+            || !self.l.exits.borrow().is_empty()
     }
     /// Looks for work a little longer where that was asked for.
     fn spun(&self) -> bool {

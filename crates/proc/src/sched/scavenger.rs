@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use kvik_env::thread::{self, Thread};
 
-const PAUSE: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 /// Until schedulers that have nothing to do have tidied up, and those that are busy.
 const MOMENTS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
 
@@ -60,12 +60,12 @@ fn work() {
         while !CALLED.load(Relaxed) {
             thread::park();
         }
-        thread::sleep(PAUSE);
+        thread::sleep(INTERVAL);
         // What is freed from here on is worth another call.
         CALLED.store(false, Relaxed);
         give_back();
         while kvik_sys::alloc::give_back_large() {
-            thread::sleep(PAUSE);
+            thread::sleep(INTERVAL);
         }
     }
 }

@@ -56,7 +56,7 @@ impl Proc {
             self.tell_send(to, m);
         }
         // Patterns for what is received look at the sender too.
-        let seq = crate::seq::on();
+        let seq = crate::seq_trace::on();
         let Some((to, alias)) = receiver(to) else { return false };
         if let (Some(_), true) = (to.as_local_port(), seq) {
             self.seq_send(to, m);
@@ -135,7 +135,7 @@ impl Proc {
         let what = OwnedTerm::new(what);
         self.trace(tag, |h| vec![h.copy(what.term())]);
     }
-    /// A turn begins or ends, at a function.
+    /// A time slice begins or ends, at a function.
     #[cold]
     pub(crate) fn trace_turn(&self, tag: &str) {
         if let Some(turn) = super::TURN.get().filter(|_| self.is_traced(bit::CALL)) {
@@ -227,7 +227,7 @@ impl Proc {
             }
         }
     }
-    /// A turn of a process that is ending begins or ends.
+    /// A time slice of a process that is ending begins or ends.
     #[cold]
     pub(crate) fn trace_exiting(&self, tag: &str) {
         if self.is_traced(bit::EXITING) {

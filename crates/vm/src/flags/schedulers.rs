@@ -1,13 +1,13 @@
 //! How many schedulers of each kind there are, and threads for asynchronous work.
 
-use kvik_bifs::system::Config;
+use kvik_bifs::system::SystemConfig;
 use kvik_proc::sched::online_cpus;
 
 use super::numbers::{atoi, pair};
 use super::{ensure, Read};
 
 /// The most schedulers of a kind.
-const MOST: i64 = 1024;
+const MAX_SCHEDULERS: i64 = 1024;
 
 #[derive(Copy, Clone)]
 struct Count {
@@ -51,7 +51,7 @@ impl Schedulers {
             "SDio" => {
                 self.dirty_io = atoi(v);
                 let bad = || format!("bad number of dirty I/O schedulers {v}");
-                ensure((1..=MOST).contains(&self.dirty_io), bad)?;
+                ensure((1..=MAX_SCHEDULERS).contains(&self.dirty_io), bad)?;
             }
             "A" => {
                 let n = atoi(v);
@@ -64,13 +64,13 @@ impl Schedulers {
     }
 
     /// What all flags together come to.
-    pub fn settle(self, c: &mut Config) -> Read {
+    pub fn settle(self, c: &mut SystemConfig) -> Read {
         let of = |count: Count, share: Count| Count {
             all: (count.all * share.all / 100).max(1),
             online: (count.online * share.online / 100).max(1),
         };
         let n = of(self.normal, self.normal_share);
-        ensure(n.all <= MOST, || {
+        ensure(n.all <= MAX_SCHEDULERS, || {
             let percent = self.normal_share.all;
             format!("bad schedulers percentage {percent} (total amount of schedulers {})", n.all)
         })?;
@@ -101,7 +101,7 @@ fn count(v: &str, online: i64, what: &str) -> Result<Count, String> {
     };
     let from_cpus = |n: i64| if n > 0 { n } else { cpus.saturating_add(n) };
     let c = Count { all: from_cpus(given), online: from_cpus(on) };
-    ensure((1..=MOST).contains(&c.all), || format!("bad amount of {what} {given}"))?;
+    ensure((1..=MAX_SCHEDULERS).contains(&c.all), || format!("bad amount of {what} {given}"))?;
     ensure((1..=c.all).contains(&c.online), || {
         format!("bad amount of {what} online {} (total amount of {what} {})", c.online, c.all)
     })?;
@@ -115,7 +115,7 @@ fn share(v: &str, what: &str) -> Result<Count, String> {
         Some((Some(all), online)) => (all, online.unwrap_or(all.min(100))),
         _ => (-1, -1),
     };
-    let most = MOST * 100;
+    let most = MAX_SCHEDULERS * 100;
     let good = (0..=most).contains(&all) && (0..=most).contains(&online);
     ensure(good, || format!("bad {what} percentage specifier {v}"))?;
     Ok(Count { all, online })
@@ -130,7 +130,7 @@ mod tests {
         for (name, value) in flags {
             assert!(s.read(name, value)?);
         }
-        let mut c = Config::default();
+        let mut c = SystemConfig::default();
         s.settle(&mut c)?;
         Ok((c.schedulers, c.schedulers_online, c.dirty_io))
     }

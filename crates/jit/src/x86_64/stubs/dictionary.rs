@@ -2,7 +2,7 @@
 //! value there was, or `undefined`, is in `rax` afterwards. They change the scratch registers only.
 //! Keys that are immediates are looked for here, as long as there is no index; all else is Rust's.
 
-use kvik_heap::pairs::Pairs;
+use kvik_heap::root_pairs::RootPairs;
 use kvik_heap::Heap;
 use kvik_term::am;
 
@@ -30,8 +30,8 @@ fn search(a: &mut Asm, nothing: Label, absent: Label, other: Label) {
     a.mov_rm(RDI, P, Heap::PAIRS as i32);
     a.test_rr(RDI, RDI);
     a.jcc(Cc::E, nothing);
-    a.mov_rm(RAX, RDI, Pairs::BYTES as i32);
-    a.mov_rm(RDI, RDI, Pairs::FIRST as i32);
+    a.mov_rm(RAX, RDI, RootPairs::BYTES as i32);
+    a.mov_rm(RDI, RDI, RootPairs::FIRST as i32);
     a.test_rr(RAX, RAX);
     a.jcc(Cc::E, other);
     let (next, found) = (a.here(), a.label());

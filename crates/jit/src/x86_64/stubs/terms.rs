@@ -115,14 +115,14 @@ fn answer(a: &mut Asm, greater: Cc) {
     a.ret();
 }
 
-/// Cells that are a reduction, as in OTP: where a turn ends in `length/1` depends on it.
+/// Cells that are a reduction, as in OTP: where a time slice ends in `length/1` depends on it.
 const CELLS: i64 = 16;
 
 fn length(a: &mut Asm) -> Label {
     let (entry, check, end, over) = (entry(a), a.label(), a.label(), a.label());
     let one = small(1) as i32;
     let a_reduction = (small(CELLS) as i64).trailing_zeros() as u8;
-    // How far the turn goes. Where nothing is left of it, not even to the first cell.
+    // How far the time slice goes. Where nothing is left of it, not even to the first cell.
     a.mov_rr(RDX, REDS);
     a.shl(RDX, a_reduction);
     a.alu_rr(Alu::Add, RDX, RAX);

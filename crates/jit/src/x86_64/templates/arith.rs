@@ -5,14 +5,14 @@ use kvik_proc::Proc;
 use kvik_term::word::{fits_small, TAG_PID};
 use kvik_term::{am, Atom, Export};
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt;
 use crate::x86_64::asm::*;
 use crate::x86_64::templates::guards::Guard;
 use crate::x86_64::P;
 
 impl<'m> Compiler<'m> {
-    pub fn guard_bif(&mut self, op: &Op) -> Done {
+    pub fn guard_bif(&mut self, op: &Op) -> EmitResult {
         let (fail, live, import, operands, dst) = match (op.opcode, self.args(op)) {
             (Opcode::Bif0, [m, d]) => (Arg::Label(0), None, *m, vec![], *d),
             (Opcode::Bif1 | Opcode::Bif2 | Opcode::Bif3, [j, m, s @ .., d]) => {
@@ -67,7 +67,7 @@ impl<'m> Compiler<'m> {
         fail: Option<Label>,
         args: &[Arg],
         dst: Arg,
-    ) -> Done {
+    ) -> EmitResult {
         let fails_to = if fail.is_some() { rt::call::FAILS_TO_LABEL } else { 0 };
         let no_line = if leaves_no_line(e, args) { rt::call::NO_LINE } else { 0 };
         let extra = e as *const Export as u64 | fails_to | no_line;

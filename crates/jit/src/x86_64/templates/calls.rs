@@ -6,7 +6,7 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{small, FUN, NONE, TAG_ATOM, TAG_BOXED};
 use kvik_term::{am, Export};
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt;
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::{kind_byte, FUN_CODE};
@@ -15,7 +15,7 @@ use crate::x86_64::{REGS, XREGS};
 use kvik_heap::Regs;
 
 impl<'m> Compiler<'m> {
-    pub fn calls(&mut self, op: &Op) -> Done {
+    pub fn calls(&mut self, op: &Op) -> EmitResult {
         // A tail call that never returns has no frame to drop that is known.
         let trap = self.proof.trap_after(self.at);
         match (op.opcode, self.args(op)) {
@@ -53,7 +53,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// `frame`: a tail call that drops so many words.
-    fn local(&mut self, l: u32, frame: Option<u64>) -> Done {
+    fn local(&mut self, l: u32, frame: Option<u64>) -> EmitResult {
         let to = self.label(l)?;
         match frame {
             Some(k) => {
@@ -69,7 +69,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn remote(&mut self, import: u64, frame: Option<u64>) -> Done {
+    fn remote(&mut self, import: u64, frame: Option<u64>) -> EmitResult {
         let e = *self.imports.get(import as usize).ok_or_else(|| self.refuse("import"))?;
         if e.extra.get() == crate::APPLY {
             return self.apply_to_list(e.arity, frame);
@@ -80,7 +80,7 @@ impl<'m> Compiler<'m> {
             _ => self.call_export(e, frame),
         }
     }
-    fn call_export(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
+    fn call_export(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         match frame {
             // A BIF in tail position keeps its caller, so that a stack trace shows it.
             Some(k) if e.extra.get() > crate::APPLY => {
@@ -104,7 +104,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// `setelement/3`, unless it would fail or is watched.
-    fn set_element(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
+    fn set_element(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         let (call, other, back) = (self.a.label(), self.a.label(), self.a.label());
         self.unless_bif(e, call);
         let retry = self.a.here();
@@ -134,7 +134,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// `put/2`, unless it is watched.
-    fn put_in_dictionary(&mut self, e: &'static Export, frame: Option<u64>) -> Done {
+    fn put_in_dictionary(&mut self, e: &'static Export, frame: Option<u64>) -> EmitResult {
         let (call, back) = (self.a.label(), self.a.label());
         self.unless_bif(e, call);
         self.a.mov_rr(RSI, XREGS[0]);
@@ -167,7 +167,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// `erlang:apply/2,3` fails where it is called.
-    fn apply_to_list(&mut self, arity: u32, frame: Option<u64>) -> Done {
+    fn apply_to_list(&mut self, arity: u32, frame: Option<u64>) -> EmitResult {
         let fun = arity == 2;
         self.rt(if fun { rt::call::apply_fun } else { rt::call::apply_list });
         let known = self.a.label();
@@ -229,7 +229,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Calls at once what was called here last, where it is that again.
-    fn apply(&mut self, arity: u64, frame: Option<u64>) -> Done {
+    fn apply(&mut self, arity: u64, frame: Option<u64>) -> EmitResult {
         let (m, f) = (Arg::X(arity as u16, 0), Arg::X(arity as u16 + 1, 0));
         let (slow, call) = (self.a.label(), self.a.label());
         let (site, cell) = rt::call::apply_site();
@@ -266,7 +266,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// Branches unless the term is the atom that stands there in the export in `rax`.
-    fn is_atom_of(&mut self, t: Arg, at: usize, other: Label) -> Done {
+    fn is_atom_of(&mut self, t: Arg, at: usize, other: Label) -> EmitResult {
         let r = self.src(t, RDX)?;
         self.a.mov32_rm(RCX, RAX, at as i32);
         self.a.shl(RCX, 4);
@@ -307,7 +307,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Calls a local fun of the right arity at once; anything else by way of the runtime.
-    fn call_fun(&mut self, arity: u64, fun: Arg, frame: Option<u64>) -> Done {
+    fn call_fun(&mut self, arity: u64, fun: Arg, frame: Option<u64>) -> EmitResult {
         let (slow, call) = (self.a.label(), self.a.label());
         self.load(fun, RDI)?;
         self.boxed_kind(RDI, slow);
@@ -354,7 +354,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn make_fun(&mut self, lambda: u64, dst: Arg, env: &[Arg]) -> Done {
+    fn make_fun(&mut self, lambda: u64, dst: Arg, env: &[Arg]) -> EmitResult {
         let e = *self.lambdas.get(lambda as usize).ok_or_else(|| self.refuse("fun"))?;
         if env.len() != e.num_free as usize {
             return Err(self.refuse("fun environment"));
@@ -365,7 +365,7 @@ impl<'m> Compiler<'m> {
 
     /// Where calls of a fun arrive, the fun in `rdi`: takes the environment out and goes on to the
     /// function.
-    pub fn lambda_entry(&mut self, index: usize, arity: u32, free: u32, label: u32) -> Done {
+    pub fn lambda_entry(&mut self, index: usize, arity: u32, free: u32, label: u32) -> EmitResult {
         self.a.align(8);
         let l = self.lambda_labels[index];
         self.a.place(l);

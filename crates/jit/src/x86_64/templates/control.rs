@@ -4,12 +4,12 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{header, is_immediate, TAG_BOXED, TUPLE};
 use kvik_term::CodeAddress;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
 
 impl<'m> Compiler<'m> {
-    pub fn control(&mut self, op: &Op) -> Done {
+    pub fn control(&mut self, op: &Op) -> EmitResult {
         match (op.opcode, self.args(op)) {
             (Opcode::Jump, [Arg::Label(l)]) => {
                 let l = self.label(*l)?;
@@ -36,7 +36,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Goes to `fail` unless `a =:= b` is `wanted`.
-    pub(super) fn equal_exact(&mut self, fail: Label, a: Arg, b: Arg, wanted: bool) -> Done {
+    pub(super) fn equal_exact(&mut self, fail: Label, a: Arg, b: Arg, wanted: bool) -> EmitResult {
         let (a, b) = if self.is_constant(a) { (b, a) } else { (a, b) };
         let r = self.src(a, RDX)?;
         self.cmp_arg(r, b)?;
@@ -69,7 +69,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Goes to `fail` unless `a` and `b` compare as `cc` says.
-    pub(super) fn ordered(&mut self, fail: Label, a: Arg, b: Arg, cc: Cc) -> Done {
+    pub(super) fn ordered(&mut self, fail: Label, a: Arg, b: Arg, cc: Cc) -> EmitResult {
         let (slow, back) = (self.a.label(), self.a.label());
         let r = self.src(a, RDX)?;
         let s = self.src(b, RSI)?;
@@ -91,7 +91,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Calls a stub of `stubs::terms` and tests what it answers.
-    fn ask_of_two(&mut self, stub: CodeAddress, a: Arg, b: Arg) -> Done {
+    fn ask_of_two(&mut self, stub: CodeAddress, a: Arg, b: Arg) -> EmitResult {
         self.load(a, RDX)?;
         self.load(b, RSI)?;
         self.a.call_abs(stub);
@@ -99,7 +99,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn select(&mut self, s: Arg, fail: u32, list: &[Arg]) -> Done {
+    fn select(&mut self, s: Arg, fail: u32, list: &[Arg]) -> EmitResult {
         let fail = self.label(fail)?;
         let mut words = Vec::new();
         let mut deep = Vec::new();
@@ -147,7 +147,7 @@ impl<'m> Compiler<'m> {
         self.search(r, high, otherwise);
     }
 
-    fn select_arity(&mut self, s: Arg, fail: u32, list: &[Arg]) -> Done {
+    fn select_arity(&mut self, s: Arg, fail: u32, list: &[Arg]) -> EmitResult {
         let fail = self.label(fail)?;
         let r = self.src(s, RDX)?;
         if self.proof.checked_needed(self.at) {

@@ -5,13 +5,13 @@ use kvik_term::am;
 use kvik_term::word::{header, NIL, TAG_BOXED, TAG_LIST, TUPLE};
 
 use crate::checked::POISON;
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
 use crate::x86_64::{HTOP, STACK};
 
 impl<'m> Compiler<'m> {
-    pub fn data(&mut self, op: &Op) -> Done {
+    pub fn data(&mut self, op: &Op) -> EmitResult {
         match (op.opcode, self.args(op)) {
             (Opcode::Allocate, [Arg::U(k), Arg::U(v)]) => self.frame(*k, 0, *v, false),
             (Opcode::AllocateZero, [Arg::U(k), Arg::U(v)]) => self.frame(*k, 0, *v, true),
@@ -77,7 +77,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn frame(&mut self, words: u64, heap: usize, live: u64, clear: bool) -> Done {
+    fn frame(&mut self, words: u64, heap: usize, live: u64, clear: bool) -> EmitResult {
         // The continuation of a call is pushed into the slack.
         self.need((words as usize + heap).max(1), live);
         if words > 0 {
@@ -94,7 +94,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn clear(&mut self, registers: &[Arg]) -> Done {
+    fn clear(&mut self, registers: &[Arg]) -> EmitResult {
         for y in registers {
             if let Arg::Y(n, _) = y {
                 self.a.mov_mi(STACK, 8 * *n as i32, NIL as i32);
@@ -116,7 +116,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(r)
     }
-    fn part(&mut self, s: Arg, d: Arg, offset: i32) -> Done {
+    fn part(&mut self, s: Arg, d: Arg, offset: i32) -> EmitResult {
         let r = self.cell(s)?;
         let into = self.dst(d, RAX);
         self.a.mov_rm(into, r, offset - TAG_LIST as i32);
@@ -137,7 +137,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(r)
     }
-    fn element(&mut self, s: Arg, n: u64, d: Arg) -> Done {
+    fn element(&mut self, s: Arg, n: u64, d: Arg) -> EmitResult {
         let r = self.tuple_of(s, n)?;
         let into = self.dst(d, RAX);
         self.a.mov_rm(into, r, 8 * (n as i32 + 1) - TAG_BOXED as i32);
@@ -152,7 +152,7 @@ impl<'m> Compiler<'m> {
         });
     }
 
-    fn tuple(&mut self, d: Arg, elements: &[Arg]) -> Done {
+    fn tuple(&mut self, d: Arg, elements: &[Arg]) -> EmitResult {
         self.a.mov_mi(HTOP, 0, header(TUPLE, elements.len()) as i32);
         for (i, e) in elements.iter().enumerate() {
             self.put_word(8 * (i as i32 + 1), *e)?;
@@ -164,7 +164,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Writes an operand's word so many bytes above the heap's top.
-    pub(super) fn put_word(&mut self, at: i32, e: Arg) -> Done {
+    pub(super) fn put_word(&mut self, at: i32, e: Arg) -> EmitResult {
         match self.constant(e).map(|w| i32::try_from(w as i64)) {
             Some(Ok(w)) => self.a.mov_mi(HTOP, at, w),
             _ => {
@@ -183,7 +183,14 @@ impl<'m> Compiler<'m> {
     /// A copy of a tuple with some elements replaced. A tuple that has the one new value already is
     /// taken as it is, where the compiler thinks that likely. It is never changed in place, which OTP
     /// does where it may: nobody can tell.
-    fn update_record(&mut self, s: Arg, n: usize, d: Arg, updates: &[Arg], reuse: bool) -> Done {
+    fn update_record(
+        &mut self,
+        s: Arg,
+        n: usize,
+        d: Arg,
+        updates: &[Arg],
+        reuse: bool,
+    ) -> EmitResult {
         let done = self.a.label();
         let r = self.src(s, RDI)?;
         if self.proof.checked_needed(self.at) {

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicUsize;
 
 use kvik_code::NifCell;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::x86_64::asm::*;
 use crate::x86_64::breakpoint::CALL_LENGTH;
 use crate::x86_64::REDS;
@@ -31,7 +31,7 @@ impl Compiler<'_> {
     }
 
     /// Goes to the NIF's entry, once there is one.
-    pub fn nif_start(&mut self) -> Done {
+    pub fn nif_start(&mut self) -> EmitResult {
         let entry = Box::new(AtomicUsize::new(0));
         self.a.mov_ri(RAX, entry.as_ptr() as u64);
         self.a.mov_rm(RAX, RAX, 0);

@@ -5,13 +5,13 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::am;
 use kvik_term::word::{NIL, NONE, TAG_CATCH};
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt::raise;
 use crate::x86_64::asm::*;
 use crate::x86_64::XREGS;
 
 impl<'m> Compiler<'m> {
-    pub fn exceptions(&mut self, op: &Op) -> Done {
+    pub fn exceptions(&mut self, op: &Op) -> EmitResult {
         let tagged = |tag: kvik_term::Atom| tag.index() as u64;
         match (op.opcode, self.args(op)) {
             (Opcode::Badmatch, [s]) => self.raise_by(raise::tagged, &[*s], tagged(am::badmatch)),
@@ -68,7 +68,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn forget(&mut self, y: Arg) -> Done {
+    fn forget(&mut self, y: Arg) -> EmitResult {
         self.a.mov_ri(RAX, NIL);
         self.store(y, RAX)
     }

@@ -4,7 +4,7 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_heap::Regs;
 use kvik_term::word::{header, FLOAT, TAG_BOXED};
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt;
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
@@ -15,7 +15,7 @@ fn f_offset(n: u16) -> i32 {
 }
 
 impl<'m> Compiler<'m> {
-    pub fn floats(&mut self, op: &Op) -> Done {
+    pub fn floats(&mut self, op: &Op) -> EmitResult {
         match (op.opcode, self.args(op)) {
             (Opcode::Fmove, [Arg::Float(n), d]) => {
                 self.a.mov_rm(RCX, REGS, f_offset(*n));
@@ -67,7 +67,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    fn convert(&mut self, s: Arg, n: u16) -> Done {
+    fn convert(&mut self, s: Arg, n: u16) -> EmitResult {
         let (slow, back) = (self.a.label(), self.a.label());
         let r = self.src(s, RDX)?;
         self.a.mov_rr(RAX, r);
@@ -87,7 +87,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn operate(&mut self, sse: u8, a: u16, b: u16, d: u16, fail: Option<Label>) -> Done {
+    fn operate(&mut self, sse: u8, a: u16, b: u16, d: u16, fail: Option<Label>) -> EmitResult {
         self.a.movsd_load(0, REGS, f_offset(a));
         self.a.movsd_load(1, REGS, f_offset(b));
         self.a.sd(sse, 0, 1);

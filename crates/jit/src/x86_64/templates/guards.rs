@@ -5,7 +5,7 @@ use kvik_beam::{Arg, Opcode};
 use kvik_term::word::*;
 use kvik_term::{am, Atom, Export};
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt;
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
@@ -24,7 +24,7 @@ pub(super) struct Guard<'a> {
     pub fail: Option<Label>,
     pub args: &'a [Arg],
     pub dst: Arg,
-    /// X registers that it keeps; `None` for a call that must not end the turn.
+    /// X registers that it keeps; `None` for a call that must not end the time slice.
     pub live: Option<u64>,
 }
 
@@ -156,8 +156,8 @@ impl<'m> Compiler<'m> {
     fn or_function(
         &mut self,
         g: Guard<'_>,
-        usual: impl FnOnce(&mut Compiler<'m>, Label) -> Done,
-    ) -> Done {
+        usual: impl FnOnce(&mut Compiler<'m>, Label) -> EmitResult,
+    ) -> EmitResult {
         let (slow, back) = (self.a.label(), self.a.label());
         usual(self, slow)?;
         self.store(g.dst, RAX)?;
@@ -175,8 +175,8 @@ impl<'m> Compiler<'m> {
     fn or_badarg(
         &mut self,
         g: Guard<'_>,
-        usual: impl FnOnce(&mut Compiler<'m>, Label) -> Done,
-    ) -> Done {
+        usual: impl FnOnce(&mut Compiler<'m>, Label) -> EmitResult,
+    ) -> EmitResult {
         match g.fail {
             Some(fail) => {
                 usual(self, fail)?;
@@ -186,7 +186,11 @@ impl<'m> Compiler<'m> {
         }
     }
     /// `true`, or `false` where the test goes to its label.
-    fn answer(&mut self, dst: Arg, test: impl FnOnce(&mut Compiler<'m>, Label) -> Done) -> Done {
+    fn answer(
+        &mut self,
+        dst: Arg,
+        test: impl FnOnce(&mut Compiler<'m>, Label) -> EmitResult,
+    ) -> EmitResult {
         let (no, over) = (self.a.label(), self.a.label());
         test(self, no)?;
         self.a.mov_ri(RAX, am::true_.word());
@@ -197,9 +201,10 @@ impl<'m> Compiler<'m> {
         self.store(dst, RAX)
     }
 
-    /// The turn may end in its middle. What it goes on with then is in x registers above those that are
-    /// live: the rest of the list, how long it was up to there, and the list, for an exception.
-    fn length(&mut self, g: Guard<'_>, list: Arg) -> Done {
+    /// The time slice may end in its middle. What it goes on with then is in x registers above
+    /// those that are live: the rest of the list, how long it was up to there, and the list, for an
+    /// exception.
+    fn length(&mut self, g: Guard<'_>, list: Arg) -> EmitResult {
         let Some(live) = g.live.and_then(|n| u16::try_from(n).ok()) else {
             return Err(self.refuse("guard BIF"));
         };
@@ -241,7 +246,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// A call that fails, without calling the function.
-    fn bad_argument(&mut self, e: &'static Export, fail: Option<Label>, a: Arg) -> Done {
+    fn bad_argument(&mut self, e: &'static Export, fail: Option<Label>, a: Arg) -> EmitResult {
         match fail {
             Some(fail) => self.a.jmp(fail),
             None => {
@@ -252,7 +257,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn part_of_cell(&mut self, a: Arg, offset: i32, bad: Label) -> Done {
+    fn part_of_cell(&mut self, a: Arg, offset: i32, bad: Label) -> EmitResult {
         let r = self.src(a, RDX)?;
         self.low_bits(r, 3, TAG_LIST, bad);
         self.a.mov_rm(RAX, r, offset - TAG_LIST as i32);
@@ -261,7 +266,7 @@ impl<'m> Compiler<'m> {
     fn tuple_or(&mut self, r: R, bad: Label) {
         self.one_of(r, &[TUPLE], bad)
     }
-    fn element_at(&mut self, index: Arg, tuple: Arg, bad: Label) -> Done {
+    fn element_at(&mut self, index: Arg, tuple: Arg, bad: Label) -> EmitResult {
         let r = self.src(tuple, RDX)?;
         self.tuple_or(r, bad);
         self.a.mov32_rm(RAX, r, -(TAG_BOXED as i32));
@@ -284,7 +289,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// A sub-binary of whole bytes, or another binary.
-    fn bytes_of(&mut self, a: Arg, slow: Label) -> Done {
+    fn bytes_of(&mut self, a: Arg, slow: Label) -> EmitResult {
         let r = self.src(a, RDX)?;
         let (sub, whole, over) = (self.a.label(), self.a.label(), self.a.label());
         self.boxed_kind(r, slow);
@@ -308,7 +313,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// `n` bytes from byte `at` on.
-    fn binary_part(&mut self, a: Arg, at: Arg, n: Arg, slow: Label) -> Done {
+    fn binary_part(&mut self, a: Arg, at: Arg, n: Arg, slow: Label) -> EmitResult {
         self.room(crate::x86_64::stubs::bits::BITS_WORDS, slow);
         self.load(a, RDI)?;
         self.load(at, RSI)?;
@@ -325,7 +330,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn negated(&mut self, a: Arg, slow: Label) -> Done {
+    fn negated(&mut self, a: Arg, slow: Label) -> EmitResult {
         let r = self.src(a, RDX)?;
         let over = self.a.label();
         self.a.mov_ri(RAX, am::false_.word());
@@ -338,7 +343,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// `b` where `a` is `neutral`, `a` where it is the other one; two booleans they must be.
-    fn both(&mut self, a: Arg, b: Arg, neutral: Atom, slow: Label) -> Done {
+    fn both(&mut self, a: Arg, b: Arg, neutral: Atom, slow: Label) -> EmitResult {
         let other = if neutral == am::true_ { am::false_ } else { am::true_ };
         let s = self.src(b, RSI)?;
         let (fine, over) = (self.a.label(), self.a.label());
@@ -359,7 +364,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Small integers, by neither 0 nor -1.
-    fn divide(&mut self, a: Arg, b: Arg, rem: bool, slow: Label) -> Done {
+    fn divide(&mut self, a: Arg, b: Arg, rem: bool, slow: Label) -> EmitResult {
         let s = self.src(b, RSI)?;
         self.load(a, RAX)?;
         self.a.mov32_rr(RCX, RAX);
@@ -381,7 +386,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    fn divide_by_power(&mut self, a: Arg, n: i64, rem: bool, slow: Label) -> Done {
+    fn divide_by_power(&mut self, a: Arg, n: i64, rem: bool, slow: Label) -> EmitResult {
         let mask = ((n - 1) << 4) as i32;
         self.load(a, RAX)?;
         self.a.test8_ri(RAX, 15);
@@ -403,7 +408,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    fn shift_left(&mut self, a: Arg, n: u8, slow: Label) -> Done {
+    fn shift_left(&mut self, a: Arg, n: u8, slow: Label) -> EmitResult {
         self.load(a, RDX)?;
         self.a.test8_ri(RDX, 15);
         self.a.jcc(Cc::Ne, slow);
@@ -417,7 +422,7 @@ impl<'m> Compiler<'m> {
     }
     /// By what a register holds, where that is 0 to 63, all that the processor can shift by. More, and
     /// less than 0, which is more when it is taken without its sign, are for the function.
-    fn shift_by(&mut self, a: Arg, b: Arg, left: bool, slow: Label) -> Done {
+    fn shift_by(&mut self, a: Arg, b: Arg, left: bool, slow: Label) -> EmitResult {
         self.load(a, RDX)?;
         self.load(b, RCX)?;
         self.a.mov32_rr(RAX, RDX);

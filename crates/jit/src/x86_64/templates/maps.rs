@@ -5,7 +5,7 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::word::{header, is_immediate, small, FLAT_MAP, HAMT, TAG_BOXED};
 use kvik_term::{am, hash, Export, Term};
 
-use crate::compiler::{same_register, Compiler, Done};
+use crate::compiler::{same_register, Compiler, EmitResult};
 use crate::rt;
 use crate::rt::maps;
 use crate::x86_64::asm::*;
@@ -14,7 +14,7 @@ use crate::x86_64::stubs::terms::NO_ROOM;
 use crate::x86_64::HTOP;
 
 impl<'m> Compiler<'m> {
-    pub fn maps(&mut self, op: &Op) -> Done {
+    pub fn maps(&mut self, op: &Op) -> EmitResult {
         match (op.opcode, self.args(op)) {
             (Opcode::GetMapElements, [Arg::Label(f), s, ..]) => {
                 let fail = self.label(*f)?;
@@ -48,7 +48,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// The value of a key in the map in `rsi`, to `rax`; `NONE` where there is none.
-    fn find(&mut self, key: Arg) -> Done {
+    fn find(&mut self, key: Arg) -> EmitResult {
         self.load(key, RDX)?;
         let stub = match self.constant(key) {
             Some(w) => {
@@ -68,7 +68,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Where a destination is the map's register, the map stays on the thread's stack meanwhile.
-    fn get_elements(&mut self, fail: Label, map: Arg, pairs: &[Arg]) -> Done {
+    fn get_elements(&mut self, fail: Label, map: Arg, pairs: &[Arg]) -> EmitResult {
         let last = pairs.len().saturating_sub(2);
         let kept = pairs[..last].chunks_exact(2).any(|p| same_register(p[1], map));
         let missing = if kept { self.a.label() } else { fail };
@@ -106,7 +106,7 @@ impl<'m> Compiler<'m> {
         key: Arg,
         map: Arg,
         dst: Arg,
-    ) -> Done {
+    ) -> EmitResult {
         let (slow, back) = (self.a.label(), self.a.label());
         self.load(map, RSI)?;
         self.find(key)?;
@@ -135,7 +135,7 @@ impl<'m> Compiler<'m> {
         key: Arg,
         map: Arg,
         dst: Arg,
-    ) -> Done {
+    ) -> EmitResult {
         let (absent, no_map, back) = (self.a.label(), self.a.label(), self.a.label());
         self.load(map, RSI)?;
         self.find(key)?;
@@ -165,7 +165,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// A map of nothing but these, with the tuple of its keys among the literals.
-    fn new_map(&mut self, keys: usize, put: &Put<'m>) -> Done {
+    fn new_map(&mut self, keys: usize, put: &Put<'m>) -> EmitResult {
         let keys = self.literals.get(keys).ok_or_else(|| self.refuse("keys"))?;
         let sorted = keys.as_tuple().map_or(&[][..], |t| t.elements());
         let n = sorted.len();
@@ -186,7 +186,7 @@ impl<'m> Compiler<'m> {
         self.store(put.to, into)
     }
 
-    fn put(&mut self, put: Put<'m>) -> Done {
+    fn put(&mut self, put: Put<'m>) -> EmitResult {
         if put.pairs.len() > 32 || !put.pairs.chunks_exact(2).all(|p| self.may_be_immediate(p[0])) {
             return self.put_by_runtime(&put);
         }
@@ -224,7 +224,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// Collects for as many words as the flat map in `rsi` has.
-    fn room_for_copy(&mut self, live: u64) -> Done {
+    fn room_for_copy(&mut self, live: u64) -> EmitResult {
         self.a.mov32_rm(RCX, RSI, 8 - TAG_BOXED as i32);
         self.a.shl(RCX, 12);
         self.a.alu_ri(Alu::Add, RCX, (3 << 16 | live) as i32);
@@ -232,11 +232,11 @@ impl<'m> Compiler<'m> {
         self.none_fails(None);
         Ok(())
     }
-    fn put_by_runtime(&mut self, put: &Put<'m>) -> Done {
+    fn put_by_runtime(&mut self, put: &Put<'m>) -> EmitResult {
         self.put_slowly(put)?;
         self.store(put.to, RAX)
     }
-    fn put_slowly(&mut self, put: &Put<'m>) -> Done {
+    fn put_slowly(&mut self, put: &Put<'m>) -> EmitResult {
         let mut args = vec![put.map];
         args.extend_from_slice(put.pairs);
         let f = if put.exact { maps::put_exact } else { maps::put_assoc };

@@ -7,14 +7,14 @@ use kvik_proc::Proc;
 use kvik_term::word::NONE;
 use kvik_term::CodeAddress;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt::receive;
 use crate::x86_64::asm::*;
 use crate::x86_64::stubs::{load_own, save_own};
 use crate::x86_64::{P, REDS, REGS, XREGS};
 
 impl<'m> Compiler<'m> {
-    pub fn receive(&mut self, op: &Op) -> Done {
+    pub fn receive(&mut self, op: &Op) -> EmitResult {
         let wait = self.stubs.wait;
         match (op.opcode, self.args(op)) {
             (Opcode::Send, _) => {
@@ -61,22 +61,23 @@ impl<'m> Compiler<'m> {
             self.place();
         }
     }
-    /// Back to `loop_rec`; the turn may end here, so that nobody looks through a long mailbox in one.
-    fn again(&mut self, f: Label) -> Done {
+    /// Back to `loop_rec`; the time slice may end here, so that nobody looks through a long mailbox
+    /// in one.
+    fn again(&mut self, f: Label) -> EmitResult {
         let yield_ = self.stubs.yield_;
         self.a.dec(REDS);
         self.a.jcc(Cc::G, f);
         self.yield_to(f, yield_);
         Ok(())
     }
-    /// Ends the turn, to go on at a place where nothing is live in x registers.
+    /// Ends the time slice, to go on at a place where nothing is live in x registers.
     fn yield_to(&mut self, f: Label, yield_: CodeAddress) {
         self.a.lea_label(RAX, f);
         self.a.mov_ri(RCX, 0);
         self.a.jmp_abs(yield_);
     }
     /// The message that the sender has put on the heap, or one from the mailbox.
-    fn loop_rec(&mut self, f: Label, dst: Arg) -> Done {
+    fn loop_rec(&mut self, f: Label, dst: Arg) -> EmitResult {
         let (look, mailbox, got) = (self.a.label(), self.a.label(), self.a.label());
         let yield_ = self.stubs.yield_;
         self.waits_here();
@@ -104,7 +105,7 @@ impl<'m> Compiler<'m> {
         });
         Ok(())
     }
-    fn remove_message(&mut self) -> Done {
+    fn remove_message(&mut self) -> EmitResult {
         let (mailbox, done) = (self.a.label(), self.a.label());
         self.a.alu_mi(Alu::Cmp, P, Heap::MESSAGE as i32, NONE as i32);
         self.a.jcc(Cc::E, mailbox);
@@ -123,7 +124,7 @@ impl<'m> Compiler<'m> {
 
     /// A process that is woken goes on at `f`, where it looks for messages and then comes here
     /// again, or here itself where the receive has no clauses. The time counts from the first call.
-    fn wait_timeout(&mut self, f: u32, t: Arg, wait: CodeAddress) -> Done {
+    fn wait_timeout(&mut self, f: u32, t: Arg, wait: CodeAddress) -> EmitResult {
         let f = self.label(f)?;
         let over = self.a.label();
         self.waits_here();

@@ -4,13 +4,13 @@ use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::am;
 use kvik_term::word::*;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt;
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
 
 impl<'m> Compiler<'m> {
-    pub fn type_test(&mut self, op: &Op) -> Done {
+    pub fn type_test(&mut self, op: &Op) -> EmitResult {
         let &[Arg::Label(f), s, ref rest @ ..] = self.args(op) else {
             return Err(self.refuse("type test"));
         };
@@ -19,7 +19,13 @@ impl<'m> Compiler<'m> {
     }
 
     /// Goes to `fail` unless the term is what the instruction asks for.
-    pub(super) fn test_type(&mut self, test: Opcode, fail: Label, s: Arg, rest: &[Arg]) -> Done {
+    pub(super) fn test_type(
+        &mut self,
+        test: Opcode,
+        fail: Label,
+        s: Arg,
+        rest: &[Arg],
+    ) -> EmitResult {
         match (test, rest) {
             (Opcode::IsFunction2, [arity]) => {
                 return self.ask(fail, rt::compare::is_function, &[s, *arity])
@@ -141,7 +147,7 @@ impl<'m> Compiler<'m> {
         self.one_of(r, kinds, fail);
         self.a.place(ok);
     }
-    fn local_or_external(&mut self, s: Arg, r: R, tag: u64, kind: u64, fail: Label) -> Done {
+    fn local_or_external(&mut self, s: Arg, r: R, tag: u64, kind: u64, fail: Label) -> EmitResult {
         let (ok, other) = (self.a.label(), self.a.label());
         self.low_bits(r, 15, tag, other);
         self.a.place(ok);
@@ -158,7 +164,7 @@ impl<'m> Compiler<'m> {
         });
         Ok(())
     }
-    fn ask(&mut self, fail: Label, f: rt::Fun, args: &[Arg]) -> Done {
+    fn ask(&mut self, fail: Label, f: rt::Fun, args: &[Arg]) -> EmitResult {
         self.call_rt(f, args, 0)?;
         self.a.test_rr(RAX, RAX);
         self.a.jcc(Cc::E, fail);

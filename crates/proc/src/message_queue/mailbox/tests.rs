@@ -30,7 +30,7 @@ fn chain(range: std::ops::Range<i32>) -> (Chain<Signal>, usize) {
     let inbox = kvik_sync::inbox::Inbox::default();
     let n = range.len();
     for i in range {
-        inbox.push(kvik_sync::Node::new(Signal::Message(int(i))));
+        inbox.push(kvik_sync::InboxNode::new(Signal::Message(int(i))));
     }
     (inbox.take(|_| ()), n)
 }
@@ -113,7 +113,7 @@ fn a_receive_fetches_when_it_comes_to_what_it_does_not_know() {
 }
 
 #[test]
-fn one_message_that_stays_does_not_make_others_slow() {
+fn skipped_message_does_not_slow_receive() {
     let mut m = Mailbox::default();
     (0..20_000).for_each(|i| m.push(int(i)));
     let mut steps = 0;

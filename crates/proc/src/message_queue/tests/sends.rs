@@ -4,8 +4,8 @@ use kvik_heap::{Heap, OwnedTerm};
 use kvik_term::Term;
 
 use super::{body, Bench, State, ALIAS, SENDER};
+use crate::links_monitors::{Monitoring, Target};
 use crate::process::flag;
-use crate::relation::{Monitoring, Target};
 use crate::signal_types::{Control, RefId, Signal};
 use crate::Proc;
 
@@ -39,7 +39,7 @@ impl Bench {
             return self.queue(t);
         }
         let early = |p: &Proc| p.accept_early(SENDER, m);
-        if !alias && self.task.with_rest(self.here, early) == Some(true) {
+        if !alias && self.task.with_queued(self.here, early) == Some(true) {
             return self.note("queued: first message");
         }
         self.note("inbox");
@@ -57,7 +57,7 @@ impl Bench {
         }
     }
     fn note_signal(&mut self) {
-        self.task.with_rest_any(self.here, |p| p.set_flag(flag::SIGNALLED, true));
+        self.task.with_queued_any(self.here, |p| p.set_flag(flag::SIGNALLED, true));
     }
     /// `signal::send_timed`.
     fn send_stamped(&mut self) {
@@ -72,7 +72,7 @@ impl Bench {
                 false => self.queue(t),
             };
         }
-        self.task.with_rest(self.here, |p| p.accept_timed(SENDER, &mut left, 0));
+        self.task.with_queued(self.here, |p| p.accept_timed(SENDER, &mut left, 0));
         if let Some(message) = left {
             self.push(Signal::Control(Box::new(Control::Stamped { message, sent: 0 })));
         }
@@ -85,7 +85,7 @@ impl Bench {
             t.private().control_early(&mut left);
             self.queue(t);
         } else {
-            self.task.with_rest(self.here, |p| p.control_early(&mut left));
+            self.task.with_queued(self.here, |p| p.control_early(&mut left));
         }
         match left {
             None => self.note("signal handled early"),
@@ -118,7 +118,7 @@ impl Bench {
                 let id = RefId([9, n as u32, 0]);
                 let target = Target::Process(SENDER);
                 let m = Monitoring { target, tag: None, alias: None };
-                self.with_private(|p| p.with_extra(|x| x.monitoring.insert(id, m)));
+                self.with_private(|p| p.with_cold(|x| x.monitoring.insert(id, m)));
                 Control::Down { id, reason: short }
             }
         };
@@ -147,7 +147,7 @@ impl Bench {
             self.control(Control::Resume { by: SENDER });
         }
     }
-    /// More than a turn allows for.
+    /// More than a time slice allows for.
     fn send_many(&mut self) {
         for _ in 0..self.limit {
             self.send(2, false);

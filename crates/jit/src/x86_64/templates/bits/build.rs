@@ -11,7 +11,7 @@ use kvik_heap::bits_build::SegKind;
 use kvik_heap::Regs;
 use kvik_term::word::*;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt::{bits, LeanPair};
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
@@ -152,7 +152,7 @@ impl Segment<'_> {
 
 impl<'m> Compiler<'m> {
     /// Builds by the plan, with the room that it asks for; what isn't as expected goes to `other`.
-    pub(super) fn build(&mut self, plan: &Plan, d: Arg, other: Label) -> Done {
+    pub(super) fn build(&mut self, plan: &Plan, d: Arg, other: Label) -> EmitResult {
         self.check_values(plan, other)?;
         let known = plan.is_known();
         if !known {
@@ -233,7 +233,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Integers have to be small, floats floats.
-    fn check_values(&mut self, plan: &Plan, other: Label) -> Done {
+    fn check_values(&mut self, plan: &Plan, other: Label) -> EmitResult {
         let mut any = false;
         for (field, n) in plan.parts.iter().flat_map(Part::fields) {
             match *field {
@@ -273,7 +273,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// All the bytes there will be, in `rbp`.
-    fn count_bytes(&mut self, plan: &Plan, other: Label) -> Done {
+    fn count_bytes(&mut self, plan: &Plan, other: Label) -> EmitResult {
         self.a.mov_ri(RBP, plan.bytes);
         for part in &plan.parts {
             match part {
@@ -284,7 +284,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(())
     }
-    fn count_utf8(&mut self, v: Arg, other: Label) -> Done {
+    fn count_utf8(&mut self, v: Arg, other: Label) -> EmitResult {
         let done = self.a.label();
         self.load(v, RAX)?;
         self.a.test8_ri(RAX, 15);
@@ -308,7 +308,7 @@ impl<'m> Compiler<'m> {
         self.a.place(done);
         Ok(())
     }
-    fn count_binary(&mut self, v: Arg, other: Label) -> Done {
+    fn count_binary(&mut self, v: Arg, other: Label) -> EmitResult {
         let whole = self.a.label();
         let r = self.src(v, RDX)?;
         self.boxed_kind(r, other);
@@ -330,7 +330,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn put_parts(&mut self, plan: &Plan) -> Done {
+    fn put_parts(&mut self, plan: &Plan) -> EmitResult {
         let mut at = 0;
         for (i, part) in plan.parts.iter().enumerate() {
             match part {
@@ -378,7 +378,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// The fields in `rax`, the last one lowest.
-    fn gather(&mut self, fields: &[(Field, u64)]) -> Done {
+    fn gather(&mut self, fields: &[(Field, u64)]) -> EmitResult {
         let mut known = Some(0u64);
         for (i, (field, n)) in fields.iter().enumerate() {
             if let (Field::Known(v), Some(k)) = (field, known) {
@@ -414,7 +414,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// The lowest `n` bits of a value in `r`, with nothing above them.
-    fn field(&mut self, field: Field, n: u64, r: R) -> Done {
+    fn field(&mut self, field: Field, n: u64, r: R) -> EmitResult {
         let top = (64 - n) as u8;
         let little = match field {
             Field::Known(v) => {
@@ -445,7 +445,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
     /// A float's bits, or those of the single it is nearest to, in `rcx`.
-    fn float_bits(&mut self, v: Arg, n: u64) -> Done {
+    fn float_bits(&mut self, v: Arg, n: u64) -> EmitResult {
         let r = self.src(v, RDX)?;
         if n == 64 {
             self.a.mov_rm(RCX, r, 8 - TAG_BOXED as i32);

@@ -4,7 +4,7 @@ use kvik_beam::{Arg, MatchCommand};
 use kvik_term::word::*;
 
 use super::pack;
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt::bits;
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
@@ -14,7 +14,7 @@ use crate::x86_64::stubs::bits::*;
 const COMPARED: u64 = 32;
 
 impl<'m> Compiler<'m> {
-    pub(super) fn match_commands(&mut self, f: Arg, c: Arg, list: &'m [Arg]) -> Done {
+    pub(super) fn match_commands(&mut self, f: Arg, c: Arg, list: &'m [Arg]) -> EmitResult {
         let fail = self.fail(f)?.ok_or_else(|| self.refuse("bs_match without a label"))?;
         if self.proof.checked_needed(self.at) {
             self.surely_context(c)?;
@@ -26,7 +26,7 @@ impl<'m> Compiler<'m> {
         Ok(())
     }
 
-    fn match_command(&mut self, command: MatchCommand, fail: Label, c: Arg) -> Done {
+    fn match_command(&mut self, command: MatchCommand, fail: Label, c: Arg) -> EmitResult {
         use MatchCommand::*;
         match command {
             EnsureAtLeast { bits, unit } => self.ensure_at_least(c, bits, unit, fail),
@@ -70,7 +70,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// Ends the program unless the register holds a match context.
-    fn surely_context(&mut self, c: Arg) -> Done {
+    fn surely_context(&mut self, c: Arg) -> EmitResult {
         let bad = self.a.label();
         let r = self.context(c)?;
         self.a.lea(RAX, r, -(TAG_BOXED as i32));
@@ -83,14 +83,14 @@ impl<'m> Compiler<'m> {
     }
 
     /// How many bits are left, in `rax`.
-    fn bits_left(&mut self, c: Arg) -> Done {
+    fn bits_left(&mut self, c: Arg) -> EmitResult {
         let r = self.context(c)?;
         self.a.mov_rm(RAX, r, CTX_END);
         self.a.alu_rm(Alu::Sub, RAX, r, CTX_POS);
         Ok(())
     }
 
-    fn ensure_at_least(&mut self, c: Arg, bits: u64, unit: u64, fail: Label) -> Done {
+    fn ensure_at_least(&mut self, c: Arg, bits: u64, unit: u64, fail: Label) -> EmitResult {
         self.bits_left(c)?;
         // Fewer than none are too few.
         self.a.alu_ri(Alu::Sub, RAX, bits as i32);
@@ -105,7 +105,7 @@ impl<'m> Compiler<'m> {
     }
 
     /// The next bits are this number.
-    fn equal_bits(&mut self, c: Arg, bits: u64, value: u64, fail: Label) -> Done {
+    fn equal_bits(&mut self, c: Arg, bits: u64, value: u64, fail: Label) -> EmitResult {
         if bits < 64 && value >> bits != 0 {
             self.a.jmp(fail);
             return Ok(());

@@ -9,7 +9,7 @@ use kvik_term::am;
 use kvik_term::word::*;
 
 use super::pack;
-use crate::compiler::{same_register, Compiler, Done};
+use crate::compiler::{same_register, Compiler, EmitResult};
 use crate::rt::{self, bits};
 use crate::x86_64::asm::*;
 use crate::x86_64::operands::kind_byte;
@@ -45,7 +45,7 @@ impl<'m> Compiler<'m> {
         }
     }
 
-    pub(super) fn start_match(&mut self, j: Arg, s: Arg, live: u64, d: Arg) -> Done {
+    pub(super) fn start_match(&mut self, j: Arg, s: Arg, live: u64, d: Arg) -> EmitResult {
         let fail = self.fail(j)?;
         let (other, done) = (self.a.label(), self.a.label());
         let bad = fail.unwrap_or_else(|| self.a.label());
@@ -120,7 +120,7 @@ impl<'m> Compiler<'m> {
         });
     }
 
-    fn exchange(&mut self, a: Arg, b: Arg) -> Done {
+    fn exchange(&mut self, a: Arg, b: Arg) -> EmitResult {
         self.load(a, RAX)?;
         self.load(b, RDX)?;
         self.store(a, RDX)?;
@@ -252,7 +252,14 @@ impl<'m> Compiler<'m> {
         Ok(true)
     }
     /// Bits at any position, the most significant first.
-    fn few_bits(&mut self, c: Arg, n: u64, signed: bool, d: Arg, fail: Option<Label>) -> Done {
+    fn few_bits(
+        &mut self,
+        c: Arg,
+        n: u64,
+        signed: bool,
+        d: Arg,
+        fail: Option<Label>,
+    ) -> EmitResult {
         let r = self.context(c)?;
         self.bounds(r, n, fail);
         self.peek_bits(r, n);

@@ -11,7 +11,7 @@ use kvik_heap::bits_build::{Seg, SegKind};
 use kvik_term::am;
 use kvik_term::word::NIL;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt::bits;
 use crate::x86_64::asm::*;
 use crate::LoadError;
@@ -23,7 +23,7 @@ fn pack(unit: u64, flags: u64) -> u64 {
 }
 
 impl<'m> Compiler<'m> {
-    pub fn bits(&mut self, op: &Op) -> Done {
+    pub fn bits(&mut self, op: &Op) -> EmitResult {
         use Opcode::*;
         if !self.proof.checked_needed(self.at) && self.bits_inline(op)? {
             return Ok(());
@@ -110,7 +110,7 @@ impl<'m> Compiler<'m> {
         args: &[Arg],
         extra: u64,
         d: Option<Arg>,
-    ) -> Done {
+    ) -> EmitResult {
         self.call_rt(f, args, extra)?;
         match self.fail(j)? {
             Some(fail) => self.none_fails(Some(fail)),
@@ -142,7 +142,7 @@ impl<'m> Compiler<'m> {
         list: &'m [Arg],
         words: usize,
         live: Option<u64>,
-    ) -> Done {
+    ) -> EmitResult {
         let segments = self.segments(list)?;
         let plan = live.and_then(|live| Some((Plan::of(&segments)?, live)));
         let Some((plan, live)) = plan else {
@@ -196,7 +196,7 @@ impl<'m> Compiler<'m> {
         }
         Ok(segments)
     }
-    fn create_by_runtime(&mut self, j: Arg, d: Arg, list: &[Arg], words: usize) -> Done {
+    fn create_by_runtime(&mut self, j: Arg, d: Arg, list: &[Arg], words: usize) -> EmitResult {
         let mut segs = Vec::new();
         let mut args = Vec::new();
         for (s, plain) in list.chunks_exact(6).zip(self.segments(list)?) {

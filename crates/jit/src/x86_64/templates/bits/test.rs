@@ -3,7 +3,7 @@
 use kvik_beam::{Arg, Op, Opcode};
 use kvik_term::am;
 
-use crate::compiler::{Compiler, Done};
+use crate::compiler::{Compiler, EmitResult};
 use crate::rt::bits;
 use crate::x86_64::asm::*;
 use crate::x86_64::stubs::bits::*;
@@ -74,7 +74,7 @@ impl<'m> Compiler<'m> {
         }
     }
     /// Bits of a segment of `size * unit`, in `rsi`; what is no size fails.
-    pub(super) fn bits_of(&mut self, size: Arg, unit: u64, fail: Label) -> Done {
+    pub(super) fn bits_of(&mut self, size: Arg, unit: u64, fail: Label) -> EmitResult {
         let known = match size {
             Arg::Int(n) => u64::try_from(n).ok().and_then(|n| n.checked_mul(unit)),
             _ => None,
@@ -155,7 +155,7 @@ impl<'m> Compiler<'m> {
         Ok(true)
     }
     /// Compares bits at any position with those at the top of `word`.
-    fn same_bits(&mut self, c: Arg, n: u64, word: u64, fail: Label) -> Done {
+    fn same_bits(&mut self, c: Arg, n: u64, word: u64, fail: Label) -> EmitResult {
         let r = self.context(c)?;
         self.bounds(r, n, Some(fail));
         self.peek_bits(r, n);

@@ -1,0 +1,130 @@
+//! Cooperative operations: atomic and isolated operations on a whole table that take several time
+//! slices: the insertion of a long list, and emptying a table that is fixed.
+//!
+//! Who begins one leaves it with the table. Every process that comes to the table, the one that
+//! began it too, spends its time slices on it until it is done ([`crate::Table::help`]); so nobody
+//! sees a part of it, and it is finished even if who began it is killed.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::Arc;
+
+use kvik_heap::OwnedTerm;
+
+use crate::kind::IterationHold;
+use crate::linear_hash::key_of;
+use crate::store::Store;
+
+/// Steps that go to a reduction.
+pub const STEPS_PER_REDUCTION: usize = 8;
+
+/// What came of an insertion; `None` while it is under way.
+#[derive(Clone, Default)]
+pub struct InsertOutcome(Arc<AtomicU8>);
+
+const INSERTED: u8 = 1;
+const REFUSED: u8 = 2;
+
+impl InsertOutcome {
+    fn set(&self, inserted: bool) {
+        self.0.store(if inserted { INSERTED } else { REFUSED }, Ordering::Release);
+    }
+    /// False where a key was there and none was to be.
+    pub fn get(&self) -> Option<bool> {
+        match self.0.load(Ordering::Acquire) {
+            INSERTED => Some(true),
+            REFUSED => Some(false),
+            _ => None,
+        }
+    }
+}
+
+pub struct CooperativeOperation(Operation);
+
+enum Operation {
+    Insert(Insertion),
+    /// All objects from this bucket on are to be marked.
+    Bury(usize),
+}
+
+struct Insertion {
+    /// The next to be inserted is the last one.
+    objects: Vec<OwnedTerm>,
+    keypos: usize,
+    /// So many are still to be looked for, as none may be there.
+    unchecked: usize,
+    /// One was there: the objects are only to be freed.
+    refused: bool,
+    outcome: InsertOutcome,
+}
+
+impl CooperativeOperation {
+    /// Inserts objects from the last to the first, or none if `only_new` and a key of theirs is there.
+    pub fn insert(
+        objects: Vec<OwnedTerm>,
+        keypos: usize,
+        only_new: bool,
+    ) -> (CooperativeOperation, InsertOutcome) {
+        let unchecked = if only_new { objects.len() } else { 0 };
+        let outcome = InsertOutcome::default();
+        let insertion =
+            Insertion { objects, keypos, unchecked, refused: false, outcome: outcome.clone() };
+        (CooperativeOperation(Operation::Insert(insertion)), outcome)
+    }
+    /// Marks all objects of a fixed table dead.
+    pub fn bury() -> CooperativeOperation {
+        CooperativeOperation(Operation::Bury(0))
+    }
+    /// True: it is done.
+    pub(crate) fn run(
+        &mut self,
+        store: &mut Store,
+        hold: IterationHold,
+        steps: &mut usize,
+    ) -> bool {
+        match &mut self.0 {
+            Operation::Insert(i) => i.run(store, hold, steps),
+            Operation::Bury(from) => match store {
+                Store::Hash(h) => {
+                    let done = h.bury(from, steps);
+                    if done && hold != IterationHold::Objects {
+                        // It was released meanwhile: nobody else will remove them.
+                        h.purge();
+                    }
+                    done
+                }
+                Store::Tree(_) => true,
+            },
+        }
+    }
+}
+
+impl Insertion {
+    fn run(&mut self, store: &mut Store, hold: IterationHold, steps: &mut usize) -> bool {
+        while self.unchecked > 0 && !self.refused {
+            if !take(steps) {
+                return false;
+            }
+            self.unchecked -= 1;
+            let object = self.objects[self.unchecked].term();
+            self.refused = store.contains(key_of(object, self.keypos));
+        }
+        while take(steps) {
+            match self.objects.pop() {
+                None => {
+                    self.outcome.set(!self.refused);
+                    return true;
+                }
+                Some(_) if self.refused => {}
+                Some(object) => store.put_owned(object, hold),
+            }
+        }
+        false
+    }
+}
+
+/// The steps for one object, if there are any left.
+fn take(steps: &mut usize) -> bool {
+    let any = *steps > 0;
+    *steps = steps.saturating_sub(STEPS_PER_REDUCTION);
+    any
+}

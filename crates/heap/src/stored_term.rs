@@ -1,0 +1,189 @@
+//! [`StoredTerm`]: a term with memory of its own that is copied more often than it is made: the
+//! rows of tables.
+
+use kvik_term::word::{header_words, is_header, is_immediate, TAG_BOXED};
+use kvik_term::Term;
+
+use crate::frag::Frag;
+use crate::literal::Sharing;
+use crate::{copy, Heap, OwnedTerm};
+
+/// The term, a bitmap of its internal pointers, and its owner's extra data.
+pub struct StoredTerm<T> {
+    term: OwnedTerm,
+    /// Bit `i` is word `i`'s; or `ANY_POINTERS`.
+    inner: u32,
+    pub extra: T,
+}
+
+/// Nothing is known of it: it has no memory, or more words than bits, or shares something.
+const ANY_POINTERS: u32 = 1 << 31;
+const BITMAP_WORDS: usize = 31;
+
+impl<T> StoredTerm<T> {
+    pub fn new(term: OwnedTerm, beside: T) -> StoredTerm<T> {
+        StoredTerm { inner: inner(&term).unwrap_or(ANY_POINTERS), term, extra: beside }
+    }
+    #[inline]
+    pub fn term(&self) -> Term<'_> {
+        self.term.term()
+    }
+    pub fn words(&self) -> usize {
+        self.term.words()
+    }
+    /// Makes it a copy of another term that takes as many words, in the same memory. False where that
+    /// cannot be.
+    pub fn replace(&mut self, t: Term<'_>) -> bool {
+        let (f, apart) = (self.term.frag, &Sharing::Nothing);
+        // SAFETY: a fragment that is not null is live.
+        let free = !f.is_null() && unsafe { (*f).off_heap.is_null() };
+        if !free || t.is_immediate() || copy::size(t, apart) != self.words() {
+            return false;
+        }
+        // SAFETY: the fragment has room for the copy, which `t`, borrowed from elsewhere, is no part
+        // of; nobody looks at what was there, since `self` is borrowed alone.
+        unsafe {
+            let mut top = Frag::words(f);
+            self.term.root = copy::copy(t, apart, &mut top, &mut (*f).off_heap);
+        }
+        self.inner = inner(&self.term).unwrap_or(ANY_POINTERS);
+        true
+    }
+    /// Has `f` make another immediate of element `i` of the tuple that the term is. `None`: it is no
+    /// tuple, has no such element or one that is no immediate, or `f` makes none.
+    pub fn change_element<'s>(
+        &mut self,
+        i: usize,
+        f: impl FnOnce(Term<'static>) -> Option<Term<'s>>,
+    ) -> Option<Term<'static>> {
+        let new = f(self.term().as_tuple()?.get(i)?.immediate()?)?.immediate()?;
+        if self.inner == ANY_POINTERS {
+            return None;
+        }
+        // SAFETY: the tuple is in memory that is the term's alone, and has that element; nobody looks
+        // at it, since `self` is borrowed alone.
+        unsafe { *((self.term.root - TAG_BOXED) as *mut u64).add(1 + i) = new.word() };
+        Some(new)
+    }
+}
+
+fn inner(t: &OwnedTerm) -> Option<u32> {
+    let words = t.block();
+    // SAFETY: a fragment that is not null is live.
+    let alone = !t.frag.is_null() && unsafe { (*t.frag).off_heap.is_null() };
+    let own = words.as_ptr_range();
+    let is_own = |w: u64| (own.start as u64..own.end as u64).contains(&w);
+    if !alone || words.len() > BITMAP_WORDS || !is_own(t.root) {
+        return None;
+    }
+    let (mut all, mut i) = (0, 0);
+    while let Some(w) = words.get(i) {
+        if is_header(*w) && !copy::has_terms(*w) {
+            i += header_words(*w);
+        } else if !is_header(*w) && !is_immediate(*w) {
+            if !is_own(*w) {
+                return None;
+            }
+            all |= 1 << i;
+        }
+        i += 1;
+    }
+    Some(all)
+}
+
+impl Heap {
+    /// A copy of it.
+    #[inline]
+    pub fn copy_stored<'h, T>(&'h self, k: &StoredTerm<T>) -> Term<'h> {
+        if k.inner == ANY_POINTERS {
+            return self.copy_owned(&k.term);
+        }
+        let from = k.term.block();
+        let to = self.alloc(from.len());
+        let by = (to as u64).wrapping_sub(from.as_ptr() as u64);
+        let mut inner = k.inner;
+        // SAFETY: there is room for as many words. Those that point to others of them, which are all
+        // that are no immediates or an object's own, point to the same place in the copy.
+        unsafe {
+            for (i, w) in from.iter().enumerate() {
+                // Volatile, or the compiler makes a call of the loop.
+                to.add(i).write_volatile(*w);
+            }
+            while inner != 0 {
+                let w = to.add(inner.trailing_zeros() as usize);
+                *w = (*w).wrapping_add(by);
+                inner &= inner - 1;
+            }
+            Term::from_word(k.term.root.wrapping_add(by))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvik_term::cmp::eq_exact;
+
+    fn copies<'h>(h: &'h Heap, t: Term<'_>) -> (Term<'h>, bool) {
+        let k = StoredTerm::new(OwnedTerm::new(t), ());
+        (h.copy_stored(&k), k.inner != ANY_POINTERS)
+    }
+
+    #[test]
+    fn immediates_change_in_place() {
+        let h = Heap::new(64);
+        let mut k = StoredTerm::new(OwnedTerm::new(h.tuple(&[Term::int(1), h.float(0.5)])), ());
+        let more = |t: Term<'static>| Term::small(t.as_small()? + 1);
+        assert_eq!(k.change_element(0, more).and_then(|t| t.as_small()), Some(2));
+        for i in 1..3 {
+            assert!(k.change_element(i, more).is_none());
+        }
+        assert!(k.change_element(0, |_| Some(h.float(1.0))).is_none());
+        assert!(eq_exact(k.term(), h.tuple(&[Term::int(2), h.float(0.5)])));
+    }
+    #[test]
+    fn others_take_its_memory() {
+        let (h, to) = (Heap::new(256), Heap::new(256));
+        let flat = h.tuple(&[Term::int(1), Term::int(2), Term::int(3)]);
+        let deep = h.tuple(&[h.tuple(&[Term::int(4)])]);
+        let large = h.binary(&[7; 100]);
+        let mut k = StoredTerm::new(OwnedTerm::new(flat), ());
+        let list = h.list(&[Term::int(1), Term::NIL]);
+        for t in [deep, h.tuple(&[Term::int(5); 3]), list] {
+            assert!(k.replace(t));
+            assert!(eq_exact(to.copy_stored(&k), t));
+        }
+        for t in [Term::int(1), h.tuple(&[flat]), h.float(0.5), large] {
+            assert!(!k.replace(t));
+            assert!(eq_exact(k.term(), list));
+        }
+        // What is outside is given back once.
+        let holds = |b| h.tuple(&[b]);
+        let mut k = StoredTerm::new(OwnedTerm::new(h.tuple(&[Term::int(0); 7])), ());
+        assert!(k.replace(holds(large)));
+        assert!(!k.replace(h.tuple(&[Term::int(0); 7])));
+        assert!(eq_exact(to.copy_stored(&k), holds(large)));
+    }
+    #[test]
+    fn copies_equal_the_stored_term() {
+        let (h, to) = (Heap::new(64), Heap::new(512));
+        let inner = h.tuple(&[Term::int(2), h.binary(b"value"), h.float(0.5)]);
+        let list = h.list(&[inner, Term::NIL, h.tuple(&[])]);
+        let long = h.list(&[Term::int(1); 16]);
+        let large = h.binary(&[7; 100]);
+        // A header's look in a binary's bytes, or a pointer's, means nothing.
+        let odd = h.binary(&[0x14, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0]);
+        for (t, known) in [
+            (Term::int(1), false),
+            (inner, true),
+            (list, true),
+            (h.tuple(&[odd, odd]), true),
+            (long, false),
+            (h.tuple(&[large]), false),
+        ] {
+            let (copy, by_words) = copies(&to, t);
+            assert!(eq_exact(copy, t));
+            assert_eq!(by_words, known);
+        }
+    }
+}
