@@ -9,6 +9,7 @@ mod cycles;
 mod headline;
 mod page;
 mod tidy;
+mod type_names;
 mod view;
 
 use std::process::ExitCode;
