@@ -1,5 +1,5 @@
 # What a newcomer types. Each target does its own set-up.
-.PHONY: help deps build test bench report conformance stalls tools systems soak soak-rabbitmq fuzz fuzz-verifier loom miri clean
+.PHONY: help deps build test bench report conformance stalls faults tools systems soak soak-rabbitmq fuzz fuzz-verifier loom miri clean
 
 help:
 	@echo 'Times are for two cores and include no first build, which takes about 5 minutes; ~ marks an estimate.'
@@ -11,6 +11,7 @@ help:
 	@echo "make deps            find OTP 25's libraries, or unpack them into .otp/ (seconds; to unpack ~1 min)"
 	@echo "make conformance     OTP's own test suites on kvik; all compiled code through the verifier (many hours)"
 	@echo 'make stalls          how long BIFs hold their scheduler, on kvik and on OTP (at most 20 min)'
+	@echo 'make faults          what Erlang code sees when the operating system fails: a build of its own, then 26 cases (~4 min)'
 	@echo 'make tools           rebar3, mix, dialyzer and others on kvik and on OTP, the long cases too (~1 hour)'
 	@echo 'make systems         RabbitMQ and other systems from Debian, unmodified, on kvik and on OTP (~30 min, at most 80; with sources of public projects hours)'
 	@echo 'make soak            everything at once (15 min; DURATION=120: two)'
@@ -47,6 +48,13 @@ conformance: build
 
 stalls: build
 	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/kvik" tests/stalls/run --table
+
+# A build of its own, in which calls of the operating system can be made to fail.
+faults: deps
+	@scripts/setup tools
+	cargo build -q --release -p kvik-cli -p kvik-bifs --features kvik-bifs/simulation \
+		--config profile.release.lto=false --target-dir "$${CARGO_TARGET_DIR:-target}/simulation"
+	@VM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/simulation/release/kvik" tests/faults/run
 
 tools: build
 	@scripts/setup programs

@@ -8,6 +8,8 @@ mod compat;
 mod cycles;
 mod headline;
 mod page;
+mod seam;
+mod statics;
 mod tidy;
 mod type_names;
 mod view;

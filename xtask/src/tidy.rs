@@ -10,11 +10,11 @@ use crate::type_names;
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
-    "release", "term", "sync", "heap", "sys", "isa", "beam", "etf", "code", "proc", "jit", "ets",
-    "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
+    "state", "release", "sys", "env", "term", "sync", "heap", "isa", "beam", "etf", "code", "proc",
+    "jit", "ets", "port", "bifs", "socket", "web", "dist", "nif", "vm", "lab", "cli",
 ];
 /// The crates that may hold `unsafe` code.
-const UNSAFE: &[&str] = &["term", "heap", "sync", "sys", "jit", "nif"];
+const UNSAFE: &[&str] = &["state", "term", "heap", "sync", "sys", "jit", "nif"];
 /// The most lines of a source file.
 const LINES: usize = 700;
 
@@ -38,11 +38,13 @@ pub fn faults(root: &Path) -> Vec<String> {
         lengths(root, &dir, &mut out);
         crate::cycles::check(&dir, &name, &mut out);
         type_names::collect(&dir.join("src"), &name, &mut names);
+        crate::seam::check(root, &dir, &name, &mut out);
         if name != "release" {
             releases(root, &dir.join("src"), &mut out);
         }
     }
     out.extend(type_names::faults(&names));
+    crate::statics::check(root, &crates(root), &mut out);
     documents(root, &mut out);
     page_lengths(root, &mut out);
     subjects(root, &mut out);

@@ -8,6 +8,7 @@ use crate::reader::Reader;
 use crate::room::Room;
 use crate::tables::{self, Export, Import, Lambda, Literals};
 use crate::types::Types;
+use crate::verify::MAX_LABELS;
 use kvik_isa::highest_opcode;
 
 /// The header of the `Code` chunk and the instructions behind it, not yet decoded.
@@ -51,7 +52,21 @@ pub struct Module<'f> {
     pub code: CodeChunk<'f>,
 }
 
+/// A chunk that is there and not empty.
+fn chunk<'f>(file: &'f Container, id: &[u8; 4]) -> Option<&'f [u8]> {
+    file.chunk(id).filter(|c| !c.is_empty())
+}
+
 impl<'f> Module<'f> {
+    /// Reads the names of atoms alone; an empty one is before the first.
+    pub fn atoms(file: &'f Container) -> Result<Vec<&'f str>, Error> {
+        match (chunk(file, b"AtU8"), chunk(file, b"Atom")) {
+            (Some(chunk), _) => tables::atoms(chunk).ok_or(Error::Chunk("AtU8")),
+            (None, Some(_)) => Err(Error::OldAtoms),
+            (None, None) => Err(Error::Missing("AtU8")),
+        }
+    }
+
     /// Reads all tables of a file.
     pub fn parse(file: &'f Container) -> Result<Module<'f>, Error> {
         Module::parse_in(file, &mut Room::default())
@@ -59,13 +74,9 @@ impl<'f> Module<'f> {
 
     /// The same, with what `room` has for it.
     pub fn parse_in(file: &'f Container, room: &mut Room) -> Result<Module<'f>, Error> {
-        let get = |id: &[u8; 4]| file.chunk(id).filter(|c| !c.is_empty());
+        let get = |id: &[u8; 4]| chunk(file, id);
         let code = parse_code(get(b"Code").ok_or(Error::Missing("Code"))?)?;
-        let atoms = match (get(b"AtU8"), get(b"Atom")) {
-            (Some(chunk), _) => tables::atoms(chunk).ok_or(Error::Chunk("AtU8"))?,
-            (None, Some(_)) => return Err(Error::OldAtoms),
-            (None, None) => return Err(Error::Missing("AtU8")),
-        };
+        let atoms = Module::atoms(file)?;
         let (count, labels) = (atoms.len(), code.labels);
         let imports = get(b"ImpT").ok_or(Error::Missing("ImpT"))?;
         let exports = get(b"ExpT").ok_or(Error::Missing("ExpT"))?;
@@ -128,6 +139,10 @@ fn parse_code(chunk: &[u8]) -> Result<CodeChunk<'_>, Error> {
     let most = bytes.len();
     if version != 0 || labels as usize > most || functions as usize > most {
         return Err(damaged());
+    }
+    // Before any table gets an entry for each.
+    if labels >= MAX_LABELS {
+        return Err(Error::Layout { op: 0, what: "too many labels" });
     }
     Ok(CodeChunk { labels, functions, bytes })
 }

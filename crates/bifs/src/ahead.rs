@@ -16,6 +16,10 @@ use std::time::Duration;
 
 use kvik_beam::Container;
 use kvik_code::Instance;
+use kvik_env::fs::File;
+use kvik_env::thread;
+use kvik_term::atom::{self, without_ranks, Unranked};
+use kvik_term::Atom;
 
 /// When nobody has asked for anything for so long, what is left is dropped.
 pub const KEPT: Duration = Duration::from_secs(2);
@@ -38,12 +42,16 @@ struct Made {
     /// All of its file that it depends on.
     essence: Vec<u8>,
     instance: Box<Instance>,
+    /// Those that loading it is the first to name.
+    atoms: Vec<Atom>,
 }
 
-/// In the order in which they are made. Empty but while the machine starts.
-static WANTED: Mutex<Vec<Wanted>> = Mutex::new(Vec::new());
-/// One was taken out.
-static TAKEN: Condvar = Condvar::new();
+kvik_state::vm_state! {
+    /// In the order in which they are made. Empty but while the machine starts.
+    static WANTED: Mutex<Vec<Wanted>> = Mutex::new(Vec::new());
+    /// One was taken out.
+    static TAKEN: Condvar = Condvar::new();
+}
 
 fn wanted() -> MutexGuard<'static, Vec<Wanted>> {
     WANTED.lock().unwrap_or_else(|e| e.into_inner())
@@ -71,7 +79,10 @@ pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
     TAKEN.notify_one();
     let State::Made(made) = found.state else { return Taken::Nothing };
     match Container::parse(file) {
-        Ok(c) if c.has_essence(&made.essence) => Taken::Made(made.instance),
+        Ok(c) if c.has_essence(&made.essence) => {
+            atom::named(&made.atoms);
+            Taken::Made(made.instance)
+        }
         _ => Taken::Nothing,
     }
 }
@@ -81,10 +92,10 @@ pub(crate) fn take(name: &str, file: &[u8], pid: u32) -> Taken {
 pub fn work(modules: Vec<(String, PathBuf)>) {
     let waiting = |(name, path)| Wanted { name, state: State::Waiting(path) };
     wanted().extend(modules.into_iter().map(waiting));
-    std::thread::scope(|s| {
+    thread::scope(|s| {
         // Processes wait for what is under way, and schedulers have little to do then. Where no
         // thread can be had the one does all.
-        let _ = std::thread::Builder::new().name("ahead".into()).spawn_scoped(s, make_all);
+        let _ = thread::spawn_scoped(s, "ahead", make_all);
         make_all();
     });
     drop(wait_until(|all| all.is_empty()));
@@ -104,11 +115,11 @@ fn make_all() {
 fn wait_until(asked: fn(&[Wanted]) -> bool) -> Option<MutexGuard<'static, Vec<Wanted>>> {
     let mut all = wanted();
     while !asked(&all) {
-        let woken = TAKEN.wait_timeout(all, KEPT).unwrap_or_else(|e| e.into_inner());
-        if woken.1.timed_out() {
+        let (woken, timed_out) = thread::wait_timeout(&TAKEN, all, KEPT);
+        if timed_out {
             return None;
         }
-        all = woken.0;
+        all = woken;
     }
     Some(all)
 }
@@ -125,14 +136,20 @@ fn has_room(all: &[Wanted]) -> bool {
 fn make(name: &str, path: &Path, file: &mut Vec<u8>) -> Option<Made> {
     read(path, file).ok()?;
     let essence = Container::parse(file).ok()?.essence();
-    let instance = kvik_jit::prepare(file).ok()?;
-    (instance.name.name() == name).then(|| Made { essence, instance: Box::new(instance) })
+    // Its atoms are named when the program loads it. Where its maps depend on that, so does all of it.
+    let Unranked { made, atoms, complete } = without_ranks(|| kvik_jit::prepare(file));
+    let instance = made.ok()?;
+    (complete && instance.name.name() == name).then(|| Made {
+        essence,
+        instance: Box::new(instance),
+        atoms,
+    })
 }
 
 /// All of a file, into memory that may have been used before.
 pub fn read(path: &Path, to: &mut Vec<u8>) -> std::io::Result<()> {
     to.clear();
-    std::fs::File::open(path)?.read_to_end(to).map(drop)
+    File::open(path)?.read_to_end(to).map(drop)
 }
 
 /// The name of the one under way. Whatever becomes of it, nobody waits for it for ever.

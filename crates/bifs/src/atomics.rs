@@ -140,6 +140,6 @@ fn info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     };
     let memory = p.heap.integer((HEAD_BYTES + 8 * a.cells.len()) as i64);
     let size = p.heap.integer(a.cells.len() as i64);
-    let keys = [am::max, am::memory, am::min, am::size].map(Term::atom);
-    Ok(p.heap.flat_map_sorted(p.heap.tuple(&keys), &[max, memory, min, size]))
+    let pairs = [(am::max, max), (am::memory, memory), (am::min, min), (am::size, size)];
+    Ok(p.heap.map_of_atoms(&pairs))
 }

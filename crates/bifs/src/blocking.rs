@@ -8,9 +8,10 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use kvik_env::clock::Instant;
+use kvik_env::thread::{self, Thread};
 use kvik_heap::Heap;
 use kvik_proc::clock;
 use kvik_proc::process::flag;
@@ -41,9 +42,11 @@ struct Seen {
     busy: AtomicU64,
     began: AtomicU64,
 }
-static SEEN: [Seen; MAX_THREADS] =
-    [const { Seen { meter: Meter::new(), busy: AtomicU64::new(0), began: AtomicU64::new(0) } };
-        MAX_THREADS];
+kvik_state::vm_state! {
+    static SEEN: [Seen; MAX_THREADS] =
+        [const { Seen { meter: Meter::new(), busy: AtomicU64::new(0), began: AtomicU64::new(0) } };
+            MAX_THREADS];
+}
 
 /// Threads that are there, or might be: so many at least.
 fn seen(least: usize) -> impl Iterator<Item = &'static Seen> {
@@ -69,13 +72,15 @@ const MAX_THREADS: usize = 256;
 /// the scavenger from then on.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-static POOL: Mutex<Pool> = Mutex::new(Pool {
-    jobs: VecDeque::new(),
-    idle: Vec::new(),
-    coming: false,
-    threads: 0,
-    numbers: Vec::new(),
-});
+kvik_state::vm_state! {
+    static POOL: Mutex<Pool> = Mutex::new(Pool {
+        jobs: VecDeque::new(),
+        idle: Vec::new(),
+        coming: false,
+        threads: 0,
+        numbers: Vec::new(),
+    });
+}
 
 fn pool() -> MutexGuard<'static, Pool> {
     POOL.lock().unwrap_or_else(|e| e.into_inner())
@@ -125,7 +130,7 @@ impl Call {
             Call::Nobody => {}
             Call::Wake(thread) => thread.unpark(),
             Call::Make => {
-                if thread::Builder::new().name("blocking".into()).spawn(worker).is_err() {
+                if thread::spawn("blocking", None, worker).is_err() {
                     cannot_make();
                 }
             }

@@ -38,8 +38,10 @@ pub const BIFS: &[BifEntry] = &[
 /// Code that is made and not yet committed, behind a magic reference.
 type Prepared = Mutex<Option<Instance>>;
 
-/// The modules that are part of the VM, in the order in which they were loaded.
-static PRELOADED: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    /// The modules that are part of the VM, in the order in which they were loaded.
+    static PRELOADED: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
+}
 
 /// Puts one of the preloaded modules in place.
 pub fn preload(mut i: Instance) -> Result<Atom, String> {
@@ -190,14 +192,20 @@ fn finish_after_on_load<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 /// Loads a library of natives for the module that calls: what is behind `load_nif/2`.
 pub type NifLoader = for<'h> fn(&'h Proc, path: &[u8], info: Term<'h>) -> BifResult<'h>;
-static NIF_LOADER: OnceLock<NifLoader> = OnceLock::new();
+kvik_state::vm_state! {
+    static NIF_LOADER: OnceLock<NifLoader> = OnceLock::new();
+}
+
 pub fn set_nif_loader(f: NifLoader) -> bool {
     NIF_LOADER.set(f).is_ok()
 }
 
 /// Who hears what a module passes when it loads natives that are part of the VM.
 type StaticLoad = (&'static str, fn(Term<'_>));
-static STATIC_LOADS: Mutex<Vec<StaticLoad>> = Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    static STATIC_LOADS: Mutex<Vec<StaticLoad>> = Mutex::new(Vec::new());
+}
+
 fn static_loads() -> MutexGuard<'static, Vec<StaticLoad>> {
     STATIC_LOADS.lock().unwrap_or_else(|e| e.into_inner())
 }
@@ -205,8 +213,11 @@ pub fn on_static_load(module: &'static str, f: fn(Term<'_>)) {
     static_loads().push((module, f));
 }
 
-/// The modules that have loaded code which is not Erlang's.
-static TAINTS: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    /// The modules that have loaded code which is not Erlang's.
+    static TAINTS: Mutex<Vec<Atom>> = Mutex::new(Vec::new());
+}
+
 pub fn taint(m: Atom) {
     let mut all = TAINTS.lock().unwrap_or_else(|e| e.into_inner());
     if !all.contains(&m) {
@@ -217,8 +228,11 @@ pub fn taints() -> Vec<Atom> {
     TAINTS.lock().unwrap_or_else(|e| e.into_inner()).clone()
 }
 
-/// The process that OTP's suites let nobody else load libraries beside, plus one; 0 for none.
-static WRITER: AtomicU32 = AtomicU32::new(0);
+kvik_state::vm_state! {
+    /// The process that OTP's suites let nobody else load libraries beside, plus one; 0 for none.
+    static WRITER: AtomicU32 = AtomicU32::new(0);
+}
+
 enum OtherWrites {}
 impl Pins for OtherWrites {
     type In<'h> = ();

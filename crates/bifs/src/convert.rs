@@ -263,7 +263,10 @@ fn string_to_float<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     })
 }
 
-static PRINTABLE_UNICODE: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static PRINTABLE_UNICODE: AtomicBool = AtomicBool::new(false);
+}
+
 /// `+pc`: which characters count as printable.
 pub fn set_printable_unicode(on: bool) {
     PRINTABLE_UNICODE.store(on, Ordering::Relaxed);

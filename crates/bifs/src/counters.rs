@@ -33,7 +33,9 @@ struct Counters {
 
 /// This thread's row.
 fn row(rows: usize) -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    kvik_state::vm_state! {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+    }
     thread_local!(static MINE: Cell<usize> = Cell::new(NEXT.fetch_add(1, Relaxed)));
     MINE.with(Cell::get) % rows.max(1)
 }
@@ -99,7 +101,6 @@ fn info_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [r] = *a else { return Err(p.badarg()) };
     let c = counters(p, r)?;
     let memory = p.heap.integer((HEAD_BYTES + 8 * c.cells.cells.len()) as i64);
-    let keys = [am::memory, am::size].map(Term::atom);
-    let values = [memory, p.heap.integer(c.size as i64)];
-    Ok(p.heap.flat_map_sorted(p.heap.tuple(&keys), &values))
+    let size = p.heap.integer(c.size as i64);
+    Ok(p.heap.map_of_atoms(&[(am::memory, memory), (am::size, size)]))
 }

@@ -29,7 +29,10 @@ pub struct Loader {
     pub format_error: Bif,
 }
 
-static LOADER: OnceLock<Loader> = OnceLock::new();
+kvik_state::vm_state! {
+    static LOADER: OnceLock<Loader> = OnceLock::new();
+}
+
 /// The first call counts.
 pub fn set_loader(l: Loader) -> bool {
     LOADER.set(l).is_ok()

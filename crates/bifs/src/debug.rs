@@ -46,8 +46,10 @@ fn copy_shared_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.copy(t))
 }
 
-/// Whether internal state may be asked for at all.
-static AVAILABLE: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// Whether internal state may be asked for at all.
+    static AVAILABLE: AtomicBool = AtomicBool::new(false);
+}
 
 fn get_internal_state_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     let [what] = *a else { return Err(p.badarg()) };
@@ -182,7 +184,9 @@ struct Blocked;
 impl Pins for Blocked {
     type In<'h> = bool;
 }
-static BLOCK_MS: AtomicU64 = AtomicU64::new(0);
+kvik_state::vm_state! {
+    static BLOCK_MS: AtomicU64 = AtomicU64::new(0);
+}
 
 /// All schedulers stand still for so long.
 fn block<'h>(p: &'h Proc, ms: u64) -> BifResult<'h> {
@@ -192,7 +196,7 @@ fn block<'h>(p: &'h Proc, ms: u64) -> BifResult<'h> {
     BLOCK_MS.store(ms, Ordering::Relaxed);
     // Where they are asked to for something else, that goes first.
     let asked = kvik_port::pause::ask(|_| {
-        std::thread::sleep(Duration::from_millis(BLOCK_MS.load(Ordering::Relaxed)));
+        kvik_env::thread::sleep(Duration::from_millis(BLOCK_MS.load(Ordering::Relaxed)));
     });
     p.give_up_turn();
     Err(p.again::<Blocked>(asked, None))
@@ -262,7 +266,7 @@ fn set_internal_state_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         "block" => block(p, value.as_u64().ok_or_else(|| p.badarg())?),
         "sleep" => {
             let ms = value.as_u64().ok_or_else(|| p.badarg())?;
-            std::thread::sleep(std::time::Duration::from_millis(ms));
+            kvik_env::thread::sleep(std::time::Duration::from_millis(ms));
             Ok(Term::bool(true))
         }
         // What waits for thread progress elsewhere is done at once here, but others have their turns

@@ -1,8 +1,10 @@
 //! `erts_debug:dirty_cpu/2`, `dirty_io/2` and `dirty/3`: what OTP's tests have threads do that are
 //! no schedulers.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use kvik_env::clock::Instant;
+use kvik_env::thread::sleep;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::sched::online::{self, Blocked};
 use kvik_proc::signal::{deliver, post, Signal};
@@ -56,7 +58,7 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
             let time = Duration::from_millis(time.unsigned_abs());
             let work = move || match kind {
                 am::dirty_cpu => compute(time),
-                _ => std::thread::sleep(time),
+                _ => sleep(time),
             };
             // One thread alone works then.
             if online::blocked() == Blocked::All {
@@ -73,7 +75,7 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
             let to = of.as_local_pid().ok_or_else(|| p.badarg())?;
             let work = move || {
                 tell(to, "ready", me);
-                std::thread::sleep(Duration::from_secs(6));
+                sleep(Duration::from_secs(6));
                 tell(to, "done", me);
             };
             Err(hand_off(p, work, |_, ()| am::ok.into()))
@@ -83,7 +85,7 @@ fn dirty<'h>(p: &'h Proc, kind: Atom, a: &[Term<'h>]) -> BifResult<'h> {
             let work = move || {
                 tell(to, "alive", me);
                 while kvik_proc::trace::is_alive(me) {
-                    std::thread::sleep(Duration::from_millis(10));
+                    sleep(Duration::from_millis(10));
                 }
             };
             Err(hand_off(p, work, |_, ()| am::ok.into()))

@@ -9,19 +9,19 @@ mod terms;
 
 use std::cell::Cell;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
 use std::io::{Result, Write};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use kvik_env::fs::{File, OpenOptions, OpenOptionsExt};
+use kvik_env::signal::{self, Action, NAMES};
+use kvik_env::thread;
 use kvik_port::{env, signals, table};
 use kvik_proc::process::Ticket;
 use kvik_proc::Proc;
 use kvik_sys::alloc::{self, NoMemory};
-use kvik_sys::signal::{self, Action, NAMES};
 use kvik_term::{print, Atom, Term};
 
 use out::Out;
@@ -60,7 +60,7 @@ fn tell_heart() -> bool {
 /// Has the program end by `SIGALRM` after that many seconds, as `alarm` would.
 fn end_after(seconds: u64) {
     let ring = move || {
-        std::thread::sleep(Duration::from_secs(seconds));
+        thread::sleep(Duration::from_secs(seconds));
         if let Some((name, n)) = NAMES.iter().find(|(name, _)| *name == "sigalrm") {
             if let Ok(name) = Atom::intern(name) {
                 signals::set(name, Action::Default);
@@ -68,7 +68,7 @@ fn end_after(seconds: u64) {
             let _ = signal::send(process::id() as i32, *n);
         }
     };
-    let _ = std::thread::Builder::new().spawn(ring);
+    let _ = thread::spawn("dump limit", None, ring);
 }
 
 static UNDER_WAY: AtomicBool = AtomicBool::new(false);
@@ -81,7 +81,7 @@ pub fn only_one(dumps: bool) {
     };
     if other {
         loop {
-            std::thread::park();
+            thread::park();
         }
     }
 }
@@ -96,7 +96,7 @@ pub fn end_without_memory(m: &NoMemory) -> ! {
     }
     while BEGUN.swap(true, Ordering::AcqRel) {
         // The first ends the program for all.
-        std::thread::park();
+        thread::park();
     }
     // What is free helps to write the dump.
     alloc::release_reserve();
@@ -121,12 +121,12 @@ fn end_where_dump_stops() {
     const STALLED: Duration = Duration::from_secs(10);
     let watch = || loop {
         let before = out::written();
-        std::thread::sleep(STALLED);
+        thread::sleep(STALLED);
         if out::written() == before {
             process::exit(1);
         }
     };
-    let _ = std::thread::Builder::new().stack_size(64 << 10).spawn(watch);
+    let _ = thread::spawn("dump watch", Some(64 << 10), watch);
 }
 
 /// Tells the user, with line ends as OTP's emulator writes them: for a terminal in raw mode.
@@ -161,7 +161,7 @@ pub fn write(p: Option<&Proc>, queued: Vec<Ticket>, slogan: &str) {
     say(&[b"\nCrash dump is being written to: ", name.as_slice(), b"..."].concat());
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o640);
-    let Ok(file) = options.open(OsString::from_vec(name)) else { return };
+    let Ok(file) = File::with(&options, OsString::from_vec(name)) else { return };
     if dump(p, queued, slogan, file, limit).is_ok() {
         say(b"done\n");
     }

@@ -21,10 +21,10 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use kvik_env::file::{self as sys, Advice, Kind, Mode, Whence};
+use kvik_env::{fd, Errno};
 use kvik_heap::Heap;
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::file::{self as sys, Advice, Kind, Mode, Whence};
-use kvik_sys::{fd, Errno};
 use kvik_term::{am, Atom, Term};
 
 use crate::blocking::{answer, hand_off};
@@ -108,14 +108,14 @@ impl File {
         self.open.lock().unwrap_or_else(|e| e.into_inner())
     }
     /// Closes it, if it is open yet. A call that is under way in another thread closes it after that.
-    fn close(&self) -> kvik_sys::Result<()> {
+    fn close(&self) -> kvik_env::Result<()> {
         let open = self.lock().take();
         open.ok_or(Errno::INVAL).and_then(|open| match Arc::into_inner(open) {
             Some(open) => fd::close(open.fd),
             None => Ok(()),
         })
     }
-    fn open(&self) -> kvik_sys::Result<Arc<Open>> {
+    fn open(&self) -> kvik_env::Result<Arc<Open>> {
         self.lock().clone().ok_or(Errno::INVAL)
     }
 }
@@ -134,11 +134,11 @@ pub fn posix_error(p: &Proc, e: Errno) -> Term<'_> {
 }
 
 /// `{ok, Value}` or `{error, Posix}`.
-pub fn ok_value<'h>(p: &'h Proc, r: kvik_sys::Result<Term<'h>>) -> BifResult<'h> {
+pub fn ok_value<'h>(p: &'h Proc, r: kvik_env::Result<Term<'h>>) -> BifResult<'h> {
     Ok(ok_on(&p.heap, r))
 }
 #[inline]
-fn ok_on<'h>(h: &'h Heap, r: kvik_sys::Result<Term<'h>>) -> Term<'h> {
+fn ok_on<'h>(h: &'h Heap, r: kvik_env::Result<Term<'h>>) -> Term<'h> {
     match r {
         Ok(t) => h.tuple(&[am::ok.into(), t]),
         Err(e) => error_on(h, e),
@@ -146,10 +146,10 @@ fn ok_on<'h>(h: &'h Heap, r: kvik_sys::Result<Term<'h>>) -> Term<'h> {
 }
 
 /// `ok` or `{error, Posix}`.
-pub fn ok_or_error(p: &Proc, r: kvik_sys::Result<()>) -> BifResult<'_> {
+pub fn ok_or_error(p: &Proc, r: kvik_env::Result<()>) -> BifResult<'_> {
     Ok(done_on(&p.heap, r))
 }
-fn done_on(h: &Heap, r: kvik_sys::Result<()>) -> Term<'_> {
+fn done_on(h: &Heap, r: kvik_env::Result<()>) -> Term<'_> {
     match r {
         Ok(()) => am::ok.into(),
         Err(e) => error_on(h, e),
@@ -157,7 +157,7 @@ fn done_on(h: &Heap, r: kvik_sys::Result<()>) -> Term<'_> {
 }
 
 /// A path as `prim_file` passes it: bytes that end in NUL, with none before.
-pub fn path_of<'h>(t: Term<'h>) -> kvik_sys::Result<Cow<'h, CStr>> {
+pub fn path_of<'h>(t: Term<'h>) -> kvik_env::Result<Cow<'h, CStr>> {
     let bits = t.as_bits().filter(|b| b.is_binary()).ok_or(Errno::INVAL)?;
     let ends_well = |b: &[u8]| {
         let i = b.iter().position(|c| *c == 0)?;
@@ -178,7 +178,7 @@ pub fn path_of<'h>(t: Term<'h>) -> kvik_sys::Result<Cow<'h, CStr>> {
 }
 
 /// An integer argument: `badarg` for what is no number, `einval` for one that is out of range.
-fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_sys::Result<i64>, Raised> {
+fn size_arg(p: &Proc, t: Term<'_>) -> Result<kvik_env::Result<i64>, Raised> {
     if !t.is_integer() && t.as_float().is_none() {
         return Err(p.badarg());
     }
@@ -196,8 +196,8 @@ fn resource<'h>(p: &Proc, t: Term<'h>) -> Result<&'h File, Raised> {
 fn with_file<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
-    f: impl FnOnce(&Open) -> kvik_sys::Result<R>,
-) -> Result<kvik_sys::Result<R>, Raised> {
+    f: impl FnOnce(&Open) -> kvik_env::Result<R>,
+) -> Result<kvik_env::Result<R>, Raised> {
     let file = resource(p, t)?.lock();
     Ok(file.as_ref().ok_or(Errno::INVAL).and_then(|open| f(open)))
 }
@@ -206,8 +206,8 @@ fn with_file<'h, R>(
 pub(crate) fn with_fd<'h, R>(
     p: &'h Proc,
     t: Term<'h>,
-    f: impl FnOnce(RawFd) -> kvik_sys::Result<R>,
-) -> Result<kvik_sys::Result<R>, Raised> {
+    f: impl FnOnce(RawFd) -> kvik_env::Result<R>,
+) -> Result<kvik_env::Result<R>, Raised> {
     with_file(p, t, |open| {
         open.tell_place()?;
         f(open.fd.as_raw_fd())
@@ -218,8 +218,8 @@ pub(crate) fn with_fd<'h, R>(
 fn elsewhere<T: Send + 'static>(
     p: &Proc,
     t: Term<'_>,
-    f: impl FnOnce(&Open) -> kvik_sys::Result<T> + Send + 'static,
-    answer: impl for<'h> FnOnce(&'h Heap, kvik_sys::Result<T>) -> Term<'h> + Send + 'static,
+    f: impl FnOnce(&Open) -> kvik_env::Result<T> + Send + 'static,
+    answer: impl for<'h> FnOnce(&'h Heap, kvik_env::Result<T>) -> Term<'h> + Send + 'static,
 ) -> Raised {
     match resource(p, t) {
         Ok(file) => {
@@ -231,7 +231,7 @@ fn elsewhere<T: Send + 'static>(
 }
 
 /// A descriptor of an open file for somebody else, who closes it. `None`: the term is no handle.
-pub fn duplicate(t: Term<'_>) -> Option<kvik_sys::Result<OwnedFd>> {
+pub fn duplicate(t: Term<'_>) -> Option<kvik_env::Result<OwnedFd>> {
     let file = Heap::resource_ref(t)?.downcast_ref::<File>()?;
     Some(file.open().and_then(|open| fd::duplicate(open.fd.as_raw_fd())))
 }
@@ -259,7 +259,7 @@ fn modes(list: Term<'_>) -> (Mode, bool) {
     (m, skip_type_check)
 }
 
-fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_sys::Result<Arc<File>> {
+fn open(path: &CStr, mode: Mode, skip_type_check: bool, owner: u32) -> kvik_env::Result<Arc<File>> {
     let fd = sys::open(path, mode)?;
     let (kind, size) = sys::fstat(fd.as_raw_fd()).map_or((Kind::Other, 0), |i| (i.kind, i.size));
     if kind == Kind::Directory && !mode.directory && !skip_type_check {
@@ -292,7 +292,7 @@ fn open_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         Ok(path) => path,
         Err(e) => return Ok(posix_error(p, e)),
     };
-    fn opened(h: &Heap, r: kvik_sys::Result<Arc<File>>) -> Term<'_> {
+    fn opened(h: &Heap, r: kvik_env::Result<Arc<File>>) -> Term<'_> {
         ok_on(h, r.map(|f| h.magic_ref(f)))
     }
     owners::may_own(p);

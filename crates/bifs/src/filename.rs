@@ -19,7 +19,9 @@ pub const BIFS: &[BifEntry] = &[
 const UNKNOWN: u8 = 0;
 const LATIN1: u8 = 1;
 const UTF8: u8 = 2;
-static ENCODING: AtomicU8 = AtomicU8::new(UNKNOWN);
+kvik_state::vm_state! {
+    static ENCODING: AtomicU8 = AtomicU8::new(UNKNOWN);
+}
 
 /// Says how names are encoded (`+fnl`, `+fnu`); otherwise the locale does.
 pub fn set_utf8_names(utf8: bool) {

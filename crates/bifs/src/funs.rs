@@ -131,7 +131,9 @@ const ALSO_BUILTIN: &[(&str, &str, u8)] = &[
 ];
 
 fn is_builtin_3<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    static ALL: OnceLock<HashSet<(&'static str, &'static str, u8)>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static ALL: OnceLock<HashSet<(&'static str, &'static str, u8)>> = OnceLock::new();
+    }
     let all = ALL.get_or_init(|| {
         crate::bound()
             .filter(|b| !NIF_MODULES.contains(&b.module))

@@ -15,7 +15,7 @@ pub const BIFS: &[BifEntry] = &[
 
 /// Nanoseconds that all threads have had, in the kernel and outside.
 fn processor_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.integer(kvik_sys::clock::cpu_nanos()))
+    Ok(p.heap.integer(kvik_env::clock::cpu_nanos()))
 }
 
 /// Of all schedulers together, and how many there are.

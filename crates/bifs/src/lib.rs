@@ -51,6 +51,8 @@ pub mod process;
 pub mod re;
 mod re_source;
 pub mod search;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 pub mod statistics;
 pub mod system;
 pub mod time;
@@ -105,6 +107,8 @@ pub fn all() -> Vec<&'static [BifEntry]> {
         prim_tty::BIFS,
         re::BIFS,
         search::BIFS,
+        #[cfg(feature = "simulation")]
+        simulation::BIFS,
         statistics::BIFS,
         time::BIFS,
         unicode::BIFS,
@@ -116,8 +120,10 @@ pub fn all() -> Vec<&'static [BifEntry]> {
     tables
 }
 
-/// Every table that was bound, those of crates above too.
-static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
+kvik_state::vm_state! {
+    /// Every table that was bound, those of crates above too.
+    static BOUND: OnceLock<Vec<&'static [BifEntry]>> = OnceLock::new();
+}
 
 /// Those that the release has.
 pub(crate) fn bound() -> impl Iterator<Item = &'static BifEntry> {

@@ -51,11 +51,15 @@ struct State {
 const AREAS: usize = 4096;
 const BYTES: usize = 1 << 20;
 
-/// The process that asks, plus one.
-static COLLECTOR: AtomicU32 = AtomicU32::new(0);
+kvik_state::vm_state! {
+    /// The process that asks, plus one.
+    static COLLECTOR: AtomicU32 = AtomicU32::new(0);
+}
 
 fn state() -> MutexGuard<'static, State> {
-    static STATE: OnceLock<Mutex<State>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static STATE: OnceLock<Mutex<State>> = OnceLock::new();
+    }
     STATE.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

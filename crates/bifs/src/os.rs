@@ -1,10 +1,9 @@
 //! `os`: the environment, clocks of the operating system, signals.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
+use kvik_env::clock::{monotonic_nanos, wall_nanos};
+use kvik_env::signal::Action;
 use kvik_port::{env, signals};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::signal::Action;
 use kvik_term::{am, Term};
 
 use crate::filename::{from_native, native};
@@ -71,32 +70,24 @@ fn getpid_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.string(&std::process::id().to_string()))
 }
 
-/// Nanoseconds since 1970; before that they are negative.
-fn system_nanos() -> i128 {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(d) => d.as_nanos() as i128,
-        Err(e) => -(e.duration().as_nanos() as i128),
-    }
-}
-
 fn timestamp_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    let us = system_nanos().div_euclid(1000);
-    let n = |n: i128| p.heap.integer(n as i64);
+    let us = wall_nanos().div_euclid(1000);
+    let n = |n: i64| p.heap.integer(n);
     let (s, us) = (us.div_euclid(1_000_000), us.rem_euclid(1_000_000));
     let (mega, s) = (s.div_euclid(1_000_000), s.rem_euclid(1_000_000));
     Ok(p.heap.tuple(&[n(mega), n(s), n(us)]))
 }
 
 fn system_time_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.integer(system_nanos() as i64))
+    Ok(p.heap.integer(wall_nanos()))
 }
 
 fn system_time_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
-    crate::time::converted(p, system_nanos() as i64, a.first())
+    crate::time::converted(p, wall_nanos(), a.first())
 }
 
 fn perf_counter_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
-    Ok(p.heap.integer(kvik_sys::clock::monotonic_nanos()))
+    Ok(p.heap.integer(monotonic_nanos()))
 }
 
 fn set_signal_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {

@@ -1,8 +1,8 @@
 //! `prim_file`: what works on names, and what files are.
 
+use kvik_env::file::{self as sys, Info, Kind};
+use kvik_env::{path, Errno};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_sys::file::{self as sys, Info, Kind};
-use kvik_sys::{path, Errno};
 use kvik_term::{am, Term};
 
 use crate::file::{ok_or_error, ok_value, path_of, posix_error, with_fd};

@@ -48,7 +48,9 @@ impl Default for Pairs {
 }
 
 fn pairs() -> &'static RwLock<Pairs> {
-    static PAIRS: OnceLock<RwLock<Pairs>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static PAIRS: OnceLock<RwLock<Pairs>> = OnceLock::new();
+    }
     PAIRS.get_or_init(RwLock::default)
 }
 fn parts(pair: &Pair) -> Option<[Term<'_>; 2]> {
@@ -193,7 +195,7 @@ fn erase_all_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
 }
 fn info_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     let all = pairs().read().unwrap_or_else(|e| e.into_inner());
-    let values = [p.heap.integer(all.count as i64), p.heap.integer(all.memory() as i64)];
-    let keys = [am::count, am::memory].map(Term::atom);
-    Ok(p.heap.flat_map_sorted(p.heap.tuple(&keys), &values))
+    let (count, memory) = (all.count as i64, all.memory() as i64);
+    let pairs = [(am::count, p.heap.integer(count)), (am::memory, p.heap.integer(memory))];
+    Ok(p.heap.map_of_atoms(&pairs))
 }

@@ -7,13 +7,14 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use kvik_env::tty::{self, Changes, Settings};
+use kvik_env::{fd, pipe, Errno};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_port::tty::reader::{self, Notice};
 use kvik_port::tty::terminfo::{self, Description, Kind};
 use kvik_port::tty::tparm::{tparm, PARAMETERS};
 use kvik_proc::{bif, BifEntry, BifResult, Proc, Raised};
-use kvik_sys::tty::{self, Changes, Settings};
-use kvik_sys::{fd, locale, Errno};
+use kvik_sys::locale;
 use kvik_term::{am, map, Atom, Term};
 
 use crate::blocking::hand_off;
@@ -256,7 +257,7 @@ fn tty_window_size_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 fn write_all(output: RawFd, bytes: &[u8]) -> Result<(), Errno> {
     let mut rest = bytes;
     while !rest.is_empty() {
-        match fd::writev(output, &[IoSlice::new(rest)]) {
+        match pipe::writev(output, &[IoSlice::new(rest)]) {
             Ok(n) => rest = rest.get(n..).unwrap_or_default(),
             Err(Errno::AGAIN) => {
                 fd::wait_ready(output, true, -1)?;
@@ -282,7 +283,7 @@ fn write_nif_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
 
 fn read_some(most: usize) -> Result<Vec<u8>, Errno> {
     let mut room = vec![0; most];
-    let n = fd::read_bytes(STDIN, &mut room)?;
+    let n = pipe::read_bytes(STDIN, &mut room)?;
     room.truncate(n);
     Ok(room)
 }
@@ -365,8 +366,10 @@ fn sizeof_wchar_0<'h>(_: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(Term::int(WCHAR_BYTES as i32))
 }
 
-/// The description of the terminal that `tgetent_nif/1` was asked for last.
-static DESCRIPTION: Mutex<Option<Description>> = Mutex::new(None);
+kvik_state::vm_state! {
+    /// The description of the terminal that `tgetent_nif/1` was asked for last.
+    static DESCRIPTION: Mutex<Option<Description>> = Mutex::new(None);
+}
 
 fn description() -> MutexGuard<'static, Option<Description>> {
     DESCRIPTION.lock().unwrap_or_else(|e| e.into_inner())

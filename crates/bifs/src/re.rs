@@ -87,7 +87,9 @@ const CACHE: usize = 512;
 
 /// The compiled form of a pattern's binary.
 fn compiled(binary: &[u8]) -> Result<Arc<Pattern>, Option<CompileError>> {
-    static PATTERNS: OnceLock<Mutex<HashMap<Vec<u8>, Arc<Pattern>>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static PATTERNS: OnceLock<Mutex<HashMap<Vec<u8>, Arc<Pattern>>>> = OnceLock::new();
+    }
     let lock = || {
         let m = PATTERNS.get_or_init(Mutex::default);
         m.lock().unwrap_or_else(|e| e.into_inner())

@@ -13,10 +13,12 @@ use crate::blocking;
 
 pub const BIFS: &[BifEntry] = &[bif!("erlang", "statistics", 1, statistics_1)];
 
-/// What the last call of an item gave, for those that tell the difference.
-static LAST_RUNTIME: AtomicU64 = AtomicU64::new(0);
-static LAST_WALL: AtomicU64 = AtomicU64::new(0);
-static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
+kvik_state::vm_state! {
+    /// What the last call of an item gave, for those that tell the difference.
+    static LAST_RUNTIME: AtomicU64 = AtomicU64::new(0);
+    static LAST_WALL: AtomicU64 = AtomicU64::new(0);
+    static LAST_REDUCTIONS: AtomicU64 = AtomicU64::new(0);
+}
 
 /// A total and what it grew by since the last call.
 fn since<'h>(p: &'h Proc, total: u64, last: &AtomicU64) -> Term<'h> {
@@ -60,7 +62,7 @@ fn statistics_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(match what.name() {
         "runtime" => {
             // As OTP's, without time in the kernel: `kvik:processor_time/0` has that too.
-            let ms = kvik_sys::clock::user_cpu_micros() as u64 / 1000;
+            let ms = kvik_env::clock::user_cpu_micros() as u64 / 1000;
             since(p, ms, &LAST_RUNTIME)
         }
         "wall_clock" => since(p, clock::now() / 1_000_000, &LAST_WALL),

@@ -77,7 +77,7 @@ fn ets_limit() -> usize {
 
 impl Default for Config {
     fn default() -> Config {
-        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let cpus = kvik_env::thread::available_parallelism().map_or(1, |n| n.get());
         Config {
             schedulers: cpus,
             schedulers_online: cpus,
@@ -102,8 +102,10 @@ impl Default for Config {
     }
 }
 
-/// What OTP's emulator would have been started with.
-static EMU_ARGS: OnceLock<Vec<OsString>> = OnceLock::new();
+kvik_state::vm_state! {
+    /// What OTP's emulator would have been started with.
+    static EMU_ARGS: OnceLock<Vec<OsString>> = OnceLock::new();
+}
 
 /// The first call counts.
 pub fn set_emu_args(args: Vec<OsString>) {
@@ -115,7 +117,9 @@ pub fn define_cpu_topology(text: &str) -> Result<(), &'static str> {
     processors::define(text)
 }
 
-static CONFIG: OnceLock<Config> = OnceLock::new();
+kvik_state::vm_state! {
+    static CONFIG: OnceLock<Config> = OnceLock::new();
+}
 
 /// False when it was set (or asked for) before.
 pub fn set_config(c: Config) -> bool {

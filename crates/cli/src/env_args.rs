@@ -91,7 +91,7 @@ fn expand(
             if depth > 64 {
                 return Err("-args_file: too deeply nested".into());
             }
-            let text = std::fs::read(&file).map_err(|_| {
+            let text = kvik_env::fs::read(&file).map_err(|_| {
                 format!("Failed to open arguments file \"{}\"", file.to_string_lossy())
             })?;
             expand(split(&text, true), args, extra, depth + 1)?;

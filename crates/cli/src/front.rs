@@ -65,7 +65,7 @@ fn escript(mut args: Vec<OsString>) -> Result<Start, String> {
     let is_option = |a: &&OsString| a.to_string_lossy().starts_with('-');
     let rest = args.split_off(args.iter().take_while(is_option).count());
     let script = rest.first().cloned().ok_or("escript: Missing filename\n")?;
-    let text = std::fs::read(&script)
+    let text = kvik_env::fs::read(&script)
         .map_err(|_| format!("escript: Failed to open file: {}", script.to_string_lossy()))?;
     let mut v = words(&["+B", "-boot", "no_dot_erlang", "-noshell"]);
     v.extend(emu_args(&text));

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use kvik_env::fs;
+use kvik_env::process::{self, Command, Stdio};
 use kvik_vm::Options;
 
 use crate::front::Start;
@@ -88,7 +90,7 @@ fn progname(otp: &Otp) -> OsString {
     let given = std::env::var_os("PROGNAME").filter(|p| !p.is_empty());
     let exe = || std::env::current_exe().ok();
     // Only OTP's own programs have OTP's machine beside them.
-    let ours = || otp.bindir.join("erl").exists() && !otp.bindir.join("beam.smp").exists();
+    let ours = || fs::exists(otp.bindir.join("erl")) && !fs::exists(otp.bindir.join("beam.smp"));
     given.unwrap_or_else(|| match exe() {
         Some(exe) if !ours() => exe.into(),
         _ => "erl".into(),
@@ -98,7 +100,7 @@ fn progname(otp: &Otp) -> OsString {
 /// The daemon that knows the nodes of this machine; one that runs already goes on.
 fn start_epmd(otp: &Otp) {
     let epmd = otp.bindir.join("epmd");
-    if let Err(e) = std::process::Command::new(&epmd).arg("-daemon").status() {
+    if let Err(e) = process::status(Command::new(&epmd).arg("-daemon")) {
         complain(&format!("Error spawning {}: {e}", epmd.to_string_lossy()));
     }
 }
@@ -147,7 +149,6 @@ fn set_environment(otp: &Otp, extra: &[(OsString, OsString)]) {
 
 /// Starts the same again without a terminal, and leaves it.
 fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
-    use std::process::{Command, Stdio};
     let Ok(exe) = std::env::current_exe() else {
         return 1;
     };
@@ -161,8 +162,8 @@ fn detach(line: &command_line::CommandLine, otp: &Otp) -> i32 {
         c.env_remove(name);
     }
     c.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    kvik_sys::spawn::in_its_own_session(&mut c);
-    match c.spawn() {
+    process::in_its_own_session(&mut c);
+    match process::start(&mut c) {
         Ok(_) => 0,
         Err(e) => complain(&format!("kvik: {e}")),
     }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use kvik_env::fs;
 use kvik_release::Release;
 
 /// What `kvik shims` calls the root it writes beside them.
@@ -110,7 +111,7 @@ fn beside(name: &Path) -> Vec<PathBuf> {
     let found = match name.parent() {
         Some(dir) if dir != Path::new("") => Some(dir.to_path_buf()),
         _ => std::env::var_os("PATH")
-            .and_then(|path| std::env::split_paths(&path).find(|dir| dir.join(name).is_file())),
+            .and_then(|path| std::env::split_paths(&path).find(|dir| fs::is_file(dir.join(name)))),
     };
     let up = |dir: PathBuf| vec![dir.join(ROOT), dir.join(".."), dir.join("../..")];
     found.map(up).unwrap_or_default()
@@ -127,7 +128,7 @@ fn unpacked() -> Vec<PathBuf> {
 /// The OTP whose root this is. Its release is the one that `releases/*/OTP_VERSION` names; a root
 /// without that, as release tools make them, is told by the version of its `erts`.
 fn at(dir: &Path, wanted: Option<&'static Release>) -> Found {
-    let Ok(root) = dir.canonicalize() else { return Found::Nothing };
+    let Ok(root) = fs::canonicalize(dir) else { return Found::Nothing };
     let installed = installed(&root);
     let is_installed =
         |r: &Release| installed.is_empty() || installed.iter().any(|i| i.0 == r.name);
@@ -151,9 +152,9 @@ fn at(dir: &Path, wanted: Option<&'static Release>) -> Found {
 
 /// The releases that `releases/*/OTP_VERSION` names: the folder and the version in the file.
 fn installed(root: &Path) -> Vec<(String, String)> {
-    let folders = std::fs::read_dir(root.join("releases")).into_iter().flatten().flatten();
-    let one = |folder: std::fs::DirEntry| {
-        let version = std::fs::read_to_string(folder.path().join("OTP_VERSION")).ok()?;
+    let folders = fs::read_dir(root.join("releases")).into_iter().flatten().flatten();
+    let one = |folder: fs::DirEntry| {
+        let version = fs::read_to_string(folder.path().join("OTP_VERSION")).ok()?;
         Some((folder.file_name().into_string().ok()?, version.trim().to_string()))
     };
     folders.filter_map(one).collect()
@@ -162,8 +163,8 @@ fn installed(root: &Path) -> Vec<(String, String)> {
 /// The versions of `erts` in a root, in order.
 fn erts_versions(root: &Path) -> Vec<String> {
     let folders = [root.join("lib"), root.to_path_buf()];
-    let entries = folders.iter().filter_map(|f| std::fs::read_dir(f).ok()).flatten().flatten();
-    let version = |e: std::fs::DirEntry| {
+    let entries = folders.iter().filter_map(|f| fs::read_dir(f).ok()).flatten().flatten();
+    let version = |e: fs::DirEntry| {
         e.file_name().to_str().and_then(|n| n.strip_prefix("erts-")).map(str::to_string)
     };
     let mut versions: Vec<String> = entries.filter_map(version).collect();
@@ -175,5 +176,5 @@ fn preloaded(roots: &[&Path], erts: &str) -> Option<PathBuf> {
     let places = |root: &&Path| {
         PLACES.map(|(before, after)| root.join(before).join(format!("erts-{erts}")).join(after))
     };
-    roots.iter().flat_map(places).find(|d| d.join("init.beam").exists())
+    roots.iter().flat_map(places).find(|d| fs::exists(d.join("init.beam")))
 }

@@ -6,8 +6,9 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Result};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use std::path::Path;
+
+use kvik_env::fs::{self, symlink};
 
 use crate::front::FRONT_ENDS;
 use crate::launch::complain;
@@ -36,7 +37,7 @@ pub fn main(args: &[OsString]) -> i32 {
 }
 
 fn write(dir: &Path, exe: &Path, otp: &Otp) -> Result<()> {
-    std::fs::create_dir_all(dir)?;
+    fs::create_dir_all(dir)?;
     let names = FRONT_ENDS.iter().map(|(n, _)| *n).chain(["erl"]);
     for name in names {
         link(exe, &dir.join(name))?;
@@ -47,19 +48,19 @@ fn write(dir: &Path, exe: &Path, otp: &Otp) -> Result<()> {
 /// The root: `lib` is OTP's own, and so is all in `bin` and `erts-VSN` but the machine.
 fn root(root: &Path, exe: &Path, otp: &Otp) -> Result<()> {
     // OTP itself, where its root is one of these.
-    let lib = otp.root.join("lib").canonicalize()?;
+    let lib = fs::canonicalize(otp.root.join("lib"))?;
     let from = lib.parent().ok_or(Error::from(ErrorKind::NotFound))?;
     let erts = format!("erts-{}", otp.erts);
     let bin = root.join(&erts).join("bin");
     let preloaded = root.join(&erts).join(PRELOADED);
     for d in [&root.join("bin"), &bin, &preloaded] {
-        std::fs::create_dir_all(d)?;
+        fs::create_dir_all(d)?;
     }
     link_all(from, root, &["bin", &erts])?;
     link_all(&from.join(&erts), &root.join(&erts), &["bin"])?;
     copy_all(&from.join(&erts).join("bin"), &bin, &[LEFT_OUT, OURS].concat())?;
     link_all(&from.join("bin"), &root.join("bin"), LEFT_OUT)?;
-    copy_all(&otp.preloaded.canonicalize()?, &preloaded, &[])?;
+    copy_all(&fs::canonicalize(&otp.preloaded)?, &preloaded, &[])?;
     let [machine, others @ ..] = OURS else {
         return Ok(());
     };
@@ -73,18 +74,18 @@ fn root(root: &Path, exe: &Path, otp: &Otp) -> Result<()> {
 /// The machine as a file of its own: a second name of the same file where the file system allows it.
 fn install_executable(exe: &Path, at: &Path) -> Result<()> {
     remove(at)?;
-    let exe = exe.canonicalize()?;
-    std::fs::hard_link(&exe, at).or_else(|_| std::fs::copy(&exe, at).map(drop))
+    let exe = fs::canonicalize(exe)?;
+    fs::hard_link(&exe, at).or_else(|_| fs::copy(&exe, at).map(drop))
 }
 
 /// A copy of each file of a folder, but those named.
 fn copy_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
-    for entry in std::fs::read_dir(from)? {
+    for entry in fs::read_dir(from)? {
         let name = entry?.file_name();
         let source = from.join(&name);
-        if source.is_file() && !but.iter().any(|b| name == *b) {
+        if fs::is_file(&source) && !but.iter().any(|b| name == *b) {
             remove(&to.join(&name))?;
-            std::fs::copy(&source, to.join(&name))?;
+            fs::copy(&source, to.join(&name))?;
         }
     }
     Ok(())
@@ -92,7 +93,7 @@ fn copy_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
 
 /// A link to each entry of a folder, but those named.
 fn link_all(from: &Path, to: &Path, but: &[&str]) -> Result<()> {
-    for entry in std::fs::read_dir(from)? {
+    for entry in fs::read_dir(from)? {
         let name = entry?.file_name();
         if !but.iter().any(|b| name == *b) {
             link(&from.join(&name), &to.join(&name))?;
@@ -107,7 +108,7 @@ fn link(to: &Path, at: &Path) -> Result<()> {
 }
 
 fn remove(at: &Path) -> Result<()> {
-    match std::fs::remove_file(at) {
+    match fs::remove_file(at) {
         Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }

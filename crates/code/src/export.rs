@@ -10,7 +10,9 @@ type Key = (Atom, Atom, u32);
 type Map = HashMap<Key, &'static Export, BuildHasherDefault<Mixed>>;
 
 fn table() -> &'static RwLock<Map> {
-    static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
+    }
     let new = || HashMap::with_capacity_and_hasher(7168, Default::default());
     TABLE.get_or_init(|| RwLock::new(new()))
 }
@@ -33,7 +35,9 @@ impl Hasher for Mixed {
     }
 }
 
-static UNDEF: CodeCell = CodeCell::new(CodeAddress::NONE);
+kvik_state::vm_state! {
+    static UNDEF: CodeCell = CodeCell::new(CodeAddress::NONE);
+}
 
 /// Where an entry without a function points: code that calls the error handler.
 pub fn set_undef_stub(address: CodeAddress) {
@@ -84,7 +88,9 @@ fn add(t: &mut Map, key: Key) -> &'static Export {
 
 /// What `apply` asks for again and again, by hash; a slot that holds another entry is only slower.
 const CACHE: usize = 8192;
-static RECENT: [ExportSlot; CACHE] = [const { ExportSlot::new() }; CACHE];
+kvik_state::vm_state! {
+    static RECENT: [ExportSlot; CACHE] = [const { ExportSlot::new() }; CACHE];
+}
 
 fn slot((m, f, a): &Key) -> &'static ExportSlot {
     let h = (m.index() as u64) << 32 ^ (f.index() as u64) << 8 ^ *a as u64;

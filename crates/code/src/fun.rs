@@ -21,7 +21,9 @@ pub struct FunKey {
 type Map = HashMap<FunKey, &'static FunEntry>;
 
 fn table() -> &'static RwLock<Map> {
-    static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static TABLE: OnceLock<RwLock<Map>> = OnceLock::new();
+    }
     TABLE.get_or_init(|| RwLock::new(HashMap::new()))
 }
 

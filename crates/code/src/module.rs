@@ -26,7 +26,9 @@ struct Table {
 }
 
 fn table() -> &'static RwLock<Table> {
-    static TABLE: OnceLock<RwLock<Table>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static TABLE: OnceLock<RwLock<Table>> = OnceLock::new();
+    }
     TABLE.get_or_init(Default::default)
 }
 

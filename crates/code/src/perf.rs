@@ -1,8 +1,9 @@
 //! `/tmp/perf-PID.map`: where functions are, for `perf` (`+JPperf true`).
 
-use std::fs::{remove_file, File};
 use std::io::{BufWriter, Write};
 use std::sync::{Mutex, OnceLock};
+
+use kvik_env::fs::{remove_file, File};
 
 use crate::Instance;
 

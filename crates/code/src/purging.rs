@@ -16,8 +16,10 @@ struct Purge {
     waiting: Vec<u32>,
 }
 
-/// Only `erts_code_purger` purges, one module after the other.
-static UNDER_WAY: Mutex<Option<Purge>> = Mutex::new(None);
+kvik_state::vm_state! {
+    /// Only `erts_code_purger` purges, one module after the other.
+    static UNDER_WAY: Mutex<Option<Purge>> = Mutex::new(None);
+}
 
 fn under_way() -> MutexGuard<'static, Option<Purge>> {
     UNDER_WAY.lock().unwrap_or_else(|e| e.into_inner())

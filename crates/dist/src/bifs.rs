@@ -37,8 +37,10 @@ pub const BIFS: &[BifEntry] = &[
     bif!("net_kernel", "dflag_unicode_io", 1, dflag_unicode_io_1),
 ];
 
-/// The process with whose end the node is no longer alive; the number of none.
-static NET_KERNEL: AtomicU32 = AtomicU32::new(u32::MAX);
+kvik_state::vm_state! {
+    /// The process with whose end the node is no longer alive; the number of none.
+    static NET_KERNEL: AtomicU32 = AtomicU32::new(u32::MAX);
+}
 
 /// A process has ended.
 pub fn ended(p: &Proc) {

@@ -16,8 +16,10 @@ use crate::packet::Packet;
 use crate::signal::{Flags, Held};
 use crate::spawn_request::Spawn;
 
-/// Bytes that wait for a node from which on their senders wait too.
-static BUSY_LIMIT: AtomicUsize = AtomicUsize::new(1 << 20);
+kvik_state::vm_state! {
+    /// Bytes that wait for a node from which on their senders wait too.
+    static BUSY_LIMIT: AtomicUsize = AtomicUsize::new(1 << 20);
+}
 
 /// `+zdbbl`, in bytes.
 pub fn set_busy_limit(bytes: usize) {
@@ -113,8 +115,10 @@ pub struct ProcessController {
     pub input: Option<u32>,
 }
 
-/// By the name's atom.
-static NODES: Mutex<BTreeMap<u32, Arc<Node>>> = Mutex::new(BTreeMap::new());
+kvik_state::vm_state! {
+    /// By the name's atom.
+    static NODES: Mutex<BTreeMap<u32, Arc<Node>>> = Mutex::new(BTreeMap::new());
+}
 
 fn nodes() -> MutexGuard<'static, BTreeMap<u32, Arc<Node>>> {
     NODES.lock().unwrap_or_else(|e| e.into_inner())

@@ -79,8 +79,10 @@ struct Event<'a> {
     reason: Option<&'a OwnedTerm>,
 }
 
-/// Who watches all nodes, with what options, how often.
-static ALL: Mutex<Vec<(u32, Options, usize)>> = Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    /// Who watches all nodes, with what options, how often.
+    static ALL: Mutex<Vec<(u32, Options, usize)>> = Mutex::new(Vec::new());
+}
 
 fn all() -> std::sync::MutexGuard<'static, Vec<(u32, Options, usize)>> {
     ALL.lock().unwrap_or_else(|e| e.into_inner())

@@ -22,8 +22,10 @@ pub struct Watcher {
     pub pid: u32,
 }
 
-/// By the reference the monitor has here.
-static WATCHERS: Mutex<BTreeMap<RefId, Watcher>> = Mutex::new(BTreeMap::new());
+kvik_state::vm_state! {
+    /// By the reference the monitor has here.
+    static WATCHERS: Mutex<BTreeMap<RefId, Watcher>> = Mutex::new(BTreeMap::new());
+}
 
 fn watchers() -> MutexGuard<'static, BTreeMap<RefId, Watcher>> {
     WATCHERS.lock().unwrap_or_else(|e| e.into_inner())

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use kvik_heap::{Heap, Writer};
 use kvik_sys::zlib::{Code, Output, Stream};
-use kvik_term::{map, Atom, Bits, Ext, Fun, Map, Pid, Port, Ref, Term, View};
+use kvik_term::{atom, map, Atom, Bits, Ext, Fun, Map, Pid, Port, Ref, Term, View};
 
 use crate::atom_cache::AtomRefs;
 use crate::local::{secret, this_node};
@@ -579,7 +579,8 @@ impl<'h> Encoding<'h> {
 
     fn map(&mut self, m: Map<'h>) {
         self.tagged(tag::MAP, (m.len() as u32).to_be_bytes());
-        if let Some((keys, values)) = m.flat() {
+        let in_order = !self.opts.deterministic || !atom::keys_are_by_rank();
+        if let Some((keys, values)) = m.flat().filter(|_| in_order) {
             return self.todo.push(Todo::Flat(keys, values));
         }
         let entries = match self.opts.deterministic {

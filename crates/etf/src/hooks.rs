@@ -32,7 +32,9 @@ pub struct Hooks {
     pub local_ref: for<'h> fn(&'h Heap, [u32; 3]) -> Term<'h>,
 }
 
-static HOOKS: OnceLock<Hooks> = OnceLock::new();
+kvik_state::vm_state! {
+    static HOOKS: OnceLock<Hooks> = OnceLock::new();
+}
 
 const DEFAULT: Hooks = Hooks {
     node: || (am::nonode_nohost, 0),

@@ -1,6 +1,5 @@
 //! Terms that only this start of this node may read again (`term_to_binary(T, [local])`).
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 
 use kvik_term::Atom;
@@ -9,8 +8,10 @@ use crate::hooks::hooks;
 
 /// What tells this start of the node from others.
 pub fn secret() -> u32 {
-    static SECRET: OnceLock<u32> = OnceLock::new();
-    *SECRET.get_or_init(|| RandomState::new().hash_one(std::process::id()) as u32)
+    kvik_state::vm_state! {
+        static SECRET: OnceLock<u32> = OnceLock::new();
+    }
+    *SECRET.get_or_init(|| kvik_env::random::number() as u32)
 }
 
 /// The name of this node, which terms for itself leave out, and which start of it.

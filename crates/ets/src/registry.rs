@@ -19,9 +19,12 @@ pub fn is_alive(pid: u32) -> bool {
     kvik_proc::process::table().get(pid, &kvik_sync::pin()).is_some()
 }
 
-/// Has a process of this number (or one of the same place) ever had a table or held one fixed?
-/// Spares most processes the locks when they end.
-static MARKED: [AtomicBool; MARKS] = [const { AtomicBool::new(false) }; MARKS];
+kvik_state::vm_state! {
+    /// Has a process of this number (or one of the same place) ever had a table or held one fixed?
+    /// Spares most processes the locks when they end.
+    static MARKED: [AtomicBool; MARKS] = [const { AtomicBool::new(false) }; MARKS];
+}
+
 const MARKS: usize = 4096;
 fn mark(pid: u32) -> &'static AtomicBool {
     &MARKED[pid as usize % MARKS]
@@ -77,7 +80,9 @@ struct Registry {
 }
 
 fn registry() -> &'static Registry {
-    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    kvik_state::vm_state! {
+        static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    }
     REGISTRY.get_or_init(|| {
         kvik_proc::hooks::before_exit(leave);
         Registry::default()

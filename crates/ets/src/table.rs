@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::SystemTime;
 
 use kvik_heap::OwnedTerm;
 use kvik_term::{am, Atom};
@@ -83,7 +82,8 @@ pub struct State {
 #[derive(Default)]
 pub struct Fixers {
     pub holders: Vec<(u32, usize)>,
-    pub since: Option<SystemTime>,
+    /// In nanoseconds of Erlang's monotonic time.
+    pub since: Option<i64>,
 }
 
 /// What `ets:new/2` decides once.
@@ -247,7 +247,7 @@ impl Table {
         let mut f = self.fixers();
         self.fixed.fetch_add(1, Ordering::AcqRel);
         if f.holders.is_empty() {
-            f.since = Some(SystemTime::now());
+            f.since = Some(kvik_proc::clock::monotonic());
         }
         match f.holders.iter_mut().find(|(p, _)| *p == me) {
             Some((_, n)) => {

@@ -38,9 +38,9 @@ impl Heap {
         // SAFETY: the value came from the instruction's operands or is a small integer.
         let value = unsafe { Term::from_word(f.value) };
         let cause = self.tuple(&[Term::int(f.segment as i32), f.op.into(), f.info.into(), value]);
-        let keys = [am::cause, am::function, am::module].map(Term::atom);
-        let values = [cause, am::format_bs_fail.into(), am::erl_erts_errors.into()];
-        self.flat_map_sorted(self.tuple(&keys), &values)
+        let explains = [(am::function, am::format_bs_fail), (am::module, am::erl_erts_errors)];
+        let [function, module] = explains.map(|(key, name)| (key, Term::atom(name)));
+        self.map_of_atoms(&[(am::cause, cause), function, module])
     }
 }
 

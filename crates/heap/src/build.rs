@@ -431,8 +431,8 @@ impl Heap {
             Term::from_word(p as u64 + TAG_BOXED)
         }
     }
-    /// A map of keys in term order (at most 32) and their values.
-    pub fn flat_map_sorted<'h>(&'h self, keys: Term<'h>, values: &[Term<'h>]) -> Term<'h> {
+    /// A map of keys in their order (`cmp::key_order`; at most 32) and their values.
+    pub(crate) fn flat_map_sorted<'h>(&'h self, keys: Term<'h>, values: &[Term<'h>]) -> Term<'h> {
         self.flat_map_of(keys, &[values])
     }
     /// The same, of values in several pieces.
@@ -521,7 +521,9 @@ unsafe fn copy_cells<'h>(list: Term<'h>, to: *mut u64, most: usize) -> (usize, T
     (n, rest)
 }
 
-static REFS: AtomicU64 = AtomicU64::new(1 << 20);
+kvik_state::vm_state! {
+    static REFS: AtomicU64 = AtomicU64::new(1 << 20);
+}
 
 /// Three numbers that no other call gives: 18, 32 and 32 bits.
 pub fn next_ref() -> [u32; 3] {

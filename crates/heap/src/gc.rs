@@ -229,8 +229,10 @@ const SMALL_WORDS: usize = 128;
 /// From so many words on a block grows by a quarter, no longer to twice its size.
 const LARGE_WORDS: usize = 1 << 20;
 
-static COLLECTIONS: Meter = Meter::new();
-static RECLAIMED: Meter = Meter::new();
+kvik_state::vm_state! {
+    static COLLECTIONS: Meter = Meter::new();
+    static RECLAIMED: Meter = Meter::new();
+}
 
 /// Collections so far, of all heaps, and the words they gave back.
 pub fn totals() -> (u64, u64) {

@@ -1,8 +1,9 @@
 //! How large one thing may be that a program asks for: no larger than the memory there is. What
 //! asks for more is refused with `system_limit` before memory is touched.
 
-use std::fs::read_to_string;
 use std::sync::OnceLock;
+
+use kvik_env::fs::read_to_string;
 
 /// Whatever the machine has.
 const MOST: usize = 1 << 40;

@@ -62,9 +62,11 @@ pub enum Sharing {
     Nothing,
 }
 
-/// What is to be freed, and whether there is any.
-static LEAVING: RwLock<Option<Arc<Leaving>>> = RwLock::new(None);
-static ANY_LEAVING: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// What is to be freed, and whether there is any.
+    static LEAVING: RwLock<Option<Arc<Leaving>>> = RwLock::new(None);
+    static ANY_LEAVING: AtomicBool = AtomicBool::new(false);
+}
 
 impl Sharing {
     /// As things stand.
@@ -140,8 +142,10 @@ const LARGE: usize = 64 << 10;
 /// Bytes of smaller ones that were freed and may be present still.
 static SMALL_FREED: AtomicUsize = AtomicUsize::new(0);
 
-/// Told how many bytes are freed, so that [`give_back`] is called in time.
-static COUNT_FREED: OnceLock<fn(usize)> = OnceLock::new();
+kvik_state::vm_state! {
+    /// Told how many bytes are freed, so that [`give_back`] is called in time.
+    static COUNT_FREED: OnceLock<fn(usize)> = OnceLock::new();
+}
 
 /// The first call counts.
 pub fn on_freed(count: fn(usize)) {

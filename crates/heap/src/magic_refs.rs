@@ -21,7 +21,9 @@ struct Table {
 }
 
 fn table() -> MutexGuard<'static, Table> {
-    static TABLE: OnceLock<Mutex<Table>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static TABLE: OnceLock<Mutex<Table>> = OnceLock::new();
+    }
     let empty = || Mutex::new(Table { all: HashMap::new(), sweep_at: FIRST_SWEEP });
     TABLE.get_or_init(empty).lock().unwrap_or_else(|e| e.into_inner())
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use kvik_term::map::{self, child, Child, Node, Path, COLLISION};
 use kvik_term::word::FLAT_MAP_LIMIT;
-use kvik_term::{cmp, Map, Term, Tuple};
+use kvik_term::{cmp, Atom, Map, Term, Tuple};
 
 use crate::map_build::MapBuilder;
 use crate::Heap;
@@ -98,7 +98,7 @@ impl Heap {
 
     pub(crate) fn flat_map<'h>(&'h self, mut pairs: Vec<Pair<'h>>) -> Term<'h> {
         // A stable sort: of equal keys the last one is the one that counts.
-        pairs.sort_by(|a, b| cmp::compare_exact(a.0, b.0));
+        pairs.sort_by(|a, b| cmp::key_order(a.0, b.0));
         pairs.dedup_by(|later, kept| {
             let same = cmp::eq_exact(later.0, kept.0);
             if same {
@@ -131,12 +131,17 @@ impl Heap {
         }
         let keys = if same {
             before
-        } else if keys.is_sorted_by(|a, b| cmp::compare_exact(*a, *b) == Ordering::Less) {
+        } else if keys.is_sorted_by(|a, b| cmp::key_order(*a, *b) == Ordering::Less) {
             self.tuple(keys)
         } else {
             return None;
         };
         Some((self.flat_map_sorted(keys, values), keys))
+    }
+
+    /// A map of at most 32 atoms, all different, and their values.
+    pub fn map_of_atoms<'h>(&'h self, pairs: &[(Atom, Term<'h>)]) -> Term<'h> {
+        self.flat_map(pairs.iter().map(|(key, value)| (Term::atom(*key), *value)).collect())
     }
 
     /// The map with a key set: added, or its value replaced.
@@ -170,7 +175,7 @@ impl Heap {
             pairs.push((key, value));
             return self.map_of_unique(pairs);
         }
-        let i = keys.partition_point(|k| cmp::compare_exact(*k, key) == Ordering::Less);
+        let i = keys.partition_point(|k| cmp::key_order(*k, key) == Ordering::Less);
         let names = self.tuple_of(&[&keys[..i], &[key], &keys[i..]]);
         self.flat_map_of(names, &[&values[..i], &[value], &values[i..]])
     }
@@ -195,7 +200,7 @@ impl Heap {
     pub fn flat_put_all<'h>(&'h self, m: Map<'h>, pairs: &mut [Pair<'h>]) -> Option<Term<'h>> {
         let (keys, values) = m.flat()?;
         // Stable: of equal keys the last one counts.
-        pairs.sort_by(|a, b| cmp::compare_exact(a.0, b.0));
+        pairs.sort_by(|a, b| cmp::key_order(a.0, b.0));
         let mut merged = Merged::default();
         let mut from = 0;
         for (i, (key, value)) in pairs.iter().enumerate() {
@@ -203,7 +208,7 @@ impl Heap {
                 continue;
             }
             let rest = &keys[from..];
-            let less = |k: &Term<'_>| cmp::compare_exact(*k, *key) == Ordering::Less;
+            let less = |k: &Term<'_>| cmp::key_order(*k, *key) == Ordering::Less;
             let at = from + rest.iter().position(|k| !less(k)).unwrap_or(rest.len());
             merged.add(&keys[from..at], &values[from..at])?;
             merged.add(&[*key], &[*value])?;

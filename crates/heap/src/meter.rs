@@ -17,12 +17,17 @@ struct Padded(AtomicI64);
 
 pub struct Meter([Padded; CELLS]);
 
-/// Blocks of processes: heap and stack.
-pub static BLOCKS: Meter = Meter::new();
-/// Off-heap binaries.
-pub static BINARIES: Meter = Meter::new();
+kvik_state::vm_state! {
+    /// Blocks of processes: heap and stack.
+    pub static BLOCKS: Meter = Meter::new();
+    /// Off-heap binaries.
+    pub static BINARIES: Meter = Meter::new();
+}
 
-static THREADS: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+}
+
 thread_local!(static MINE: Cell<usize> = const { Cell::new(usize::MAX) });
 
 #[inline]

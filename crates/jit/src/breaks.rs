@@ -45,7 +45,10 @@ pub struct Hooks {
     /// The exception of such a call was caught in a function.
     pub returned_to: fn(&Proc, to: Option<Location>),
 }
-static HOOKS: OnceLock<Hooks> = OnceLock::new();
+kvik_state::vm_state! {
+    static HOOKS: OnceLock<Hooks> = OnceLock::new();
+}
+
 pub fn set_hooks(h: Hooks) -> bool {
     HOOKS.set(h).is_ok()
 }
@@ -62,7 +65,9 @@ struct Noticed {
 }
 type Exports = HashMap<usize, Noticed>;
 fn exports() -> &'static RwLock<Exports> {
-    static EXPORTS: OnceLock<RwLock<Exports>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static EXPORTS: OnceLock<RwLock<Exports>> = OnceLock::new();
+    }
     EXPORTS.get_or_init(RwLock::default)
 }
 
@@ -128,8 +133,10 @@ fn restore(all: &mut Exports, stub: CodeAddress, e: &'static Export) {
     }
 }
 
-/// Are all exports noticed, for processes that save their calls?
-static ALL_EXPORTS: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// Are all exports noticed, for processes that save their calls?
+    static ALL_EXPORTS: AtomicBool = AtomicBool::new(false);
+}
 
 /// Has the calls through all exports noticed, until no process saves calls any more.
 pub fn notice_all_exports() {

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{OnceLock, RwLock};
 
-pub(crate) static ACTIVE: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    pub(crate) static ACTIVE: AtomicBool = AtomicBool::new(false);
+}
+
 /// Was there ever a breakpoint?
 pub(crate) fn active() -> bool {
     ACTIVE.load(Ordering::Relaxed)
@@ -12,7 +15,9 @@ pub(crate) fn active() -> bool {
 
 /// With whether calls go to the error handler.
 pub(crate) fn entries() -> &'static RwLock<HashMap<usize, bool>> {
-    static ENTRIES: OnceLock<RwLock<HashMap<usize, bool>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static ENTRIES: OnceLock<RwLock<HashMap<usize, bool>>> = OnceLock::new();
+    }
     ENTRIES.get_or_init(RwLock::default)
 }
 /// The code at these addresses goes.

@@ -21,7 +21,7 @@ use kvik_heap::Regs;
 use kvik_proc::{Proc, Stage};
 use kvik_term::{am, Atom, CodeAddress, CodeCell, Export, NativeCell, Term};
 
-pub use load::{prepare, LoadError};
+pub use load::{name_atoms, prepare, LoadError};
 pub use room::forget_rooms;
 pub use rt::trace::{
     capture, goes_on, of_process, returns, slots, stacktrace, uses_code, uses_old_code, Slot,

@@ -9,6 +9,7 @@ use kvik_code::{fun_entry, FunKey, FuncRange, Instance};
 use kvik_etf::DecodeOpts;
 use kvik_heap::bits_build::Seg;
 use kvik_heap::{Heap, LiteralArea};
+use kvik_term::atom::without_ranks;
 use kvik_term::word::{fits_small, FLAT_MAP_LIMIT};
 use kvik_term::{cmp, Atom, CodeAddress, Export, FunEntry, Term};
 
@@ -65,13 +66,28 @@ pub fn prepare(file: &[u8]) -> Result<Instance, LoadError> {
     made
 }
 
+/// Names the atoms of a module, and those in its literals, in the order in which loading it does.
+pub fn name_atoms(file: &[u8]) -> Result<(), LoadError> {
+    let container = Container::parse(file)?;
+    let module = Module::parse(&container)?;
+    Atom::intern_all(&module.atoms).map_err(|_| LoadError::Full("atoms"))?;
+    let h = Heap::detached();
+    for bytes in module.literals.iter() {
+        kvik_etf::decode(bytes, &h, DecodeOpts::default())
+            .map_err(|_| LoadError::Malformed("literals"))?;
+    }
+    Ok(())
+}
+
 fn prepare_in(file: &[u8], room: &mut Room) -> Result<Instance, LoadError> {
     let stubs = stubs::get().ok_or(LoadError::Full("code"))?;
     let container = Container::parse(file)?;
     let module = Module::parse_in(&container, &mut room.reading)?;
     let code = Generic::decode_in(&module, &mut room.reading)?;
     let proof = verify_in(&module, &code, &mut room.reading)?;
-    if ![module.attributes, module.compile_info].into_iter().all(is_external) {
+    let attributes = [module.attributes, module.compile_info];
+    // They are read when somebody asks for them.
+    if !without_ranks(|| attributes.into_iter().all(is_external)).made {
         return Err(LoadError::Malformed("attributes"));
     }
     let tables = Tables::new(&module, &code, stubs.no_fun)?;
@@ -247,7 +263,7 @@ fn keys_of_new<'h>(
         _ => None,
     };
     let mut keys = pairs.chunks_exact(2).map(key).collect::<Option<Vec<_>>>()?;
-    keys.sort_by(|a, b| cmp::compare_exact(*a, *b));
+    keys.sort_by(|a, b| cmp::key_order(*a, *b));
     keys.windows(2).all(|two| !two[0].same(two[1])).then_some(keys)
 }
 

@@ -22,8 +22,10 @@ pub(crate) struct Room {
     pub compiling: Scratch,
 }
 
-/// What is not in use; `None` when the start is over.
-static KEPT: Mutex<Option<Vec<Room>>> = Mutex::new(Some(Vec::new()));
+kvik_state::vm_state! {
+    /// What is not in use; `None` when the start is over.
+    static KEPT: Mutex<Option<Vec<Room>>> = Mutex::new(Some(Vec::new()));
+}
 
 fn kept() -> MutexGuard<'static, Option<Vec<Room>>> {
     KEPT.lock().unwrap_or_else(|e| e.into_inner())

@@ -106,6 +106,8 @@ stubs! {
 }
 
 pub fn get() -> Option<&'static Stubs> {
-    static STUBS: OnceLock<Option<Stubs>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static STUBS: OnceLock<Option<Stubs>> = OnceLock::new();
+    }
     STUBS.get_or_init(make_stubs).as_ref()
 }

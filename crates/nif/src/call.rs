@@ -38,7 +38,9 @@ unsafe impl Sync for Record {}
 type Key = (usize, usize, c_uint, Atom, Atom, u32, usize);
 
 fn records() -> MutexGuard<'static, HashMap<Key, &'static Record>> {
-    static RECORDS: OnceLock<Mutex<HashMap<Key, &'static Record>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static RECORDS: OnceLock<Mutex<HashMap<Key, &'static Record>>> = OnceLock::new();
+    }
     RECORDS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

@@ -55,7 +55,9 @@ pub extern "C" fn enif_dlsym(
 
 /// The versions of `erts` and of the release.
 fn versions() -> &'static [CString; 2] {
-    static VERSIONS: OnceLock<[CString; 2]> = OnceLock::new();
+    kvik_state::vm_state! {
+        static VERSIONS: OnceLock<[CString; 2]> = OnceLock::new();
+    }
     let text = |s: &str| CString::new(s).unwrap_or_default();
     let [erts, name] = [kvik_release::erts_version(), kvik_release::current().name];
     VERSIONS.get_or_init(|| [text(erts), text(name)])
@@ -148,13 +150,7 @@ pub extern "C" fn enif_now_time(e: EnvPtr) -> Word {
 /// Processor time of the program, as `{MegaSecs, Secs, MicroSecs}`.
 #[no_mangle]
 pub extern "C" fn enif_cpu_time(e: EnvPtr) -> Word {
-    // SAFETY: a structure that the call fills in.
-    let t = unsafe {
-        let mut t: libc::timespec = std::mem::zeroed();
-        libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t);
-        t
-    };
-    triple(e, t.tv_sec * 1_000_000 + t.tv_nsec / 1000)
+    triple(e, kvik_env::clock::cpu_nanos() / 1000)
 }
 /// `properties`: 1 for positive, 2 for monotonic.
 #[no_mangle]

@@ -47,7 +47,9 @@ pub struct Opened {
 
 type Types = HashMap<(Atom, Vec<u8>), &'static Type>;
 fn types() -> MutexGuard<'static, Types> {
-    static TYPES: OnceLock<Mutex<Types>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static TYPES: OnceLock<Mutex<Types>> = OnceLock::new();
+    }
     TYPES.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 fn type_of(module: Atom, name: &[u8]) -> &'static Type {

@@ -25,7 +25,9 @@ pub type Watching = HashMap<RefId, u32>;
 
 /// Who watches by which reference.
 pub fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<Resource>>> {
-    static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<Resource>>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<Resource>>>> = OnceLock::new();
+    }
     WATCHERS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

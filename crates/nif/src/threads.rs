@@ -195,9 +195,15 @@ pub type Tid = Option<&'static Thread>;
 thread_local! {
     static SELF: Cell<Tid> = const { Cell::new(None) };
 }
-extern "C" fn begin(t: *mut c_void) -> *mut c_void {
-    // SAFETY: `enif_thread_create` made it, for good.
-    let t: &'static Thread = unsafe { &*t.cast() };
+/// What a new thread begins with.
+struct Start {
+    thread: &'static Thread,
+    vm: kvik_state::Membership,
+}
+extern "C" fn begin(start: *mut c_void) -> *mut c_void {
+    // SAFETY: `enif_thread_create` made it for this thread.
+    let Start { thread: t, vm } = *unsafe { Box::from_raw(start.cast::<Start>()) };
+    vm.join();
     SELF.set(Some(t));
     (t.start)(t.argument)
 }
@@ -212,7 +218,9 @@ pub extern "C" fn enif_thread_create(
     let t = Thread { id: AtomicU64::new(0), name: name_of(name), start, argument };
     let t: &'static Thread = Box::leak(Box::new(t));
     tid.put(Some(t));
-    // SAFETY: structures filled in by the calls; the new thread has `t` for good.
+    let start = Start { thread: t, vm: kvik_state::Membership::of_this_thread() };
+    let start = Box::into_raw(Box::new(start));
+    // SAFETY: structures filled in by the calls; the new thread gets `start`, where there is one.
     unsafe {
         let mut attributes = zeroed();
         libc::pthread_attr_init(&mut attributes);
@@ -220,9 +228,11 @@ pub extern "C" fn enif_thread_create(
             let size = (words * 8 * 1024).max(64 * 1024);
             libc::pthread_attr_setstacksize(&mut attributes, size);
         }
-        let at = ptr::from_ref(t).cast_mut().cast();
-        let r = libc::pthread_create(t.id.as_ptr().cast(), &attributes, begin, at);
+        let r = libc::pthread_create(t.id.as_ptr().cast(), &attributes, begin, start.cast());
         libc::pthread_attr_destroy(&mut attributes);
+        if r != 0 {
+            drop(Box::from_raw(start));
+        }
         r
     }
 }

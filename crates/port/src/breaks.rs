@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use kvik_sys::signal::{self, Action, SIGINT, SIGQUIT, SIGTSTP};
-use kvik_sys::{tty as terminal, Result};
+use kvik_env::signal::{self, Action, SIGINT, SIGQUIT, SIGTSTP};
+use kvik_env::{tty as terminal, Result};
 
 use crate::pause::{self, Alone};
 use crate::tty;
@@ -23,7 +23,9 @@ pub enum Mode {
 }
 
 type Menu = fn(&Alone);
-static MENU: OnceLock<Menu> = OnceLock::new();
+kvik_state::vm_state! {
+    static MENU: OnceLock<Menu> = OnceLock::new();
+}
 
 /// The menu that Ctrl-C opens. The first call counts.
 pub fn set_menu(m: Menu) {

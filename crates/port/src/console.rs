@@ -1,6 +1,6 @@
 //! Standard input and output while the machine stands still, for the menu that Ctrl-C opens.
 
-use kvik_sys::{fd, signal, Errno};
+use kvik_env::{fd, pipe, signal, Errno};
 
 use crate::signals;
 
@@ -18,7 +18,7 @@ pub fn key() -> Option<u8> {
         if !typed {
             continue;
         }
-        match fd::read_bytes(0, &mut line) {
+        match pipe::read_bytes(0, &mut line) {
             Ok(0) => return None,
             Ok(_) => return Some(line[0]),
             Err(Errno::AGAIN) => {}
@@ -31,7 +31,7 @@ pub fn key() -> Option<u8> {
 pub fn say(text: &[u8]) {
     let mut rest = text;
     while !rest.is_empty() {
-        match fd::write(1, rest) {
+        match pipe::write(1, rest) {
             Ok(n) => rest = &rest[n..],
             Err(Errno::AGAIN) if fd::wait_ready(1, true, -1).is_ok() => {}
             Err(_) => return,

@@ -1,6 +1,6 @@
 //! What a driver does for its port.
 
-use kvik_sys::Errno;
+use kvik_env::Errno;
 use kvik_term::{am, Atom, Term};
 
 use crate::port::state::Core;

@@ -9,7 +9,9 @@ use std::sync::{OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub type Environment = BTreeMap<Vec<u8>, Vec<u8>>;
 
 fn table() -> &'static RwLock<Environment> {
-    static ENV: OnceLock<RwLock<Environment>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static ENV: OnceLock<RwLock<Environment>> = OnceLock::new();
+    }
     ENV.get_or_init(|| {
         let vars = std::env::vars_os().map(|(k, v)| (k.into_vec(), v.into_vec()));
         RwLock::new(vars.collect())

@@ -4,8 +4,8 @@ use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use kvik_env::place;
 use kvik_proc::sched::meter::{during, State};
-use kvik_sys::place;
 
 use crate::affinity::{pinned_child, policy, scheduler_load};
 use crate::driver::Ready;
@@ -14,7 +14,10 @@ use crate::{pause, poll, signals, table, tty, write_coalescing};
 
 /// Hears of a library's descriptors: number, readable, writable, hung up.
 type Library = fn(RawFd, bool, bool, bool);
-static LIBRARY: OnceLock<Library> = OnceLock::new();
+kvik_state::vm_state! {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+}
+
 pub fn set_library(f: Library) {
     let _ = LIBRARY.set(f);
 }

@@ -28,7 +28,9 @@ pub trait Host: Send + Sync {
     fn whereis(&self, name: Atom) -> Option<Term<'static>>;
 }
 
-static HOST: OnceLock<&'static dyn Host> = OnceLock::new();
+kvik_state::vm_state! {
+    static HOST: OnceLock<&'static dyn Host> = OnceLock::new();
+}
 
 /// The first call counts.
 pub fn install(h: &'static dyn Host) {

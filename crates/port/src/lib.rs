@@ -46,7 +46,7 @@ pub use trace::{sent as trace_sent, timed_out as trace_timed_out};
 
 /// All there is to do before the first port is opened: processes as ports' host, poll sets, drivers,
 /// signals. `kvik_proc::Hooks` gets [`check_io`], [`wake`] and [`processes::HOOKS`].
-pub fn install(schedulers: usize) -> kvik_sys::Result<()> {
+pub fn install(schedulers: usize) -> kvik_env::Result<()> {
     processes::install();
     poll::init(schedulers)?;
     inet::install();
@@ -74,7 +74,9 @@ use std::sync::{OnceLock, RwLock};
 /// Makes a driver for a port that is opened with this name (the whole command).
 pub type MakeDriver = fn(&[u8]) -> Box<dyn driver::Driver>;
 
-static DRIVERS: RwLock<Vec<(&'static str, MakeDriver)>> = RwLock::new(Vec::new());
+kvik_state::vm_state! {
+    static DRIVERS: RwLock<Vec<(&'static str, MakeDriver)>> = RwLock::new(Vec::new());
+}
 
 /// Adds a driver that ports can be opened with by name.
 pub fn add_driver(name: &'static str, make: MakeDriver) {
@@ -90,7 +92,10 @@ pub fn drivers() -> impl Iterator<Item = &'static str> {
 
 /// Makes a driver of those that were loaded, if one has the name that a command begins with.
 type Loaded = fn(&[u8]) -> Option<Box<dyn driver::Driver>>;
-static LOADED: OnceLock<Loaded> = OnceLock::new();
+kvik_state::vm_state! {
+    static LOADED: OnceLock<Loaded> = OnceLock::new();
+}
+
 /// The first call counts.
 pub fn set_loaded_drivers(f: Loaded) {
     let _ = LOADED.set(f);

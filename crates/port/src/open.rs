@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kvik_sys::Errno;
+use kvik_env::Errno;
 use kvik_term::Term;
 
 use crate::driver::Driver;

@@ -26,10 +26,12 @@ struct State {
     busy: usize,
 }
 
-static ASKED: AtomicBool = AtomicBool::new(false);
-static STATE: Mutex<State> =
-    Mutex::new(State { task: None, standing: 0, jobs: Vec::new(), busy: 0 });
-static BELL: Condvar = Condvar::new();
+kvik_state::vm_state! {
+    static ASKED: AtomicBool = AtomicBool::new(false);
+    static STATE: Mutex<State> =
+        Mutex::new(State { task: None, standing: 0, jobs: Vec::new(), busy: 0 });
+    static BELL: Condvar = Condvar::new();
+}
 
 /// How often the leader sees to signals while others are not there yet.
 const LOOK: Duration = Duration::from_millis(50);
@@ -112,7 +114,7 @@ fn work(mut s: MutexGuard<'static, State>, i: usize) -> MutexGuard<'static, Stat
 fn lead(mut s: MutexGuard<'static, State>, me: usize, task: Task, meanwhile: fn()) {
     let others: Vec<usize> = (0..poll::count()).filter(|i| *i != me).collect();
     while s.standing < others.len() {
-        s = BELL.wait_timeout(s, LOOK).map_or_else(|e| e.into_inner().0, |r| r.0);
+        s = kvik_env::thread::wait_timeout(&BELL, s, LOOK).0;
         meanwhile();
     }
     drop(s);

@@ -8,9 +8,9 @@ use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
-use kvik_sys::poll::Interest;
-use kvik_sys::spawn::{reap, Child};
-use kvik_sys::{fd, file, tty, Errno};
+use kvik_env::poll::Interest;
+use kvik_env::process::{reap, Child};
+use kvik_env::{fd, file, pipe, tty, Errno};
 use kvik_term::am;
 
 use crate::affinity::{policy, scheduler_load};
@@ -88,7 +88,7 @@ pub(crate) fn program(path: Vec<u8>, o: &Options) -> Result<Pipes, OpenError> {
 }
 
 fn start(path: &CStr, args: Vec<CString>, o: &Options) -> Result<Pipes, OpenError> {
-    let make = || -> kvik_sys::Result<Pipes> {
+    let make = || -> kvik_env::Result<Pipes> {
         let ((their_in, our_out), (our_in, their_out)) = starter::pipes()?;
         fd::set_nonblocking(our_in.as_raw_fd(), true)?;
         fd::set_nonblocking(our_out.as_raw_fd(), true)?;
@@ -199,10 +199,10 @@ impl Pipes {
         };
         let out = out.as_raw_fd();
         let r = if !self.careful {
-            fd::writev(out, slices)
+            pipe::writev(out, slices)
         } else if fd::wait_ready(out, true, 0) == Ok(true) {
             match slices.iter().find(|s| !s.is_empty()) {
-                Some(s) => fd::write(out, &s[..s.len().min(SAFE_WRITE)]),
+                Some(s) => pipe::write(out, &s[..s.len().min(SAFE_WRITE)]),
                 None => Ok(0),
             }
         } else {
@@ -283,7 +283,7 @@ impl Pipes {
             if self.ended {
                 return Ok(());
             }
-            let n = match fd::read_bytes(input.as_raw_fd(), buffer) {
+            let n = match pipe::read_bytes(input.as_raw_fd(), buffer) {
                 Ok(0) => return self.end_of_input(core),
                 Ok(n) => n,
                 Err(Errno::AGAIN) => return Ok(()),

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use kvik_sys::clock::monotonic_nanos;
-use kvik_sys::poll::{Events, Interest, Poller};
-use kvik_sys::spawn::{reap, Child};
-use kvik_sys::{signal, Errno, Result};
+use kvik_env::clock::monotonic_nanos;
+use kvik_env::poll::{Events, Interest, Poller};
+use kvik_env::process::{reap, Child};
+use kvik_env::{signal, Errno, Result};
 
 /// What a descriptor in a poll set belongs to. With a number it makes the token.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -51,9 +51,11 @@ pub(crate) struct Set {
 /// When, which port, and the driver's tag.
 type Timer = (i64, u32, u64);
 
-static SETS: OnceLock<Vec<Set>> = OnceLock::new();
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-static ORPHANS: Mutex<Option<HashMap<i32, Child>>> = Mutex::new(None);
+kvik_state::vm_state! {
+    static SETS: OnceLock<Vec<Set>> = OnceLock::new();
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    static ORPHANS: Mutex<Option<HashMap<i32, Child>>> = Mutex::new(None);
+}
 
 /// Makes the poll sets. The first call counts; without one there is one set.
 pub fn init(schedulers: usize) -> Result<()> {

@@ -52,8 +52,7 @@ impl Host for Processes {
 
 /// Makes processes the host of ports. Before the first port is opened.
 pub fn install() {
-    static PROCESSES: Processes = Processes;
-    host::install(&PROCESSES);
+    host::install(&Processes);
 }
 
 /// Signals from processes to ports: for `kvik_proc::Hooks`, beside [`crate::check_io`] and

@@ -3,8 +3,8 @@
 //! Each command is a byte and its arguments (32-bit numbers, bytes); each is answered by a message
 //! with the data a byte for the kind of answer and what belongs to it.
 
+use kvik_env::Errno;
 use kvik_heap::Heap;
-use kvik_sys::Errno;
 use kvik_term::{am, Term};
 
 use crate::driver::{Driver, Flow, Ready};

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
+use kvik_env::poll::Interest;
 use kvik_heap::{OwnedTerm, Resource};
 use kvik_proc::signal::{self, Signal};
-use kvik_sys::poll::Interest;
 
 use crate::poll::{self, Source};
 
@@ -38,7 +38,9 @@ struct Selected {
 }
 
 fn selected() -> MutexGuard<'static, HashMap<RawFd, Selected>> {
-    static SELECTED: OnceLock<Mutex<HashMap<RawFd, Selected>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static SELECTED: OnceLock<Mutex<HashMap<RawFd, Selected>>> = OnceLock::new();
+    }
     SELECTED.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

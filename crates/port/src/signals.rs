@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kvik_env::signal::{self, Action, NAMES, SIGCONT, SIGINT, SIGWINCH};
 use kvik_heap::OwnedTerm;
-use kvik_sys::signal::{self, Action, NAMES, SIGCONT, SIGINT, SIGWINCH};
 use kvik_term::{am, Atom};
 
 use crate::host::host;
@@ -25,7 +25,7 @@ pub fn set(name: Atom, action: Action) -> Option<()> {
 
 /// What the VM does from its start: a closed pipe is an error of the write, and the signals that
 /// `erl_signal_server` knows about go to it.
-pub fn init() -> kvik_sys::Result<()> {
+pub fn init() -> kvik_env::Result<()> {
     let number = |name: &str| NAMES.iter().find(|(n, _)| *n == name).map(|(_, n)| *n);
     for name in ["sigterm", "sigusr1"] {
         if let Some(n) = number(name) {
@@ -35,8 +35,10 @@ pub fn init() -> kvik_sys::Result<()> {
     signal::set(signal::SIGPIPE, Action::Ignore)
 }
 
-/// There has been a server.
-static SERVED: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// There has been a server.
+    static SERVED: AtomicBool = AtomicBool::new(false);
+}
 
 /// Passes on the signals that came.
 pub fn dispatch() {

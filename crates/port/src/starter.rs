@@ -9,8 +9,8 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use kvik_sys::spawn::{spawn, Child, Program};
-use kvik_sys::{fd, file, Errno, Result};
+use kvik_env::process::{spawn, Child, Program};
+use kvik_env::{fd, file, pipe, Errno, Result};
 
 use crate::driver::Ready;
 use crate::{poll, table};
@@ -90,10 +90,12 @@ struct Queue {
     open: usize,
     has_thread: bool,
 }
-static QUEUE: Mutex<Queue> =
-    Mutex::new(Queue { waiting: VecDeque::new(), open: 0, has_thread: false });
-static WORK: Condvar = Condvar::new();
-static SETTLED: Condvar = Condvar::new();
+kvik_state::vm_state! {
+    static QUEUE: Mutex<Queue> =
+        Mutex::new(Queue { waiting: VecDeque::new(), open: 0, has_thread: false });
+    static WORK: Condvar = Condvar::new();
+    static SETTLED: Condvar = Condvar::new();
+}
 
 fn queue() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(|e| e.into_inner())
@@ -126,7 +128,7 @@ pub fn settle() {
 }
 
 fn begin_thread() -> std::io::Result<()> {
-    std::thread::Builder::new().name("starter".into()).stack_size(128 << 10).spawn(work).map(drop)
+    kvik_env::thread::spawn("starter", Some(128 << 10), work).map(drop)
 }
 
 fn work() {
@@ -165,7 +167,7 @@ type Pipe = (OwnedFd, OwnedFd);
 pub(crate) fn pipes() -> Result<(Pipe, Pipe)> {
     let make = || {
         let _room = descriptors();
-        Ok((fd::pipe()?, fd::pipe()?))
+        Ok((pipe::open()?, pipe::open()?))
     };
     match make() {
         Err(Errno::MFILE | Errno::NFILE) => {

@@ -12,8 +12,11 @@ use crate::port::Port;
 const USUAL: usize = 65_536;
 /// The most that the flag `+Q` may ask for here.
 pub const MOST: usize = 1 << 24;
-/// So many may be open at once: a power of two.
-static LIMIT: AtomicUsize = AtomicUsize::new(USUAL);
+kvik_state::vm_state! {
+    /// So many may be open at once: a power of two.
+    static LIMIT: AtomicUsize = AtomicUsize::new(USUAL);
+}
+
 pub fn limit() -> usize {
     LIMIT.load(Ordering::Relaxed)
 }
@@ -27,9 +30,12 @@ pub fn slot_of(id: u32) -> usize {
 }
 const NUMBERS: u32 = 1 << 28;
 
-/// The numbers of those that are open for everybody: what `erlang:ports/0` tells is what was so at
-/// one moment.
-static OPEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+kvik_state::vm_state! {
+    /// The numbers of those that are open for everybody: what `erlang:ports/0` tells is what was so at
+    /// one moment.
+    static OPEN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+}
+
 fn open() -> MutexGuard<'static, BTreeSet<u32>> {
     OPEN.lock().unwrap_or_else(|e| e.into_inner())
 }
@@ -48,12 +54,17 @@ pub fn closed(id: u32) {
 type Slot = RwLock<Option<Arc<Port>>>;
 const CHUNK: usize = 256;
 type Chunk = OnceLock<Box<[Slot]>>;
-static CHUNKS: OnceLock<Box<[Chunk]>> = OnceLock::new();
+kvik_state::vm_state! {
+    static CHUNKS: OnceLock<Box<[Chunk]>> = OnceLock::new();
+}
+
 fn chunks() -> &'static [Chunk] {
     CHUNKS.get_or_init(|| (0..limit().div_ceil(CHUNK)).map(|_| OnceLock::new()).collect())
 }
-static NEXT: AtomicU32 = AtomicU32::new(0);
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+}
 
 fn slot(id: u32) -> &'static Slot {
     let i = slot_of(id);

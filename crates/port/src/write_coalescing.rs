@@ -26,7 +26,10 @@ pub(crate) const MOST: usize = 4096;
 #[repr(align(128))]
 struct Slot(AtomicU32);
 
-static SLOTS: OnceLock<Box<[Slot]>> = OnceLock::new();
+kvik_state::vm_state! {
+    static SLOTS: OnceLock<Box<[Slot]>> = OnceLock::new();
+}
+
 fn slots() -> &'static [Slot] {
     SLOTS.get_or_init(|| (0..poll::count()).map(|_| Slot::default()).collect())
 }

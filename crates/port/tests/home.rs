@@ -7,8 +7,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::{get, mail};
+use kvik_env::place::Processors;
 use kvik_port::{check_io, poll, Command, Options, Port, What};
-use kvik_sys::place::Processors;
 
 /// So many that more are heard of at once than are kept beside their scheduler.
 const EACH: usize = 12;

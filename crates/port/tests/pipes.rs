@@ -5,8 +5,8 @@ mod common;
 use std::fs;
 
 use common::{get, mail};
+use kvik_env::{signal, Errno};
 use kvik_port::{Command, OpenError, Options, Port, What};
-use kvik_sys::{signal, Errno};
 
 fn options() -> Options {
     mail();
@@ -93,11 +93,11 @@ fn errors_and_owners() {
 
 #[test]
 fn a_descriptor_is_read_to_its_end() {
-    let (r, w) = kvik_sys::fd::pipe().unwrap();
+    let (r, w) = kvik_env::pipe::open().unwrap();
     use std::os::fd::AsRawFd;
     let o = Options { write: false, eof: true, ..options() };
     let p = Port::open(7, &What::Fd(r.as_raw_fd(), 1), &o, |_, _| ()).unwrap();
-    kvik_sys::fd::write(w.as_raw_fd(), b"abc").unwrap();
+    kvik_env::pipe::write(w.as_raw_fd(), b"abc").unwrap();
     assert_eq!(get(7, 1), ["{P,{data,\"abc\"}}"]);
     drop(w);
     assert_eq!(get(7, 1), ["{P,eof}"]);

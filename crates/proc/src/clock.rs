@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use kvik_sys::clock::monotonic_nanos;
+use kvik_env::clock::{monotonic_nanos, wall_nanos};
 
 struct Start {
     /// On the system's monotonic clock.
@@ -17,16 +16,15 @@ struct Start {
 const BEGIN: i64 = -576_460_752_000_000_000;
 
 fn start() -> &'static Start {
-    static START: OnceLock<Start> = OnceLock::new();
+    kvik_state::vm_state! {
+        static START: OnceLock<Start> = OnceLock::new();
+    }
     START.get_or_init(|| Start { at: monotonic_nanos(), offset: os_system() - BEGIN })
 }
 
 /// System time as the operating system says it, in nanoseconds since 1970.
 pub fn os_system() -> i64 {
-    match SystemTime::now().duration_since(UNIX_EPOCH) {
-        Ok(d) => d.as_nanos() as i64,
-        Err(e) => -(e.duration().as_nanos() as i64),
-    }
+    wall_nanos()
 }
 /// Nanoseconds since the VM started.
 #[inline]
@@ -45,8 +43,10 @@ pub fn began() -> u64 {
 pub fn begin() -> i64 {
     BEGIN
 }
-/// By how much the offset has changed since the start. It never does in OTP's default time warp mode.
-static WARP: AtomicI64 = AtomicI64::new(0);
+kvik_state::vm_state! {
+    /// By how much the offset has changed since the start. It never does in OTP's default time warp mode.
+    static WARP: AtomicI64 = AtomicI64::new(0);
+}
 
 /// System time minus monotonic time, in nanoseconds.
 pub fn offset() -> i64 {
@@ -62,7 +62,9 @@ pub fn warp() {
 }
 /// System time in microseconds, greater each time than all before (`erlang:now/0`).
 pub fn unique_us() -> i64 {
-    static LAST: AtomicI64 = AtomicI64::new(0);
+    kvik_state::vm_state! {
+        static LAST: AtomicI64 = AtomicI64::new(0);
+    }
     let now = system() / 1000;
     let next = |last: i64| Some(now.max(last + 1));
     let last = LAST.fetch_update(Ordering::AcqRel, Ordering::Acquire, next);

@@ -58,7 +58,7 @@ pub(crate) fn terminate(
     reason: OwnedTerm,
     prepared: Prepared,
 ) -> Option<Ticket> {
-    let messages = ticket.private_mut().mailbox.take_many(STEP);
+    let messages = ticket.private_mut().places.take_many(STEP);
     let p = ticket.private();
     crate::sched::online::ended(p.pid());
     // Connections that it carries are lost for that reason.
@@ -70,7 +70,7 @@ pub(crate) fn terminate(
     p.forget_seq();
     p.forget_saved_calls();
     table().remove(p.pid());
-    let mut signals = p.take_pending();
+    let mut signals = p.messages().take_backlog();
     signals.append(ticket.close());
     let literals = p.take_leaving_literals();
     let to = std::mem::take(&mut *p.extra.borrow_mut());
@@ -213,17 +213,14 @@ pub fn log_error(
     let Some(logger) = logger::process() else { return };
     let gl = OwnedTerm::new(p.heap.root(Root::GroupLeader));
     let m = message(|h| {
-        let emulator = map(h, &[(am::emulator, true.into()), (am::tag, am::error.into())]);
+        let emulator = h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, am::error.into())]);
         let time = h.integer(clock::system() / 1000);
-        let meta = map(
-            h,
-            &[
-                (am::error_logger, emulator),
-                (am::gl, h.copy(gl.term())),
-                (am::pid, p.self_pid()),
-                (am::time, time),
-            ],
-        );
+        let meta = h.map_of_atoms(&[
+            (am::error_logger, emulator),
+            (am::gl, h.copy(gl.term())),
+            (am::pid, p.self_pid()),
+            (am::time, time),
+        ]);
         h.tuple(&[am::log.into(), am::error.into(), h.string(format), args(h), meta])
     });
     deliver(logger, Signal::Message(m));
@@ -233,9 +230,10 @@ pub fn log_error(
 pub fn log_warning_of_node(text: &str) {
     let Some(logger) = logger::process() else { return };
     let m = message(|h| {
-        let emulator = map(h, &[(am::emulator, true.into()), (am::tag, am::warning.into())]);
+        let emulator =
+            h.map_of_atoms(&[(am::emulator, true.into()), (am::tag, am::warning.into())]);
         let time = h.integer(clock::system() / 1000);
-        let meta = map(h, &[(am::error_logger, emulator), (am::time, time)]);
+        let meta = h.map_of_atoms(&[(am::error_logger, emulator), (am::time, time)]);
         let args = h.list(&[h.string(text)]);
         h.tuple(&[am::log.into(), am::warning.into(), h.string("~ts~n"), args, meta])
     });
@@ -258,14 +256,4 @@ pub(crate) fn report_heap(p: &Proc, s: &crate::limits::MaxHeap) {
             p.gc_info(h),
         ])
     });
-}
-
-/// A small map with atoms for keys.
-fn map<'h>(h: &'h kvik_heap::Heap, items: &[(kvik_term::Atom, Term<'h>)]) -> Term<'h> {
-    let mut items: Vec<(Term<'h>, Term<'h>)> =
-        items.iter().map(|(k, v)| ((*k).into(), *v)).collect();
-    items.sort_by(|a, b| kvik_term::cmp::compare(a.0, b.0));
-    let keys: Vec<_> = items.iter().map(|i| i.0).collect();
-    let values: Vec<_> = items.iter().map(|i| i.1).collect();
-    h.flat_map_sorted(h.tuple(&keys), &values)
 }

@@ -3,7 +3,7 @@
 use kvik_heap::OwnedTerm;
 use kvik_sync::Chain;
 
-use crate::mailbox::Mailbox;
+use crate::message_queue::Mailbox;
 use crate::process::{Extra, LeavingLiterals};
 use crate::seq_types::Parting;
 use crate::signal_types::Signal;

@@ -36,16 +36,13 @@ impl Proc {
         if self.is_traced(bit::RECEIVE) {
             self.trace_receive(from, m.term());
         }
-        self.mailbox.borrow_mut().push(m)
+        self.messages().push(m)
     }
     fn put_timed(&self, m: OwnedTerm, sent: u64) {
         if self.flag(flag::SEQ) || self.is_traced(bit::RECEIVE) {
             return self.put(m);
         }
-        if self.mailbox.get().is_none() {
-            self.set_flag(flag::SPARE_MAILBOX, true);
-        }
-        self.mailbox.borrow_mut().push_stamped(m, sent)
+        self.messages().push_stamped(m, sent)
     }
     /// Takes a message that is timed from a sender who may touch the process.
     pub(crate) fn accept_timed(&self, from: u32, m: &mut Option<OwnedTerm>, sent: u64) {
@@ -54,8 +51,7 @@ impl Proc {
         }
         if let Some(m) = m.take() {
             self.put_timed(m, sent);
-            self.note_unfetched(1);
-            self.set_flag(flag::UNFETCHED, true);
+            self.messages().note_accepted();
             self.last_from.set(from);
         }
     }

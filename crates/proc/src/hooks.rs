@@ -95,8 +95,10 @@ pub struct NodeHooks {
     pub watchers: for<'h> fn(&'h Heap) -> Term<'h>,
 }
 
-static HOOKS: OnceLock<Hooks> = OnceLock::new();
-static ON_EXIT: [OnceLock<fn(&Proc)>; 4] = [const { OnceLock::new() }; 4];
+kvik_state::vm_state! {
+    static HOOKS: OnceLock<Hooks> = OnceLock::new();
+    static ON_EXIT: [OnceLock<fn(&Proc)>; 4] = [const { OnceLock::new() }; 4];
+}
 
 pub const DEFAULT: Hooks = Hooks {
     run: |_, _| Outcome::Exit,
@@ -139,7 +141,10 @@ pub fn hooks() -> &'static Hooks {
 pub fn on_exit(f: fn(&Proc)) -> bool {
     ON_EXIT.iter().any(|slot| slot.set(f).is_ok())
 }
-static SYSTEM_EXIT: OnceLock<fn(&Proc, &OwnedTerm)> = OnceLock::new();
+kvik_state::vm_state! {
+    static SYSTEM_EXIT: OnceLock<fn(&Proc, &OwnedTerm)> = OnceLock::new();
+}
+
 /// Has something done when a system process begins to end, for which reason. False when there is such a
 /// thing already.
 pub fn on_system_exit(f: fn(&Proc, &OwnedTerm)) -> bool {
@@ -150,7 +155,10 @@ pub(crate) fn run_on_system_exit(p: &Proc, reason: &OwnedTerm) {
         f(p, reason)
     }
 }
-static BEFORE_EXIT: OnceLock<fn(&Proc) -> bool> = OnceLock::new();
+kvik_state::vm_state! {
+    static BEFORE_EXIT: OnceLock<fn(&Proc) -> bool> = OnceLock::new();
+}
+
 /// Has something done before that which may take longer than a turn: as long as it answers false,
 /// it is called again in the process's next turn. False when there is such a thing already.
 pub fn before_exit(f: fn(&Proc) -> bool) -> bool {

@@ -6,7 +6,7 @@
 //! `docs/internals/processes.md`.
 //!
 //! Modules in layers, the lowest first: types without behaviour (`signal_types`, `remote_types`,
-//! `seq_types`, `timer_queue`, `relation`); [`process`] with what it holds; [`hooks`] and
+//! `seq_types`, `timer_queue`, `relation`); `message_queue`; [`process`] with what it holds; [`hooks`] and
 //! `tracing_on`; [`sched`], whose loop alone reaches further up; [`signal`]; [`trace`], [`sysprof`],
 //! [`seq`], [`timer`]; what a process does: [`send`], [`receive`], [`handle`], [`exit`], [`spawn`].
 #![forbid(unsafe_code)]
@@ -21,12 +21,11 @@ pub mod handle;
 pub mod hooks;
 pub mod limits;
 pub mod logger;
-pub mod mailbox;
+mod message_queue;
 pub mod node;
 mod pending;
 pub mod process;
 pub mod receive;
-mod recv_marker;
 pub mod registry;
 pub mod relation;
 mod relation_tree;
@@ -50,6 +49,7 @@ mod tracing_on;
 
 pub use bif::{Bif, BifEntry, BifResult, Class, Raised};
 pub use hooks::{set_hooks, Hooks, Outcome};
+pub(crate) use process::Me;
 pub use process::{Priority, Proc, Stage, Task, Ticket};
 pub use receive::{Peek, Wait};
 pub use remote::{RemotePid, ABROAD};

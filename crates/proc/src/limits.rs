@@ -56,9 +56,11 @@ impl MaxHeap {
         p.rare(|x| x.max_heap_size).flatten().unwrap_or(MaxHeap::NONE)
     }
     pub fn map<'h>(self, h: &'h Heap) -> Term<'h> {
-        let keys = [am::error_logger, am::kill, am::size].map(Term::atom);
-        let values = [self.log.into(), self.kill.into(), h.unsigned(self.size as u64)];
-        h.flat_map_sorted(h.tuple(&keys), &values)
+        h.map_of_atoms(&[
+            (am::error_logger, self.log.into()),
+            (am::kill, self.kill.into()),
+            (am::size, h.unsigned(self.size as u64)),
+        ])
     }
 }
 
@@ -105,8 +107,10 @@ impl Defaults {
     }
 }
 
-static DEFAULTS: Mutex<Defaults> = Mutex::new(Defaults::USUAL);
-static UNUSUAL: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static DEFAULTS: Mutex<Defaults> = Mutex::new(Defaults::USUAL);
+    static UNUSUAL: AtomicBool = AtomicBool::new(false);
+}
 
 /// The least of OTP's heap sizes that holds so many words: 12, 38, each the sum of the two before
 /// and one more, and from a certain size on a fifth more than the one before.

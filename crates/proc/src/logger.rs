@@ -34,7 +34,9 @@ impl SystemLogger {
     }
 }
 
-static LOGGER: Mutex<SystemLogger> = Mutex::new(SystemLogger::Registered);
+kvik_state::vm_state! {
+    static LOGGER: Mutex<SystemLogger> = Mutex::new(SystemLogger::Registered);
+}
 
 fn lock() -> MutexGuard<'static, SystemLogger> {
     LOGGER.lock().unwrap_or_else(|e| e.into_inner())

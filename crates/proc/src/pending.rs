@@ -6,18 +6,15 @@
 //! | a `receive` finds nothing | what is left of the turn allows |
 //! | a BIF is to see what has come | there are |
 //!
-//! The inbox is taken whole. What of it was not handled is kept, in its order, in `Extra::pending`,
-//! and `flag::PENDING` says that there is such a rest. It is older than all that is in the inbox,
-//! which is not touched before the rest is handled. A process with a rest must not be parked: who
-//! finds one parked may hand it a signal past the inbox.
+//! The inbox is taken whole. What of it was not handled is the backlog ([`crate::message_queue`]). A
+//! process with one must not be parked: who finds one parked may hand it a signal past the inbox.
 //!
 //! A process that must end handles none any more. They are answered when links and monitors have been
 //! told (`exit::Farewell`).
 
 use kvik_sync::Chain;
 
-use crate::mailbox::Mailbox;
-use crate::process::{flag, Me};
+use crate::process::flag;
 use crate::signal_types::{Control, Signal};
 use crate::trace::bit;
 use crate::Proc;
@@ -64,8 +61,7 @@ impl Came {
 impl Proc {
     #[inline]
     pub fn has_signals(&self) -> bool {
-        self.flag(flag::PENDING | flag::SIGNALLED)
-            || self.me.as_ref().is_some_and(|m| m.has_items())
+        self.flag(flag::PENDING | flag::SIGNALLED) || self.messages().has_arrivals()
     }
     /// Is there no signal but messages that it has yet to handle, so that what it says of itself is
     /// true now?
@@ -74,9 +70,8 @@ impl Proc {
     }
     /// Are there signals other than messages that it has yet to handle, as far as a few steps tell?
     pub fn has_other_signals(&self) -> bool {
-        let only_messages = |m: &Me| m.are_all(LOOK, Signal::is_mail);
         self.flag(flag::SIGNALLED | flag::PENDING)
-            || self.me.as_ref().is_some_and(|m| !only_messages(m))
+            || !self.messages().arrivals_are_all(LOOK, Signal::is_mail)
     }
     /// The same, and no message either that it has not looked for.
     pub fn is_undisturbed(&self) -> bool {
@@ -85,13 +80,7 @@ impl Proc {
     /// Are there signals left that were taken from the inbox and not handled?
     #[inline]
     pub fn has_pending(&self) -> bool {
-        self.flag(flag::PENDING)
-    }
-    pub(crate) fn take_pending(&self) -> Chain<Signal> {
-        match self.set_flag(flag::PENDING, false) {
-            true => self.with_extra(|x| std::mem::take(&mut x.pending)),
-            false => Chain::default(),
-        }
+        self.messages().has_backlog()
     }
     /// Takes what has come in: messages go to the mailbox, other signals are handled. As far as the
     /// turn goes.
@@ -106,10 +95,7 @@ impl Proc {
     }
     /// Signals were handled, or taken over with its messages: it knows of all that has come.
     pub(crate) fn note_fetch(&self) {
-        self.set_flag(flag::UNFETCHED, false);
-        if let Some(mut m) = self.mailbox.get() {
-            m.fetch();
-        }
+        self.messages().fetch();
     }
     /// It is collected: in OTP that takes over the messages that have come, where they are to be on its heap.
     pub fn note_collection(&self) {
@@ -125,35 +111,10 @@ impl Proc {
             false => self.note_fetch(),
         }
     }
-    /// So many messages more are in its mailbox that it has not looked for.
-    pub(crate) fn note_unfetched(&self, n: usize) {
-        let Some(mut m) = self.mailbox.get() else { return };
-        let first = self.has_unfetched_first(&m);
-        // What was said before of others than those may be over.
-        m.unfetched(first);
-        m.note_unfetched(n, first);
-    }
-    /// Is there a message on its heap that it has not looked at?
-    fn has_unfetched_first(&self, m: &Mailbox) -> bool {
-        self.flag(flag::UNFETCHED) && (self.heap.message().is_some() || m.lent)
-    }
-    /// The message on its heap, which goes to the mailbox, is not looked at now.
-    pub(crate) fn keep_first_unfetched(&self, m: &mut Mailbox) {
-        if self.flag(flag::UNFETCHED) {
-            m.keep_first_unfetched();
-        }
-    }
     /// How many messages it knows of itself: those that have come since it last looked for new ones do
     /// not count, as in OTP.
     pub fn fetched_count(&self) -> usize {
-        let (first, others) = match self.mailbox.get() {
-            Some(mut m) => {
-                let first = self.has_unfetched_first(&m);
-                (first, m.unfetched(first))
-            }
-            None => (self.flag(flag::UNFETCHED) && self.heap.message().is_some(), 0),
-        };
-        self.message_count().saturating_sub(first as usize + others)
+        self.messages().fetched_len()
     }
     /// Has it sent itself something that it may not have handled?
     pub fn has_sent_to_self(&self) -> bool {
@@ -201,18 +162,18 @@ impl Proc {
     }
     fn handle_worth(&self, reductions: i64) -> Came {
         let mut came = Came::default();
-        let Some(me) = &self.me else { return came };
         if self.is_exiting() {
             return came;
         }
+        let queue = self.messages();
         let all = reductions.max(LEAST) * PARTS;
         let mut left = all;
         if self.has_pending() {
-            left = self.handle_chain(self.take_pending(), left);
+            left = self.handle_chain(queue.take_backlog(), left);
         }
         if !self.has_pending() && !self.is_exiting() {
             let (mut messages, mut controls, mut others) = (0, 0, false);
-            let new = me.take(|s| match s {
+            let new = queue.take_arrivals(|s| match s {
                 Signal::Message(_) => messages += 1,
                 s => {
                     others = true;
@@ -224,16 +185,11 @@ impl Proc {
             if others || self.is_traced(bit::RECEIVE) {
                 left = self.handle_chain(new, left);
                 if !came.signals && messages + controls > 0 {
-                    self.note_unfetched(messages + controls);
+                    queue.note_unfetched(messages + controls);
                     self.set_flag(flag::UNFETCHED, true);
                 }
             } else if messages > 0 {
-                let only = if messages == 1 { new.first().and_then(Signal::message) } else { None };
-                if !only.is_some_and(|m| self.put_only(m)) {
-                    self.mailbox.borrow_mut().append(new, messages);
-                    self.note_unfetched(messages);
-                }
-                self.set_flag(flag::UNFETCHED, true);
+                queue.append(new, messages);
             } else if left == all {
                 return came;
             }
@@ -253,18 +209,14 @@ impl Proc {
             self.set_flag(flag::MORE, !chain.is_empty());
             self.handle(s);
         }
-        if !chain.is_empty() {
-            self.with_extra(|x| x.pending = chain);
-            self.set_flag(flag::PENDING, true);
-        }
+        self.messages().keep_backlog(chain);
         parts
     }
     /// Messages alone may be more than `max_heap_size` allows: a collection is to find that out,
     /// which a process that takes none of them may never come to.
     #[cold]
     fn check_queue(&self) {
-        let grown = self.mailbox.get().is_some_and(|mut m| m.has_grown());
-        if grown && self.queue_words() > self.heap.max_words() {
+        if self.messages().has_grown() && self.queue_words() > self.heap.max_words() {
             self.ask_for_gc(false);
         }
     }

@@ -9,14 +9,13 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU8, Ordering};
 use std::sync::Arc;
 
 use kvik_heap::literal::Leaving;
-use kvik_heap::roots::Root;
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_sync::{Chain, Table};
+use kvik_sync::Table;
 use kvik_term::{am, Atom, Export, Term};
 
 use crate::farewell::Farewell;
 use crate::few::Few;
-use crate::mailbox::MailboxCell;
+use crate::message_queue::Places;
 use crate::relation::{Link, LinkState, MonitoredBy, Monitoring, Target};
 use crate::relation_tree::RelationTree;
 use crate::remote_types::RemotePid;
@@ -156,8 +155,8 @@ pub struct Proc {
     pub trap_to: Cell<Option<&'static Export>>,
     /// Why a BIF's argument was bad, where the reason does not say so: `cause` of `error_info`.
     pub cause: Cell<Option<Atom>>,
-    pub(crate) me: Option<Me>,
-    pub(crate) mailbox: MailboxCell,
+    /// The messages it has not taken: see `Proc::messages`.
+    pub(crate) places: Places,
     pub(crate) extra: RefCell<Extra>,
     /// When its `receive` ends, as a word of [`crate::timer::At`]; 0 for never.
     pub(crate) deadline: Cell<u64>,
@@ -192,8 +191,6 @@ pub struct ExtraFields {
     pub exit_reason: Option<OwnedTerm>,
     /// A monitor that ended with a reply to its alias; the other is told in the next turn.
     pub ended: Option<(RefId, Target)>,
-    /// What came before all that is in its inbox.
-    pub pending: Chain<Signal>,
     pub rare: Option<Box<Rare>>,
 }
 
@@ -287,8 +284,7 @@ impl Proc {
             heap,
             trap_to: Cell::new(None),
             cause: Cell::new(None),
-            me,
-            mailbox: MailboxCell::default(),
+            places: Places::new(me),
             extra: RefCell::default(),
             deadline: Cell::new(0),
             armed: Cell::new(0),
@@ -311,9 +307,10 @@ impl Proc {
     pub fn pid(&self) -> u32 {
         self.pid
     }
-    /// Its shared part and inbox.
-    pub fn me(&self) -> Option<&Me> {
-        self.me.as_ref()
+    /// What anybody may read of it; none where it is in no table.
+    #[inline]
+    pub fn me(&self) -> Option<&Shared> {
+        self.places.me().map(|me| &**me)
     }
     #[inline]
     pub fn flag(&self, f: u32) -> bool {
@@ -326,13 +323,13 @@ impl Proc {
     }
     /// Hides what it does and holds, or shows it again. What it was before.
     pub fn set_sensitive(&self, on: bool) -> bool {
-        if let Some(me) = &self.me {
+        if let Some(me) = self.me() {
             me.set_sensitive(on);
         }
         self.set_flag(flag::SENSITIVE, on)
     }
     pub fn priority(&self) -> Priority {
-        self.me.as_ref().map_or(Priority::Normal, |m| m.priority())
+        self.me().map_or(Priority::Normal, |m| m.priority())
     }
     /// Adds work that no turn of its code was charged for.
     pub fn count_reductions(&self, n: u64) {
@@ -359,41 +356,22 @@ impl Proc {
     /// Gives the messages that came last their slots, which the next receive that skips some would
     /// have to.
     pub(crate) fn settle_messages(&self) {
-        if let Some(mut m) = self.mailbox.get() {
-            m.settle();
-        }
+        self.messages().settle();
     }
-    /// Messages in its mailbox.
+    /// Messages it was sent and has not taken.
     pub fn message_count(&self) -> usize {
-        self.mailbox.count() + self.heap.message().is_some() as usize
+        self.messages().len()
     }
     /// Words of the messages in its mailbox.
     pub fn message_words(&self) -> usize {
-        self.mailbox.borrow_mut().iter().map(|m| m.words()).sum()
+        self.messages().words()
     }
     /// About so many, from the first messages alone where there are more than `most`.
     pub fn message_words_about(&self, most: usize) -> usize {
-        let Some(m) = self.mailbox.get() else { return 0 };
-        let words: usize = m.iter().take(most).map(|m| m.words()).sum();
-        match m.len() {
-            n if n > most => (words as u128 * n as u128 / most.max(1) as u128) as usize,
-            _ => words,
-        }
+        self.messages().words_about(most)
     }
     pub fn each_message(&self, f: impl FnMut(Term<'_>)) {
-        let m = self.mailbox.borrow_mut();
-        let mut f = f;
-        if let Some(t) = self.heap.message() {
-            f(t);
-        }
-        if m.lent {
-            let (before, after) = m.iter_around();
-            before.for_each(|t| f(t.term()));
-            f(self.heap.root(Root::Lent));
-            after.for_each(|t| f(t.term()));
-        } else {
-            m.iter().for_each(|t| f(t.term()));
-        }
+        self.messages().each(f);
     }
     /// The process of another node that asked for it.
     pub fn remote_parent(&self) -> Option<RemotePid> {
@@ -445,9 +423,7 @@ impl Proc {
             return None;
         }
         let l = self.take_leaving_literals()?;
-        if let Some(mut m) = self.mailbox.get() {
-            m.copy_literals(&l.which);
-        }
+        self.messages().copy_literals(&l.which);
         let stats = self.heap.copy_literals(&l.which);
         (l.done)(Some(self));
         stats
@@ -476,7 +452,9 @@ impl Proc {
     }
 }
 
-static TABLE: std::sync::OnceLock<Table<Task>> = std::sync::OnceLock::new();
+kvik_state::vm_state! {
+    static TABLE: std::sync::OnceLock<Table<Task>> = std::sync::OnceLock::new();
+}
 
 /// The most processes (erl's `+P` default).
 pub const DEFAULT_LIMIT: usize = 262_144;

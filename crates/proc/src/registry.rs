@@ -10,13 +10,16 @@ use kvik_term::{Atom, Term};
 const CHUNK: usize = 4096;
 type Chunk = Box<[AtomicU64]>;
 
-/// By atom: 0 for none, else the number plus one, with the high bit set for a port.
-static NAMES: [OnceLock<Chunk>; USUAL_ATOMS / CHUNK] =
-    [const { OnceLock::new() }; USUAL_ATOMS / CHUNK];
-/// The same of atoms beyond the usual number (the flag `+t`), where there are any in use.
-static FAR_NAMES: RwLock<BTreeMap<u32, u64>> = RwLock::new(BTreeMap::new());
-/// The names in use; changes are made under its lock.
-static USED: Mutex<BTreeMap<u32, ()>> = Mutex::new(BTreeMap::new());
+kvik_state::vm_state! {
+    /// By atom: 0 for none, else the number plus one, with the high bit set for a port.
+    static NAMES: [OnceLock<Chunk>; USUAL_ATOMS / CHUNK] =
+        [const { OnceLock::new() }; USUAL_ATOMS / CHUNK];
+    /// The same of atoms beyond the usual number (the flag `+t`), where there are any in use.
+    static FAR_NAMES: RwLock<BTreeMap<u32, u64>> = RwLock::new(BTreeMap::new());
+    /// The names in use; changes are made under its lock.
+    static USED: Mutex<BTreeMap<u32, ()>> = Mutex::new(BTreeMap::new());
+}
+
 const PORT: u64 = 1 << 63;
 
 fn set(name: Atom, value: u64) {

@@ -43,8 +43,10 @@ pub struct SavedCalls {
 /// The most that may be asked for.
 pub const MAX_CALLS: usize = 10_000;
 
-/// Processes that save calls.
-static SAVERS: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    /// Processes that save calls.
+    static SAVERS: AtomicUsize = AtomicUsize::new(0);
+}
 
 /// Does any process save calls?
 #[inline]
@@ -60,7 +62,7 @@ impl Proc {
         let saved = self.set_flag(flag::SAVES_CALLS, most > 0);
         if saved != (most > 0) {
             // A message that is on the heap already is taken without being noticed.
-            self.shelve();
+            self.messages().shelve();
             match saved {
                 true => SAVERS.fetch_sub(1, Relaxed),
                 false => SAVERS.fetch_add(1, Relaxed),

@@ -50,8 +50,10 @@ pub fn serial_of(t: Term<'_>) -> u64 {
     t.as_small().map_or(0, |n| ((n as u64) << TAG_BITS) >> TAG_BITS)
 }
 
-/// Processes with `flag::SEQ`.
-static CARRIERS: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    /// Processes with `flag::SEQ`.
+    static CARRIERS: AtomicUsize = AtomicUsize::new(0);
+}
 
 /// Is there a token anywhere?
 #[inline]
@@ -59,8 +61,11 @@ pub fn on() -> bool {
     CARRIERS.load(Relaxed) != 0
 }
 
-/// The word of the pid or port that is told; 0 for none.
-static TRACER: AtomicU64 = AtomicU64::new(0);
+kvik_state::vm_state! {
+    /// The word of the pid or port that is told; 0 for none.
+    static TRACER: AtomicU64 = AtomicU64::new(0);
+}
+
 /// In that word: it is a port.
 const PORT: u64 = 1 << 32;
 /// In that word: there is one.
@@ -216,17 +221,15 @@ impl Proc {
         if self.set_flag(flag::SEQ, true) {
             return;
         }
-        self.shelve();
-        if let Some(mut m) = self.mailbox.get() {
-            m.no_tokens();
-        }
+        self.messages().shelve();
+        self.messages().no_tokens();
         if CARRIERS.fetch_add(1, Relaxed) == 0 {
             tracing_on::update(User::SeqTrace, on);
         }
     }
     /// The same is over, unless a message in its mailbox says something of tokens.
     fn carry_no_more(&self) {
-        if !self.mailbox.get().is_some_and(|m| m.has_tokens()) {
+        if !self.messages().has_tokens() {
             self.forget_seq();
         }
     }
@@ -240,8 +243,8 @@ impl Proc {
     pub fn reset_seq(&self) {
         self.set_seq_counters(Counters::default());
         self.heap.set_root(Root::SeqToken, Term::NIL);
-        if let Some(mut m) = self.mailbox.get().filter(|m| m.has_tokens()) {
-            m.no_tokens();
+        if self.messages().has_tokens() {
+            self.messages().no_tokens();
         }
         self.carry_no_more();
     }
@@ -287,10 +290,9 @@ impl Proc {
         if !token.term().is_nil() {
             self.carry();
         }
-        let mut mailbox = self.mailbox.borrow_mut();
         match self.flag(flag::SEQ) {
-            true => mailbox.push_tokened(m, token),
-            false => mailbox.push(m),
+            true => self.messages().push_tokened(m, token),
+            false => self.messages().push(m),
         }
     }
     /// A message was taken that says this of tokens.

@@ -350,7 +350,9 @@ pub struct Watchers {
     /// The resource that watches by this reference.
     pub resource: for<'h> fn(&'h Heap, RefId) -> Option<Term<'h>>,
 }
-pub static WATCHERS: std::sync::OnceLock<Watchers> = std::sync::OnceLock::new();
+kvik_state::vm_state! {
+    pub static WATCHERS: std::sync::OnceLock<Watchers> = std::sync::OnceLock::new();
+}
 
 /// The end of a process, to one who watches it.
 pub(crate) fn send_down(to: u32, dead: u32, id: RefId, reason: OwnedTerm) {

@@ -23,13 +23,15 @@ pub struct Limits {
     pub busy_dist_port: bool,
 }
 
-/// Who hears of it; 0 for nobody (that pid is the first process's, which nobody asks to monitor).
-static PID: AtomicU32 = AtomicU32::new(0);
-static LONG_GC: AtomicU64 = AtomicU64::new(0);
-static LONG_SCHEDULE: AtomicU64 = AtomicU64::new(0);
-static LARGE_HEAP: AtomicU64 = AtomicU64::new(0);
-static BUSY_PORT: AtomicBool = AtomicBool::new(false);
-static BUSY_DIST_PORT: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// Who hears of it; 0 for nobody (that pid is the first process's, which nobody asks to monitor).
+    static PID: AtomicU32 = AtomicU32::new(0);
+    static LONG_GC: AtomicU64 = AtomicU64::new(0);
+    static LONG_SCHEDULE: AtomicU64 = AtomicU64::new(0);
+    static LARGE_HEAP: AtomicU64 = AtomicU64::new(0);
+    static BUSY_PORT: AtomicBool = AtomicBool::new(false);
+    static BUSY_DIST_PORT: AtomicBool = AtomicBool::new(false);
+}
 
 /// The setting, where there is one.
 pub fn get() -> Option<(u32, Limits)> {
@@ -83,8 +85,10 @@ pub fn busy_dist_port(pid: u32, controller: Term<'static>) {
         tell(pid, "busy_dist_port", |_| controller);
     }
 }
-/// Sleeps after each collection: what OTP's test of `long_gc` asks for.
-pub static TEST_LONG_GC_MS: AtomicU64 = AtomicU64::new(0);
+kvik_state::vm_state! {
+    /// Sleeps after each collection: what OTP's test of `long_gc` asks for.
+    pub static TEST_LONG_GC_MS: AtomicU64 = AtomicU64::new(0);
+}
 
 impl Proc {
     /// A collection is over that began then.
@@ -93,7 +97,7 @@ impl Proc {
         if long > 0 {
             let sleep = TEST_LONG_GC_MS.load(Relaxed);
             if sleep > 0 {
-                std::thread::sleep(std::time::Duration::from_millis(sleep));
+                kvik_env::thread::sleep(std::time::Duration::from_millis(sleep));
             }
             let ms = clock::now().saturating_sub(began) / 1_000_000;
             if ms > long {

@@ -39,11 +39,14 @@ pub struct Setting {
     pub stamp: u32,
 }
 
-static SETTING: Mutex<Option<Setting>> = Mutex::new(None);
-/// `what` of the setting, or 0 where there is none.
-static WHAT: AtomicU32 = AtomicU32::new(0);
-/// Its profiler, where that is a process; changed with the lock held.
-static PROFILER: AtomicU32 = AtomicU32::new(NOBODY);
+kvik_state::vm_state! {
+    static SETTING: Mutex<Option<Setting>> = Mutex::new(None);
+    /// `what` of the setting, or 0 where there is none.
+    static WHAT: AtomicU32 = AtomicU32::new(0);
+    /// Its profiler, where that is a process; changed with the lock held.
+    static PROFILER: AtomicU32 = AtomicU32::new(NOBODY);
+}
+
 const NOBODY: u32 = u32::MAX;
 
 fn setting() -> MutexGuard<'static, Option<Setting>> {
@@ -248,7 +251,9 @@ type Teller = Sender<(Tracee, OwnedTerm)>;
 
 /// That thread, started when it is first needed.
 fn teller() -> Option<&'static Teller> {
-    static TELLER: OnceLock<Option<Teller>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static TELLER: OnceLock<Option<Teller>> = OnceLock::new();
+    }
     let start = || {
         let (to, from) = channel::<(Tracee, OwnedTerm)>();
         let tell = move || {
@@ -258,7 +263,7 @@ fn teller() -> Option<&'static Teller> {
                 }
             }
         };
-        let started = std::thread::Builder::new().name("profile".into()).spawn(tell);
+        let started = kvik_env::thread::spawn("profile", None, tell);
         started.is_ok().then_some(to)
     };
     TELLER.get_or_init(start).as_ref()

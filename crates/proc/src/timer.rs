@@ -20,7 +20,9 @@ pub use crate::timer_queue::{At, Due, Queue};
 use crate::{registry, sched, Proc};
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed as RELAXED};
-static TIMERS_LEN: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    static TIMERS_LEN: AtomicUsize = AtomicUsize::new(0);
+}
 
 #[derive(Copy, Clone)]
 pub enum Dest {
@@ -47,7 +49,9 @@ type Shard = Mutex<BTreeMap<RefId, Set>>;
 const SHARDS: usize = 64;
 
 fn shard(id: RefId) -> &'static Shard {
-    static ALL: OnceLock<Vec<Shard>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static ALL: OnceLock<Vec<Shard>> = OnceLock::new();
+    }
     &ALL.get_or_init(|| (0..SHARDS).map(|_| Shard::default()).collect())[id.0[0] as usize % SHARDS]
 }
 
@@ -109,7 +113,9 @@ pub fn count() -> usize {
 }
 
 type Call = Box<dyn FnOnce() + Send>;
-static CALLS: Mutex<Vec<(RefId, Call)>> = Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    static CALLS: Mutex<Vec<(RefId, Call)>> = Mutex::new(Vec::new());
+}
 
 /// Has a function called at that time, in nanoseconds of `clock::now`, by the scheduler that runs this.
 pub fn call_at(deadline: u64, f: Call) {

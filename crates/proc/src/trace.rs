@@ -111,7 +111,9 @@ impl State {
         tracing_on::update(User::Tracers, || !idle);
     }
 }
-static STATE: Mutex<Option<State>> = Mutex::new(None);
+kvik_state::vm_state! {
+    static STATE: Mutex<Option<State>> = Mutex::new(None);
+}
 
 fn with<R>(f: impl FnOnce(&mut State) -> R) -> R {
     let mut s: MutexGuard<'_, Option<State>> = STATE.lock().unwrap_or_else(|e| e.into_inner());
@@ -192,10 +194,15 @@ pub fn forget(who: Tracee) {
         Tracee::Port(port) => s.ports.remove(&port).map(|_| ()),
     });
 }
-static UNIQUE: AtomicU64 = AtomicU64::new(1);
+kvik_state::vm_state! {
+    static UNIQUE: AtomicU64 = AtomicU64::new(1);
+}
 
-/// Are time stamps to be in the time of the processor: the flag `cpu_timestamp`?
-static CPU_TIME: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// Are time stamps to be in the time of the processor: the flag `cpu_timestamp`?
+    static CPU_TIME: AtomicBool = AtomicBool::new(false);
+}
+
 pub fn set_cpu_time(on: bool) {
     CPU_TIME.store(on, Relaxed);
 }
@@ -204,7 +211,7 @@ pub fn set_cpu_time(on: bool) {
 pub fn stamp(h: &Heap, flags: u32) -> Option<Term<'_>> {
     if flags & bit::TIMESTAMP != 0 {
         let t = match CPU_TIME.load(Relaxed) {
-            true => kvik_sys::usage::cpu_time_ns() as i64 / 1000,
+            true => kvik_env::clock::cpu_time_ns() as i64 / 1000,
             false => clock::unique_us(),
         };
         let part = |n: i64| h.integer(n);
@@ -294,13 +301,19 @@ pub enum Verdict {
 }
 /// Judges messages that are sent (`[To, Message]`) or received (`[Node, From, Message]`).
 pub type Judge = for<'h> fn(&'h Proc, sent: bool, args: &[Term<'h>]) -> Verdict;
-static JUDGE: OnceLock<Judge> = OnceLock::new();
+kvik_state::vm_state! {
+    static JUDGE: OnceLock<Judge> = OnceLock::new();
+}
+
 pub fn set_judge(j: Judge) -> bool {
     JUDGE.set(j).is_ok()
 }
 /// Hears of the turns of processes whose calls are traced: `true` where one begins.
 pub type Turn = fn(&Proc, begins: bool);
-static TURN: OnceLock<Turn> = OnceLock::new();
+kvik_state::vm_state! {
+    static TURN: OnceLock<Turn> = OnceLock::new();
+}
+
 pub fn set_turn(t: Turn) -> bool {
     TURN.set(t).is_ok()
 }

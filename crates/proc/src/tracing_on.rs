@@ -18,11 +18,16 @@ pub(crate) enum User {
     SavedCalls = 16,
 }
 
-/// Bits of users.
-static USERS: Mutex<u8> = Mutex::new(0);
+kvik_state::vm_state! {
+    /// Bits of users.
+    static USERS: Mutex<u8> = Mutex::new(0);
+}
 
-/// Is anything traced, monitored or profiled, or is there a token of sequential tracing?
-static ON: AtomicU8 = AtomicU8::new(0);
+kvik_state::vm_state! {
+    /// Is anything traced, monitored or profiled, or is there a token of sequential tracing?
+    static ON: AtomicU8 = AtomicU8::new(0);
+}
+
 const TRACED: u8 = 1;
 /// A message is to be timed: only who sends looks at that.
 const TIMED: u8 = 2;

@@ -70,6 +70,11 @@ pub static RELEASES: &[Release] = &[
     },
 ];
 
+/// The atoms that the emulator itself names, one a line, in the order of their indexes; with `@N` those
+/// since release N, with `-N` those in releases before N. Found by asking each release for the order of
+/// keys in maps (`tests/otp/emulator_atoms`).
+static EMULATOR_ATOMS: &str = include_str!("emulator_atoms.txt");
+
 /// Modules that are loaded before any file is read, in OTP's order, and since which release.
 static PRELOADED: &[(&str, Span)] = &[
     ("persistent_term", Span::ALL),
@@ -133,6 +138,15 @@ impl Span {
         Span { until, ..Span::ALL }
     }
 
+    /// `@N`: since release N; `-N`: in releases before N.
+    fn of(text: &str) -> Option<Span> {
+        match text.split_at_checked(1)? {
+            ("@", since) => since.parse().ok().map(Span::since),
+            ("-", until) => until.parse().ok().map(Span::until),
+            _ => None,
+        }
+    }
+
     /// Whether a release has it.
     pub const fn has(self, release: &Release) -> bool {
         self.since <= release.number && release.number < self.until
@@ -143,6 +157,20 @@ impl Release {
     /// The modules that are loaded before any file is read.
     pub fn preloaded(&self) -> impl Iterator<Item = &'static str> + '_ {
         PRELOADED.iter().filter(|(_, span)| span.has(self)).map(|(name, _)| *name)
+    }
+
+    /// The atoms of the emulator, in the order of their indexes.
+    pub fn emulator_atoms(&self) -> impl Iterator<Item = &'static str> + '_ {
+        EMULATOR_ATOMS.lines().filter_map(|line| match line.split_once(' ') {
+            None => Some(line),
+            Some((name, span)) => Span::of(span)?.has(self).then_some(name),
+        })
+    }
+
+    /// Whether small maps keep their atom keys in the order of the atoms' indexes, instead of their
+    /// names.
+    pub fn orders_map_keys_by_atom_index(&self) -> bool {
+        self.number >= 26
     }
 
     /// Whether `term_to_binary/1` writes all atoms in UTF-8 (`minor_version` 2).
@@ -218,7 +246,9 @@ struct Selected {
     erts: String,
 }
 
-static SELECTED: OnceLock<Selected> = OnceLock::new();
+kvik_state::vm_state! {
+    static SELECTED: OnceLock<Selected> = OnceLock::new();
+}
 
 /// Chooses the release for this machine, with the version of its `erts`; only the first call counts.
 pub fn select(release: &'static Release, erts: &str) {
@@ -259,6 +289,19 @@ mod tests {
         assert!(Span::ALL.has(old) && Span::ALL.has(new));
         assert!(!Span::since(new.number).has(old) && Span::since(new.number).has(new));
         assert!(Span::until(new.number).has(old) && !Span::until(new.number).has(new));
+    }
+
+    #[test]
+    fn emulator_atoms_are_unique_in_each_release() {
+        for release in &RELEASES[1..] {
+            let names: Vec<_> = release.emulator_atoms().collect();
+            assert_eq!(names[..2], ["false", "true"]);
+            assert!(names.len() > 1000 && names.iter().all(|n| !n.contains(' ')));
+            let unique: std::collections::HashSet<_> = names.iter().collect();
+            assert_eq!(unique.len(), names.len());
+        }
+        let has = |i: usize| RELEASES[i].emulator_atoms().any(|n| n == "erl_debugger");
+        assert!(!has(1) && has(2));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::os::fd::OwnedFd;
 
+use kvik_env::socket as sys;
+use kvik_env::Errno;
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::socket as sys;
-use kvik_sys::Errno;
 use kvik_term::{am, Term};
 
 use crate::answer::{atom, closed, error_invalid, ok, posix, raise_invalid};

@@ -2,8 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use kvik_env::socket::raw::{RawAddr, ADDRESS_ROOM};
 use kvik_heap::Heap;
-use kvik_sys::raw_socket::{RawAddr, ADDRESS_ROOM};
 use kvik_term::Term;
 
 use crate::answer::{atom, bytes, field, is, record, small_int, unsigned};

@@ -1,8 +1,8 @@
 //! What natives answer, and the arguments that several of them take.
 
+use kvik_env::Errno;
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc, Raised};
-use kvik_sys::Errno;
 use kvik_term::{am, map, Atom, Term};
 
 /// An atom that has no constant.
@@ -41,7 +41,7 @@ pub fn raise_invalid<'h>(p: &'h Proc, what: Term<'h>) -> Raised {
     p.error(invalid(&p.heap, what))
 }
 /// `ok` or `{error, Posix}`
-pub fn done(h: &Heap, r: kvik_sys::Result<()>) -> Term<'_> {
+pub fn done(h: &Heap, r: kvik_env::Result<()>) -> Term<'_> {
     match r {
         Ok(()) => am::ok.into(),
         Err(e) => posix(h, e),

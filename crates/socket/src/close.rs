@@ -4,10 +4,10 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use kvik_bifs::blocking::hand_off;
+use kvik_env::{fd, socket as sys};
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_port::select::{self, Events};
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::{fd, socket as sys};
 use kvik_term::{am, Term};
 
 use crate::answer::{atom, closed, done, raise_invalid};
@@ -111,7 +111,7 @@ pub fn finalize_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     // Unsent bytes are waited for, as `linger` says: that is a matter for a thread that may wait.
     let _ = fd::set_nonblocking(descriptor.as_raw_fd(), false);
     if lingers(&descriptor) {
-        fn answer(h: &Heap, r: kvik_sys::Result<()>) -> Term<'_> {
+        fn answer(h: &Heap, r: kvik_env::Result<()>) -> Term<'_> {
             done(h, r)
         }
         return Err(hand_off(p, move || fd::close(descriptor), answer));

@@ -1,10 +1,10 @@
 //! `nif_connect`: it begins with an address, and is finished by a second call when the socket can be
 //! written.
 
+use kvik_env::socket::{take_error, EINPROGRESS};
+use kvik_env::{socket::raw as sys, Errno};
 use kvik_port::select::Events;
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::socket::{take_error, EINPROGRESS};
-use kvik_sys::{raw_socket as sys, Errno};
 use kvik_term::{am, Term};
 
 use crate::address;

@@ -167,7 +167,7 @@ fn error<'h>(h: &'h Heap, b: &[u8]) -> Option<Term<'h>> {
     let int = |at| h.integer(int_at(e, at).into());
     let origin = ORIGINS.get(usize::from(origin)).map_or_else(|| number(origin), |o| atom(o));
     let mut fields = vec![
-        ("error", atom(kvik_sys::Errno(int_at(e, 0)).name())),
+        ("error", atom(kvik_env::Errno(int_at(e, 0)).name())),
         ("origin", origin),
         ("type", named(types, kind)),
         ("code", if unreachable { named(codes, code) } else { number(code) }),

@@ -26,10 +26,12 @@ const KINDS: [Kind; 11] = [
     Kind { name: "num_ptcp", counts: |_, _, p| p == libc::IPPROTO_TCP },
     Kind { name: "num_pudp", counts: |_, _, p| p == libc::IPPROTO_UDP },
 ];
-static COUNTS: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];
+kvik_state::vm_state! {
+    static COUNTS: [AtomicU64; KINDS.len()] = [const { AtomicU64::new(0) }; KINDS.len()];
+}
 
 fn counted(domain: i32, kind: i32, protocol: i32) -> impl Iterator<Item = &'static AtomicU64> {
-    let all = KINDS.iter().zip(&COUNTS);
+    let all = KINDS.iter().zip(COUNTS.iter());
     all.filter(move |(k, _)| (k.counts)(domain, kind, protocol)).map(|(_, count)| count)
 }
 pub fn opened(domain: i32, kind: i32, protocol: i32) {
@@ -45,7 +47,7 @@ pub fn closed(domain: i32, kind: i32, protocol: i32) {
 
 pub fn all(h: &Heap) -> Term<'_> {
     let mut fields = vec![("num_cnt_bits", h.integer(64))];
-    for (k, n) in KINDS.iter().zip(&COUNTS) {
+    for (k, n) in KINDS.iter().zip(COUNTS.iter()) {
         fields.push((k.name, h.unsigned(n.load(Relaxed))));
     }
     record(h, &fields)

@@ -14,11 +14,13 @@ use crate::register::set_register;
 use crate::send::PIECES;
 use crate::socket::{socket, state, Settings, CONTROL_BUFFER, RECEIVE_BUFFER};
 
-/// Defaults of new sockets, and whether the natives themselves are to tell what they do, which none
-/// does here: it can be set and asked for.
-static USE_REGISTER: AtomicBool = AtomicBool::new(true);
-static SOCKET_DEBUG: AtomicBool = AtomicBool::new(false);
-static DEBUG: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// Defaults of new sockets, and whether the natives themselves are to tell what they do, which none
+    /// does here: it can be set and asked for.
+    static USE_REGISTER: AtomicBool = AtomicBool::new(true);
+    static SOCKET_DEBUG: AtomicBool = AtomicBool::new(false);
+    static DEBUG: AtomicBool = AtomicBool::new(false);
+}
 
 /// The map that `prim_socket` passes to `erlang:load_nif/2`.
 pub fn loaded(info: Term<'_>) {

@@ -1,10 +1,10 @@
 //! `nif_ioctl`: interfaces, by the requests of `netdevice(7)`.
 
-use kvik_heap::Heap;
-use kvik_proc::{BifResult, Proc};
-use kvik_sys::raw_socket::{
+use kvik_env::socket::raw::{
     self as sys, IFREQ_SIZE, INTERFACE_NAME_SIZE, SIOCGIFTXQLEN, SIOCSIFTXQLEN,
 };
+use kvik_heap::Heap;
+use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, map, Term};
 
 use crate::address::{self, number16, number32, number64};

@@ -1,7 +1,7 @@
 //! A message that was received: `#{iov, ctrl, flags, addr}`.
 
+use kvik_env::socket::raw::Envelope;
 use kvik_heap::Heap;
-use kvik_sys::raw_socket::Envelope;
 use kvik_term::Term;
 
 use crate::answer::{flag_list, record};

@@ -19,7 +19,9 @@ pub struct Monitor {
 }
 
 fn watchers() -> MutexGuard<'static, HashMap<RefId, Weak<Socket>>> {
-    static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<Socket>>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static WATCHERS: OnceLock<Mutex<HashMap<RefId, Weak<Socket>>>> = OnceLock::new();
+    }
     WATCHERS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

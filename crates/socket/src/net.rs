@@ -3,10 +3,10 @@
 use std::ffi::CString;
 
 use kvik_bifs::blocking::hand_off;
+use kvik_env::socket::host_name;
+use kvik_env::socket::raw::{self as sys, Found, InterfaceAddress};
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::raw_socket::{self as sys, Found, InterfaceAddress};
-use kvik_sys::socket::host_name;
 use kvik_term::{am, Term};
 
 use crate::address;

@@ -2,10 +2,10 @@
 
 use std::os::fd::AsRawFd;
 
+use kvik_env::socket::raw::{self as sys, RawAddr};
+use kvik_env::{fd, socket as typed};
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::raw_socket::{self as sys, RawAddr};
-use kvik_sys::{fd, socket as typed};
 use kvik_term::{am, Term};
 
 use crate::address;
@@ -122,7 +122,7 @@ fn listen<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
     Ok(done(&p.heap, listens))
 }
 
-fn address_answer(h: &Heap, r: kvik_sys::Result<RawAddr>) -> Term<'_> {
+fn address_answer(h: &Heap, r: kvik_env::Result<RawAddr>) -> Term<'_> {
     match r {
         Ok(a) => ok(h, address::encode(h, a.bytes())),
         Err(e) => posix(h, e),

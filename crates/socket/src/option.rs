@@ -3,9 +3,9 @@
 
 use std::os::fd::RawFd;
 
+use kvik_env::socket::raw;
+use kvik_env::{socket as sys, Errno};
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::raw_socket as raw;
-use kvik_sys::{socket as sys, Errno};
 use kvik_term::{am, Term};
 
 use crate::answer::{
@@ -84,7 +84,7 @@ fn set_native<'h>(
 }
 /// Setting some options changes the priority and the type of service behind a caller's back: they
 /// are put back, as OTP does.
-fn set_kept(fd: RawFd, level: i32, number: i32, value: &[u8]) -> kvik_sys::Result<()> {
+fn set_kept(fd: RawFd, level: i32, number: i32, value: &[u8]) -> kvik_env::Result<()> {
     let (priority, tos) = (sys::int(fd, PRIORITY), sys::int(fd, TOS));
     sys::set_option(fd, level, number, value)?;
     if number == PRIORITY.1 {
@@ -144,7 +144,7 @@ fn get_native<'h>(p: &'h Proc, a: &[Term<'h>]) -> Taken<'h, Term<'h>> {
     let s = socket.lock();
     let Some(fd) = s.open() else { return Ok(closed(&p.heap)) };
     let h = &p.heap;
-    let binary = |r: kvik_sys::Result<Vec<u8>>| match r {
+    let binary = |r: kvik_env::Result<Vec<u8>>| match r {
         Ok(b) => ok(h, h.binary(&b)),
         Err(e) => posix(h, e),
     };

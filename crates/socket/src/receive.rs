@@ -2,10 +2,10 @@
 
 use std::os::fd::RawFd;
 
+use kvik_env::socket::raw as sys;
+use kvik_env::Errno;
 use kvik_heap::BinRef;
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::raw_socket as sys;
-use kvik_sys::Errno;
 use kvik_term::{am, Term};
 
 use crate::address;
@@ -96,8 +96,8 @@ impl<'a, 'h> Reader<'a, 'h> {
         &self,
         s: &mut State,
         size: usize,
-        f: impl for<'b> FnOnce(&'b mut [std::mem::MaybeUninit<u8>]) -> kvik_sys::Result<&'b mut [u8]>,
-    ) -> kvik_sys::Result<BinRef> {
+        f: impl for<'b> FnOnce(&'b mut [std::mem::MaybeUninit<u8>]) -> kvik_env::Result<&'b mut [u8]>,
+    ) -> kvik_env::Result<BinRef> {
         s.counters.read_tries += 1;
         BinRef::fill(size, f).unwrap_or(Err(Errno::NOMEM))
     }

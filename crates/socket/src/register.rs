@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// Its number plus one; 0 before there is one.
-static REGISTER: AtomicU32 = AtomicU32::new(0);
+kvik_state::vm_state! {
+    /// Its number plus one; 0 before there is one.
+    static REGISTER: AtomicU32 = AtomicU32::new(0);
+}
 
 pub fn set_register(pid: u32) {
     REGISTER.store(pid + 1, Relaxed);

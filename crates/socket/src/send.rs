@@ -2,9 +2,9 @@
 
 use std::io::IoSlice;
 
+use kvik_env::socket::raw as sys;
+use kvik_env::Errno;
 use kvik_proc::{BifResult, Proc, Raised};
-use kvik_sys::raw_socket as sys;
-use kvik_sys::Errno;
 use kvik_term::{am, Term};
 
 use crate::address;
@@ -132,7 +132,7 @@ fn sent_so_far<'h>(
     p: &'h Proc,
     socket: &Socket,
     s: &mut State,
-    sent: kvik_sys::Result<usize>,
+    sent: kvik_env::Result<usize>,
     size: usize,
     more: bool,
     reference: Term<'h>,

@@ -2,8 +2,8 @@
 
 use std::os::fd::{AsRawFd, RawFd};
 
+use kvik_env::{socket as sys, Errno};
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::{socket as sys, Errno};
 use kvik_term::{am, Term};
 
 use crate::answer::{
@@ -132,7 +132,7 @@ fn copy_some(
     to: RawFd,
     from: RawFd,
     (mut offset, count): (i64, usize),
-) -> (usize, kvik_sys::Result<bool>) {
+) -> (usize, kvik_env::Result<bool>) {
     let mut sent = 0;
     loop {
         let left = if count == 0 { CHUNK } else { (count - sent).min(CHUNK) };

@@ -1,8 +1,8 @@
 //! `nif_supports`: what the system has, with the numbers that `prim_socket` passes for the names.
 
+use kvik_env::socket::raw::{self as sys, SIOCGIFTXQLEN, SIOCSIFTXQLEN};
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
-use kvik_sys::raw_socket::{self as sys, SIOCGIFTXQLEN, SIOCSIFTXQLEN};
 use kvik_term::{Atom, Term};
 
 use crate::answer::atom;

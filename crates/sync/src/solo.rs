@@ -18,9 +18,11 @@ const CLAIMED: u8 = 3;
 mod decided {
     use super::*;
 
-    /// Changes from `UNDECIDED` before there is a task, and is read only where there is one; so
-    /// every thread reads the same decision, whatever the order.
-    pub static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
+    kvik_state::vm_state! {
+        /// Changes from `UNDECIDED` before there is a task, and is read only where there is one; so
+        /// every thread reads the same decision, whatever the order.
+        pub static STATE: AtomicU8 = AtomicU8::new(UNDECIDED);
+    }
 
     thread_local! {
         pub static HERE: Cell<bool> = const { Cell::new(false) };

@@ -98,6 +98,14 @@ fn exchange<T>(slot: &AtomicPtr<T>, from: *mut T, to: *mut T) -> bool {
     is_there
 }
 
+impl<T> Drop for Table<T> {
+    fn drop(&mut self) {
+        let all = self.slots.iter_mut().map(|s| *s.get_mut());
+        // SAFETY: each slot that is not null holds a count, which nobody else will take.
+        all.filter(|p| !p.is_null()).for_each(|p| drop(unsafe { Arc::from_raw(p) }));
+    }
+}
+
 /// Who asks for a table of more places will have as many processes, and should not wait for its memory
 /// when they are made.
 const USUAL: usize = 1 << 18;
@@ -177,7 +185,9 @@ impl<T: Numbered + Send + Sync + 'static> Table<T> {
         }
         add(&self.count, -1);
         // SAFETY: it is out of the table, whose count this is; later look-ups cannot find it.
-        unsafe { epoch::pin().defer_unchecked(move || drop(Arc::from_raw(task))) };
+        let free = kvik_state::bind(move || unsafe { drop(Arc::from_raw(task)) });
+        // SAFETY: as above; nothing else is in it.
+        unsafe { epoch::pin().defer_unchecked(free) };
         put_off();
         true
     }

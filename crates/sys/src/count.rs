@@ -57,7 +57,9 @@ pub type Words = &'static [AtomicU64];
 thread_local! {
     static HERE: Cell<Words> = const { Cell::new(&[]) };
 }
-static SHARED: OnceLock<Words> = OnceLock::new();
+kvik_state::vm_state! {
+    static SHARED: OnceLock<Words> = OnceLock::new();
+}
 
 /// This thread counts there from now on; nobody else may write to these words.
 pub fn here(words: Words) {

@@ -38,11 +38,21 @@ impl Errno {
     pub fn name(self) -> &'static str {
         NAMES.iter().find(|(n, _)| *n == self.0).map_or("unknown", |(_, name)| name)
     }
+    /// The error of that name.
+    pub fn named(name: &str) -> Option<Errno> {
+        NAMES.iter().find(|(_, n)| *n == name).map(|(n, _)| Errno(*n))
+    }
 }
 
 impl From<std::io::Error> for Errno {
     fn from(e: std::io::Error) -> Errno {
         Errno(e.raw_os_error().unwrap_or(EINVAL))
+    }
+}
+
+impl From<Errno> for std::io::Error {
+    fn from(e: Errno) -> std::io::Error {
+        std::io::Error::from_raw_os_error(e.0)
     }
 }
 
@@ -200,5 +210,6 @@ mod tests {
         assert_eq!(Errno(EAGAIN).name(), "eagain");
         assert_eq!(Errno(EOPNOTSUPP).name(), "enotsup");
         assert_eq!(Errno(0).name(), "unknown");
+        assert_eq!((Errno::named("enoent"), Errno::named("")), (Some(Errno::NOENT), None));
     }
 }

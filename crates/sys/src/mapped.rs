@@ -31,8 +31,11 @@ const MOST_FILES: usize = 1000;
 /// of which nobody tells what they lie on.
 const FILE_SYSTEMS: [u32; 3] = [0xef53, 0x9123_683e, 0x0102_1994]; // ext2 to ext4, btrfs, tmpfs
 
-static FILES: AtomicUsize = AtomicUsize::new(0);
-static BYTES: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    static FILES: AtomicUsize = AtomicUsize::new(0);
+    static BYTES: AtomicUsize = AtomicUsize::new(0);
+}
+
 /// What the system calls a page, once there is a mapping.
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 /// Who had the signal before.

@@ -43,8 +43,10 @@ struct Pool {
     region: Range<usize>,
 }
 
-static POOL: Mutex<Pool> =
-    Mutex::new(Pool { free: Vec::new(), fresh: 0..0, whole: Vec::new(), region: 0..0 });
+kvik_state::vm_state! {
+    static POOL: Mutex<Pool> =
+        Mutex::new(Pool { free: Vec::new(), fresh: 0..0, whole: Vec::new(), region: 0..0 });
+}
 
 /// Free blocks of one thread: the first `n`.
 struct Magazine {
@@ -248,10 +250,9 @@ fn return_runs(blocks: &mut [usize]) {
 mod tests {
     use super::*;
     use std::collections::HashSet;
-    use std::sync::{Barrier, Mutex};
+    use std::sync::Barrier;
 
-    /// One after the other: they look at the one pool.
-    static ONE: Mutex<()> = Mutex::new(());
+    use kvik_state::{inherit, Vm};
 
     fn pages_present(blocks: &[usize]) -> usize {
         let one = |b: &usize| {
@@ -278,60 +279,62 @@ mod tests {
 
     #[test]
     fn no_block_is_given_twice_and_all_come_back() {
-        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let barrier = Barrier::new(4);
-        let of = |seed: usize| {
-            attach();
-            barrier.wait();
-            let mut mine = many(1000);
-            for round in 0..200 {
-                let (at, n) = ((seed * 37 + round * 101) % 700, 300);
-                free_all(mine.drain(at..at + n));
-                mine.extend(many(n));
-            }
-            mine
-        };
-        let of = &of;
-        let all: Vec<usize> = std::thread::scope(|s| {
-            let threads: Vec<_> = (0..4).map(|i| s.spawn(move || of(i))).collect();
-            threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
-        });
-        let distinct: HashSet<usize> = all.iter().map(|b| b / BLOCK).collect();
-        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 4000);
-        assert!(distinct.len() >= 2000, "they do not overlap");
-        let mut sorted = all.clone();
-        sorted.sort_unstable();
-        assert!(sorted.windows(2).all(|w| w[0] + BLOCK <= w[1]));
-        // This thread has no magazine: they go to the pool at once.
-        free_all(all);
+        Vm::new().enter(|| {
+            let barrier = Barrier::new(4);
+            let of = |seed: usize| {
+                attach();
+                barrier.wait();
+                let mut mine = many(1000);
+                for round in 0..200 {
+                    let (at, n) = ((seed * 37 + round * 101) % 700, 300);
+                    free_all(mine.drain(at..at + n));
+                    mine.extend(many(n));
+                }
+                mine
+            };
+            let of = &of;
+            let all: Vec<usize> = std::thread::scope(|s| {
+                let threads: Vec<_> = (0..4).map(|i| s.spawn(inherit(move || of(i)))).collect();
+                threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
+            });
+            let distinct: HashSet<usize> = all.iter().map(|b| b / BLOCK).collect();
+            assert_eq!(all.iter().collect::<HashSet<_>>().len(), 4000);
+            assert!(distinct.len() >= 2000, "they do not overlap");
+            let mut sorted = all.clone();
+            sorted.sort_unstable();
+            assert!(sorted.windows(2).all(|w| w[0] + BLOCK <= w[1]));
+            // This thread has no magazine: they go to the pool at once.
+            free_all(all);
+        })
     }
 
     #[test]
     fn memory_goes_back_in_whole_and_in_part() {
-        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut all = many(3 * BLOCKS_A_CHUNK);
-        all.sort_unstable();
-        let before = pages_present(&all);
-        assert_eq!(before, all.len());
-        // All but each 200th.
-        let (kept, freed): (Vec<_>, Vec<_>) =
-            all.iter().enumerate().partition(|(i, _)| i % 200 == 0);
-        let just = |v: Vec<(usize, &usize)>| v.into_iter().map(|(_, b)| *b).collect::<Vec<_>>();
-        let (kept, freed) = (just(kept), just(freed));
-        free_all(freed.iter().copied());
-        give_back();
-        assert!(pages_present(&freed) < freed.len() / 5, "{}", pages_present(&freed));
-        // SAFETY: ours still.
-        assert!(kept.iter().all(|b| unsafe { *(*b as *const u8) } == 0x5a));
-        // A second time changes nothing, and what was returned can be used.
-        give_back();
-        let again = many(freed.len());
-        assert!(again.iter().all(|b| !kept.contains(b)));
-        free_all(again);
-        free_all(kept);
-        give_back();
-        assert!(!pool().whole.is_empty());
-        assert!(pages_present(&all) < 30);
-        free_all(many(2 * BLOCKS_A_CHUNK));
+        Vm::new().enter(|| {
+            let mut all = many(3 * BLOCKS_A_CHUNK);
+            all.sort_unstable();
+            let before = pages_present(&all);
+            assert_eq!(before, all.len());
+            // All but each 200th.
+            let (kept, freed): (Vec<_>, Vec<_>) =
+                all.iter().enumerate().partition(|(i, _)| i % 200 == 0);
+            let just = |v: Vec<(usize, &usize)>| v.into_iter().map(|(_, b)| *b).collect::<Vec<_>>();
+            let (kept, freed) = (just(kept), just(freed));
+            free_all(freed.iter().copied());
+            give_back();
+            assert!(pages_present(&freed) < freed.len() / 5, "{}", pages_present(&freed));
+            // SAFETY: ours still.
+            assert!(kept.iter().all(|b| unsafe { *(*b as *const u8) } == 0x5a));
+            // A second time changes nothing, and what was returned can be used.
+            give_back();
+            let again = many(freed.len());
+            assert!(again.iter().all(|b| !kept.contains(b)));
+            free_all(again);
+            free_all(kept);
+            give_back();
+            assert!(!pool().whole.is_empty());
+            assert!(pages_present(&all) < 30);
+            free_all(many(2 * BLOCKS_A_CHUNK));
+        })
     }
 }

@@ -189,7 +189,10 @@ fn watch(pid: i32) -> Result<OwnedFd> {
         let _ = retry(call);
         drop(open);
     };
-    std::thread::Builder::new().name("child".into()).stack_size(64 << 10).spawn(wait)?;
+    std::thread::Builder::new()
+        .name("child".into())
+        .stack_size(64 << 10)
+        .spawn(kvik_state::inherit(wait))?;
     Ok(end)
 }
 

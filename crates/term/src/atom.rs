@@ -1,5 +1,6 @@
 //! Atoms: an append-only table. A name is looked up by index without a lock; interning takes one.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -33,6 +34,8 @@ struct Name {
     text: &'static str,
     /// Its first eight bytes as a number (zeros where it has fewer), by which most names differ.
     first: u64,
+    /// Its place in the order of keys; 0 while it has none.
+    rank: AtomicU32,
 }
 
 type Index = HashMap<&'static str, u32>;
@@ -44,6 +47,10 @@ struct Table {
     /// Of atoms beyond those.
     far: OnceLock<Box<[Chunk]>>,
     index: RwLock<Index>,
+    /// Whether small maps keep atom keys in the order in which atoms were first named.
+    by_rank: bool,
+    /// The last rank given.
+    last_rank: AtomicU32,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -57,16 +64,25 @@ pub enum AtomError {
 fn table() -> &'static Table {
     static TABLE: OnceLock<Table> = OnceLock::new();
     TABLE.get_or_init(|| {
+        let release = kvik_release::current();
         let table = Table {
             chunks: [const { OnceLock::new() }; USUAL_ATOMS / CHUNK],
             far: OnceLock::new(),
             // 8,331 are there when a machine has started. The most in a table of 16,384 places.
             index: RwLock::new(HashMap::with_capacity(14_336)),
+            by_rank: release.orders_map_keys_by_atom_index(),
+            last_rank: AtomicU32::new(0),
         };
         let mut index = table.index.write().unwrap_or_else(|e| e.into_inner());
         for (i, name) in NAMES.iter().enumerate() {
             table.put(i, name);
             index.insert(name, i as u32);
+        }
+        if table.by_rank {
+            for name in release.emulator_atoms() {
+                let atom = table.add(&mut index, name).unwrap_or(crate::am::empty);
+                table.entry(atom).map(|entry| table.give_rank(entry));
+            }
         }
         drop(index);
         table
@@ -128,17 +144,118 @@ impl Table {
         for (to, b) in first.iter_mut().zip(name.bytes()) {
             *to = b;
         }
-        let _ = entry.set(Name { text: name, first: u64::from_be_bytes(first) });
+        let rank = AtomicU32::new(0);
+        let _ = entry.set(Name { text: name, first: u64::from_be_bytes(first), rank });
     }
+
+    #[inline]
+    fn entry(&self, atom: Atom) -> Option<&Name> {
+        let i = atom.0 as usize;
+        match self.chunks.get(i / CHUNK) {
+            Some(chunk) => chunk.get()?[i % CHUNK].get(),
+            None => self.far_entry(i - USUAL_ATOMS),
+        }
+    }
+    #[cold]
+    fn far_entry(&self, i: usize) -> Option<&Name> {
+        self.far.get()?.get(i / FAR_CHUNK)?.get()?[i % FAR_CHUNK].get()
+    }
+
+    /// An atom's place in the order of keys; the next one where it has none.
+    fn rank(&self, entry: &Name) -> u32 {
+        match entry.rank.load(Ordering::Relaxed) {
+            0 if RANKING.get() == Ranking::PutOff => {
+                RANKING.set(Ranking::Missed);
+                0
+            }
+            0 if RANKING.get() == Ranking::Missed => 0,
+            0 => self.give_rank(entry),
+            rank => rank,
+        }
+    }
+    #[cold]
+    fn give_rank(&self, entry: &Name) -> u32 {
+        let next = self.last_rank.fetch_add(1, Ordering::Relaxed) + 1;
+        match entry.rank.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => next,
+            Err(rank) => rank,
+        }
+    }
+    /// The program has named an atom, perhaps for the first time.
+    #[inline]
+    fn named(&self, atom: Atom) -> Atom {
+        if self.by_rank {
+            let unranked = |entry: &&Name| entry.rank.load(Ordering::Relaxed) == 0;
+            self.entry(atom).filter(unranked).map(|entry| self.first_named(atom, entry));
+        }
+        atom
+    }
+    #[cold]
+    fn first_named(&self, atom: Atom, entry: &Name) {
+        match RANKING.get() {
+            Ranking::AtOnce => drop(self.give_rank(entry)),
+            Ranking::PutOff | Ranking::Missed => UNRANKED.with_borrow_mut(|all| all.push(atom)),
+        }
+    }
+}
+
+/// When atoms get their rank on this thread.
+#[derive(Copy, Clone, PartialEq, Eq)]
+enum Ranking {
+    /// When they are named.
+    AtOnce,
+    /// Not here: the thread prepares what no program has asked for yet.
+    PutOff,
+    /// Nor here, and an atom without one was to be put in order.
+    Missed,
+}
+
+thread_local! {
+    static RANKING: Cell<Ranking> = const { Cell::new(Ranking::AtOnce) };
+    /// Named while ranks were put off, in that order.
+    static UNRANKED: RefCell<Vec<Atom>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What was made without giving atoms ranks.
+pub struct Unranked<T> {
+    pub made: T,
+    /// The atoms without a rank that it named, in that order.
+    pub atoms: Vec<Atom>,
+    /// It did not put atoms without a rank in order.
+    pub complete: bool,
+}
+
+/// Runs what names atoms before the program does, without an effect on their order as keys of small
+/// maps.
+pub fn without_ranks<T>(work: impl FnOnce() -> T) -> Unranked<T> {
+    let (outer, outer_atoms) = (RANKING.replace(Ranking::PutOff), UNRANKED.take());
+    let made = work();
+    let complete = RANKING.replace(outer) == Ranking::PutOff;
+    Unranked { made, atoms: UNRANKED.replace(outer_atoms), complete }
+}
+
+/// The program names these atoms now, in this order.
+pub fn named(atoms: &[Atom]) {
+    let table = table();
+    for atom in atoms {
+        table.named(*atom);
+    }
+}
+
+/// Whether the order of keys in small maps depends on when their atoms were first named.
+pub fn keys_are_by_rank() -> bool {
+    table().by_rank
 }
 
 impl Atom {
     /// The atom of this name, made when there is none yet.
     pub fn intern(name: &str) -> Result<Atom, AtomError> {
+        let table = table();
         if let Some(a) = Atom::existing(name) {
             return Ok(a);
         }
-        table().add(&mut table().index.write().unwrap_or_else(|e| e.into_inner()), name)
+        let mut index = table.index.write().unwrap_or_else(|e| e.into_inner());
+        table.add(&mut index, name).map(|a| table.named(a))
     }
 
     /// The atoms of many names, with a lock or two for all.
@@ -146,15 +263,15 @@ impl Atom {
         let t = table();
         let index = t.index.read().unwrap_or_else(|e| e.into_inner());
         let known = |name: &&str| {
-            Atom::recent(name.as_bytes()).or_else(|| index.get(name).map(|&i| Atom(i)))
+            Atom::found(name.as_bytes()).or_else(|| index.get(name).map(|&i| Atom(i)))
         };
         let known: Vec<Option<Atom>> = names.iter().map(known).collect();
         drop(index);
         let mut index = None;
         let write = || t.index.write().unwrap_or_else(|e| e.into_inner());
         let mut one = |(known, name): (Option<Atom>, &&str)| match known {
-            Some(a) => Ok(a),
-            None => t.add(index.get_or_insert_with(write), name),
+            Some(a) => Ok(t.named(a)),
+            None => t.add(index.get_or_insert_with(write), name).map(|a| t.named(a)),
         };
         known.into_iter().zip(names).map(&mut one).collect()
     }
@@ -167,11 +284,15 @@ impl Atom {
         let index = table().index.read().unwrap_or_else(|e| e.into_inner());
         let a = index.get(name).map(|&i| Atom(i))?;
         RECENT[place(name.as_bytes())].store(a.0, Ordering::Release);
-        Some(a)
+        Some(table().named(a))
     }
     /// The same where it was looked for lately, by its name in UTF-8. Takes no lock.
     #[inline]
     pub fn recent(name: &[u8]) -> Option<Atom> {
+        Atom::found(name).map(|a| table().named(a))
+    }
+    #[inline]
+    fn found(name: &[u8]) -> Option<Atom> {
         let a = Atom(RECENT[place(name)].load(Ordering::Acquire));
         (a.name().as_bytes() == name).then_some(a)
     }
@@ -182,15 +303,7 @@ impl Atom {
     }
     #[inline]
     fn entry(self) -> Option<&'static Name> {
-        let i = self.0 as usize;
-        match table().chunks.get(i / CHUNK) {
-            Some(chunk) => chunk.get()?[i % CHUNK].get(),
-            None => Atom::far(i - USUAL_ATOMS),
-        }
-    }
-    #[cold]
-    fn far(i: usize) -> Option<&'static Name> {
-        table().far.get()?.get(i / FAR_CHUNK)?.get()?[i % FAR_CHUNK].get()
+        table().entry(self)
     }
     /// The order of their names.
     #[inline]
@@ -200,6 +313,18 @@ impl Atom {
         }
         let first = |a: Atom| a.entry().map_or(0, |n| n.first);
         first(self).cmp(&first(other)).then_with(|| self.name().cmp(other.name()))
+    }
+
+    /// The order of atoms as keys of small maps: of their names, or since OTP 26 the order in which they
+    /// were first named.
+    #[inline]
+    pub fn key_order(self, other: Atom) -> std::cmp::Ordering {
+        let table = table();
+        if !table.by_rank || self == other {
+            return self.order(other);
+        }
+        let rank = |a: Atom| table.entry(a).map_or(0, |entry| table.rank(entry));
+        rank(self).cmp(&rank(other))
     }
 
     pub const fn index(self) -> u32 {

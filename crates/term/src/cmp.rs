@@ -10,7 +10,8 @@ use std::cmp::Ordering::{self, Equal, Greater, Less};
 use crate::merge_sort::MergeSort;
 use crate::object::{Bits, Ext};
 use crate::stack::Stack;
-use crate::{map_node, Big, Fun, Map, Pid, Port, Ref, Term, Tuple, View};
+use crate::word::FLAT_MAP_LIMIT;
+use crate::{atom, map_node, Atom, Big, Fun, Map, Pid, Port, Ref, Term, Tuple, View};
 
 /// How two numbers of different kinds compare.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -28,6 +29,14 @@ pub fn compare<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
 /// The order of keys in a map: as `compare`, but an integer comes before any float.
 pub fn compare_exact<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
     simple(a, b).or_else(|| tuples(a, b)).unwrap_or_else(|| run(a, b, Mode::Exact))
+}
+/// The order in which small maps keep their keys: as `compare_exact`, but atoms by
+/// [`Atom::key_order`](crate::Atom::key_order).
+pub fn key_order<'a>(a: Term<'a>, b: Term<'a>) -> Ordering {
+    match (a.as_atom(), b.as_atom()) {
+        (Some(f), Some(g)) => f.key_order(g),
+        _ => compare_exact(a, b),
+    }
 }
 /// Two atoms, or two small integers.
 #[inline]
@@ -138,7 +147,7 @@ impl<'a> KeySorts<'a> {
     /// Goes on, with the result of the comparison it asked for before. Which keys to compare next.
     fn run(&mut self, result: Option<Ordering>) -> Option<(Term<'a>, Term<'a>)> {
         let result = &mut { result };
-        self.x.run(result, key_order).or_else(|| self.y.run(result, key_order))
+        self.x.run(result, leaf_key_order).or_else(|| self.y.run(result, leaf_key_order))
     }
     /// All keys in order first, then the values in the order of the keys.
     fn finish(self, todo: &mut Todo<'a>) {
@@ -148,7 +157,7 @@ impl<'a> KeySorts<'a> {
     }
 }
 /// The order of two keys where one has no parts.
-fn key_order(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
+fn leaf_key_order(a: Term<'_>, b: Term<'_>) -> Option<Ordering> {
     match a.same(b) {
         true => Some(Equal),
         false => (is_leaf(a) || is_leaf(b)).then(|| leaf_order(a, b, Mode::Exact)),
@@ -294,6 +303,9 @@ fn maps<'a>(
     sorts: &mut Vec<KeySorts<'a>>,
 ) {
     if let (Some((keys, values)), Some((others, theirs))) = (x.flat(), y.flat()) {
+        if atom::keys_are_by_rank() {
+            return flat_maps((keys, values), (others, theirs), mode, todo);
+        }
         push_all(values, theirs, mode, todo);
         return push_all(keys, others, Mode::Exact, todo);
     }
@@ -307,6 +319,26 @@ fn maps<'a>(
             todo.push(Some((p, q, Mode::Exact)));
         }
     }
+}
+
+type KeysAndValues<'a> = (&'a [Term<'a>], &'a [Term<'a>]);
+
+/// Small maps of one size whose atom keys are not in the order of their names.
+fn flat_maps<'a>(x: KeysAndValues<'a>, y: KeysAndValues<'a>, mode: Mode, todo: &mut Todo<'a>) {
+    let (by_name, others) = (by_term_order(x.0), by_term_order(y.0));
+    let both = || by_name.iter().zip(&others).take(x.0.len()).rev();
+    todo.extend(both().map(|(i, j)| Some((x.1[*i as usize], y.1[*j as usize], mode))));
+    todo.extend(both().map(|(i, j)| Some((x.0[*i as usize], y.0[*j as usize], Mode::Exact))));
+}
+
+/// The places of a small map's keys in term order. Only atoms, which are together, may be out of it.
+fn by_term_order(keys: &[Term<'_>]) -> [u8; FLAT_MAP_LIMIT] {
+    let mut places: [u8; FLAT_MAP_LIMIT] = std::array::from_fn(|i| i as u8);
+    let first = keys.iter().position(|k| k.as_atom().is_some()).unwrap_or(keys.len());
+    let atoms = keys[first..].iter().take_while(|k| k.as_atom().is_some()).count();
+    let name = |i: &u8| keys[*i as usize].as_atom().map_or("", Atom::name);
+    places[first..first + atoms].sort_unstable_by(|i, j| name(i).cmp(name(j)));
+    places
 }
 
 fn funs<'a>(x: Fun<'a>, y: Fun<'a>, mode: Mode, todo: &mut Todo<'a>) -> Ordering {

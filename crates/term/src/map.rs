@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 pub use crate::map_node::{child, iter, Child, Iter, Node, COLLISION, ROOT};
-use crate::{cmp, hash};
+use crate::{atom, cmp, hash};
 use crate::{Map, Term};
 
 /// Levels of nodes that go by hashes, of four salts: no keys but those made to it go further.
@@ -154,10 +154,10 @@ pub fn contains<'h>(m: Map<'h>, key: Term<'h>) -> bool {
     get(m, key).is_some()
 }
 
-/// Keys and values in the order of the keys.
+/// Keys and values in the term order of the keys.
 pub fn sorted_pairs(m: Map<'_>) -> Vec<(Term<'_>, Term<'_>)> {
     let mut pairs: Vec<_> = iter(m).collect();
-    if !m.is_flat() {
+    if !m.is_flat() || atom::keys_are_by_rank() {
         pairs.sort_by(|a, b| cmp::compare_exact(a.0, b.0));
     }
     pairs

@@ -1,6 +1,6 @@
 //! The layout of maps.
 //!
-//! A flat map has at most 32 keys: their number, a tuple of the keys in order (`compare_exact`),
+//! A flat map has at most 32 keys: their number, a tuple of the keys in order (`key_order`),
 //! the values. A larger one is a tree of 16-way nodes, indexed by four bits of the key's hash a
 //! level, lowest first; after eight levels the hash is made anew with another salt. A node's own
 //! header bits say which of its 16 children it has ([`ROOT`] marks the root, whose first word is

@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::{am, Atom};
 
-static NAME: AtomicU32 = AtomicU32::new(am::nonode_nohost.0);
-static CREATION: AtomicU32 = AtomicU32::new(0);
+kvik_state::vm_state! {
+    static NAME: AtomicU32 = AtomicU32::new(am::nonode_nohost.0);
+    static CREATION: AtomicU32 = AtomicU32::new(0);
+}
 
 pub fn name() -> Atom {
     Atom(NAME.load(Ordering::Relaxed))

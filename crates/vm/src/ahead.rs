@@ -10,6 +10,7 @@ use kvik_bifs::{ahead, filename};
 use kvik_etf::DecodeOpts;
 use kvik_heap::Heap;
 use kvik_proc::sched::online_cpus;
+use kvik_term::atom::without_ranks;
 use kvik_term::Term;
 
 use crate::Options;
@@ -48,8 +49,8 @@ const STARTING: &[(When, &[&str])] = &[
 /// start is over, as far as one can tell.
 pub fn work(options: &Options) {
     match online_cpus() {
-        0 | 1 => std::thread::sleep(ahead::KEPT),
-        _ => ahead::work(modules(options).unwrap_or_default()),
+        0 | 1 => kvik_env::thread::sleep(ahead::KEPT),
+        _ => ahead::work(without_ranks(|| modules(options)).made.unwrap_or_default()),
     }
     kvik_jit::forget_rooms();
 }
@@ -57,7 +58,7 @@ pub fn work(options: &Options) {
 fn modules(options: &Options) -> Option<Vec<(String, PathBuf)>> {
     let args = &options.init_args;
     let embedded = value(args, "-mode").is_some_and(|m| m == "embedded");
-    let script = std::fs::read(boot_file(options)?).ok()?;
+    let script = kvik_env::fs::read(boot_file(options)?).ok()?;
     let h = Heap::detached();
     let (script, _) = kvik_etf::decode(&script, &h, DecodeOpts::default()).ok()?;
     let [_, _, commands] = script.as_tuple_n()?;
@@ -100,7 +101,7 @@ fn boot_file(options: &Options) -> Option<PathBuf> {
     let mut name = value(&options.init_args, "-boot").unwrap_or(OsStr::new("start")).to_owned();
     name.push(".boot");
     let of_root = options.root.join("bin").join(&name);
-    [PathBuf::from(name), of_root].into_iter().find(|p| p.is_file())
+    [PathBuf::from(name), of_root].into_iter().find(|p| kvik_env::fs::is_file(p))
 }
 
 /// A directory of the script; `None` for one that begins with a variable but `$ROOT`.
@@ -115,5 +116,5 @@ fn dir(t: Term<'_>, options: &Options) -> Option<PathBuf> {
 
 fn found(dirs: &[PathBuf], name: &str) -> Option<(String, PathBuf)> {
     let paths = dirs.iter().map(|d| d.join(format!("{name}.beam")));
-    paths.into_iter().find(|p| p.is_file()).map(|p| (name.to_string(), p))
+    paths.into_iter().find(|p| kvik_env::fs::is_file(p)).map(|p| (name.to_string(), p))
 }

@@ -10,33 +10,16 @@ use kvik_port::breaks::Mode;
 use kvik_proc::limits::Defaults;
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{process, sched};
+use kvik_term::atom::without_ranks;
 use kvik_term::{am, Atom, Term};
 
 use crate::flags::Flags;
 use crate::{hooks, preload, Options};
 
 pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
-    kvik_bifs::trace::install();
-    kvik_bifs::file::install();
-    kvik_bifs::system::install();
-    kvik_dist::install();
-    if !kvik_jit::init() {
-        return Err("no executable memory for native code".into());
-    }
-    hooks::install();
-    kvik_nif::install();
-    apply(flags);
     let config = sched::Config { schedulers: flags.machine.schedulers, spin_us: flags.spin_us };
-    sched::prepare(&config);
-    system::set_emu_args(emu_args(options));
-    let break_ignored = flags.breaks == Mode::Ignore;
-    system::set_config(system::Config { break_ignored, ..flags.machine.clone() });
-    kvik_bifs::register(&[kvik_web::BIFS, kvik_dist::BIFS, kvik_socket::BIFS])?;
-    kvik_socket::install();
-    process::init_table(flags.max_processes);
-    kvik_port::install(flags.machine.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
-    kvik_bifs::break_menu::install();
-    kvik_port::breaks::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))?;
+    // What the VM names for itself is not in the order in which the program names atoms.
+    without_ranks(|| install(options, flags, &config)).made?;
     preload::all(&options.preloaded)?;
     first_processes(options, &flags.boot_module)?;
     sched::online::begin_with(flags.machine.schedulers_online);
@@ -48,6 +31,30 @@ pub fn start(options: &Options, flags: &Flags) -> Result<(), String> {
         kvik_sys::complain!("kvik: live page at {address}");
     }
     Ok(())
+}
+
+/// Tables and hooks of all crates, before there is a process.
+fn install(options: &Options, flags: &Flags, config: &sched::Config) -> Result<(), String> {
+    kvik_bifs::trace::install();
+    kvik_bifs::file::install();
+    kvik_bifs::system::install();
+    kvik_dist::install();
+    if !kvik_jit::init() {
+        return Err("no executable memory for native code".into());
+    }
+    hooks::install();
+    kvik_nif::install();
+    apply(flags);
+    sched::prepare(config);
+    system::set_emu_args(emu_args(options));
+    let break_ignored = flags.breaks == Mode::Ignore;
+    system::set_config(system::Config { break_ignored, ..flags.machine.clone() });
+    kvik_bifs::register(&[kvik_web::BIFS, kvik_dist::BIFS, kvik_socket::BIFS])?;
+    kvik_socket::install();
+    process::init_table(flags.max_processes);
+    kvik_port::install(flags.machine.schedulers).map_err(|e| format!("no poll set: {e:?}"))?;
+    kvik_bifs::break_menu::install();
+    kvik_port::breaks::init(flags.breaks).map_err(|e| format!("+B: {e:?}"))
 }
 
 /// Settings that other crates keep.

@@ -25,6 +25,10 @@ pub struct Options {
 
 /// Runs the VM. It ends the program by `halt`; what comes back is the status of a failed start.
 pub fn run(options: Options) -> i32 {
+    if let Err(e) = kvik_env::start() {
+        kvik_sys::complain!("kvik: {e}");
+        return 1;
+    }
     let flags = match flags::Flags::read(&options.vm_flags) {
         Ok(f) => f,
         Err(e) => {
@@ -36,7 +40,7 @@ pub fn run(options: Options) -> i32 {
         Ok(()) => {
             ahead::work(&options);
             loop {
-                std::thread::park();
+                kvik_env::thread::park();
             }
         }
         Err(e) => {

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::OnceLock;
-use std::thread;
 
 use kvik_bifs::ahead;
 use kvik_code::Instance;
+use kvik_env::{fs, thread};
 use kvik_proc::sched::online_cpus;
 
 /// Loads them all, from files of this directory.
@@ -21,13 +21,27 @@ pub fn all(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Names their atoms in the order in which OTP loads them, the last of the list first, whichever is
+/// prepared first.
+fn name_atoms(paths: &[PathBuf]) {
+    if !kvik_term::atom::keys_are_by_rank() {
+        return;
+    }
+    let mut file = Vec::new();
+    for path in paths.iter().rev() {
+        // A fault is told when the module is prepared.
+        let _ = ahead::read(path, &mut file).map(|()| kvik_jit::name_atoms(&file));
+    }
+}
+
 type Made = Result<Instance, String>;
 
 /// Prepares them all, by two threads where there are two processors.
 fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
+    name_atoms(paths);
     let made: Vec<OnceLock<Made>> = paths.iter().map(|_| OnceLock::new()).collect();
     // The largest first: so both threads end at about the same time.
-    let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |m| m.len());
+    let size = |path: &PathBuf| fs::metadata(path).map_or(0, |m| m.len());
     let mut order: Vec<(u64, usize)> = paths.iter().map(size).zip(0..).collect();
     order.sort_by_key(|(size, _)| Reverse(*size));
     let next = AtomicUsize::new(0);
@@ -42,7 +56,7 @@ fn prepare(paths: &[PathBuf]) -> Vec<Option<Made>> {
     thread::scope(|s| {
         if online_cpus() > 1 {
             // Without it the one thread does all.
-            let _ = thread::Builder::new().name("preload".into()).spawn_scoped(s, work);
+            let _ = thread::spawn_scoped(s, "preload", work);
         }
         work();
     });

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use kvik_bifs::blocking::hand_off;
+use kvik_env::Errno;
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
-use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
 use crate::Fault;

@@ -1,8 +1,11 @@
 //! One connection: bytes in, bytes out, and until when it may take its time.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::net::Shutdown;
+use std::time::Duration;
+
+use kvik_env::clock::Instant;
+use kvik_env::socket::Stream;
 
 use crate::http::{self, Request, Status, MOST_HEAD};
 
@@ -12,7 +15,7 @@ const SLOW: Duration = Duration::from_secs(5);
 const IDLE: Duration = Duration::from_secs(30);
 
 pub struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     input: Vec<u8>,
     output: Vec<u8>,
     sent: usize,
@@ -45,7 +48,7 @@ pub enum Next {
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream, now: Instant) -> Connection {
+    pub fn new(stream: Stream, now: Instant) -> Connection {
         Connection {
             stream,
             input: Vec::new(),
@@ -119,7 +122,7 @@ impl Connection {
     /// The answer was the last. What the other end still sends is thrown away until it has seen that:
     /// closed before, the answer might be lost on its way.
     fn linger(&mut self) -> Next {
-        let _ = self.stream.shutdown(std::net::Shutdown::Write);
+        let _ = self.stream.shutdown(Shutdown::Write);
         let mut room = [0; 2048];
         for _ in 0..64 {
             match self.stream.read(&mut room) {

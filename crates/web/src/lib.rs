@@ -16,11 +16,12 @@ mod survey;
 
 pub use bif::BIFS;
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::net::{SocketAddr, TcpListener};
+use std::io;
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard};
-use std::thread::JoinHandle;
+
+use kvik_env::socket::Listener;
+use kvik_env::thread::{self, JoinHandle};
 
 use server::{Server, Stop};
 
@@ -30,7 +31,9 @@ struct Running {
     stop: Stop,
     thread: JoinHandle<()>,
 }
-static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+kvik_state::vm_state! {
+    static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+}
 
 fn running() -> MutexGuard<'static, Option<Running>> {
     RUNNING.lock().unwrap_or_else(|e| e.into_inner())
@@ -63,11 +66,11 @@ pub fn start(at: SocketAddr) -> Result<String, Fault> {
     if let Some(r) = &*now {
         return Err(Fault::Already(r.address.clone()));
     }
-    let listener = TcpListener::bind(at)?;
+    let listener = Listener::bind(at)?;
     let token = token()?;
     let address = format!("http://{}/{token}/", listener.local_addr()?);
     let (server, stop) = Server::new(listener, token)?;
-    let thread = std::thread::Builder::new().name("web".into()).spawn(move || server.run())?;
+    let thread = thread::spawn("web", None, move || server.run())?;
     *now = Some(Running { address: address.clone(), stop, thread });
     Ok(address)
 }
@@ -81,7 +84,5 @@ pub fn stop() -> bool {
 
 /// What nobody can guess: 128 bits of chance as digits.
 fn token() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
+    Ok(kvik_env::random::secret()?.iter().map(|b| format!("{b:02x}")).collect())
 }

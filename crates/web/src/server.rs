@@ -6,13 +6,14 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use kvik_sys::poll::{Events, Interest, Poller};
+use kvik_env::clock::Instant;
+use kvik_env::poll::{Events, Interest, Poller};
+use kvik_env::socket::{Listener, Stream};
 use kvik_term::Term;
 use serde_json::{json, Value};
 
@@ -53,7 +54,7 @@ impl Stop {
 }
 
 pub struct Server {
-    listener: TcpListener,
+    listener: Listener,
     poller: Arc<Poller>,
     over: Arc<AtomicBool>,
     token: String,
@@ -72,12 +73,10 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(listener: TcpListener, token: String) -> io::Result<(Server, Stop)> {
-        listener.set_nonblocking(true)?;
-        let system = |e: kvik_sys::Errno| io::Error::from_raw_os_error(e.0);
-        let poller = Arc::new(Poller::new().map_err(system)?);
+    pub fn new(listener: Listener, token: String) -> io::Result<(Server, Stop)> {
+        let poller = Arc::new(Poller::new()?);
         let i = Interest { read: true, write: false, edge: true };
-        poller.add(listener.as_raw_fd(), LISTENER, i).map_err(system)?;
+        poller.add(listener.as_raw_fd(), LISTENER, i)?;
         let over = Arc::new(AtomicBool::new(false));
         let stop = Stop { poller: poller.clone(), over: over.clone() };
         let server = Server {
@@ -130,7 +129,7 @@ impl Server {
     fn accept(&mut self, now: Instant) {
         for _ in 0..IN_A_ROW {
             match self.listener.accept() {
-                Ok((stream, _)) => self.welcome(stream, now),
+                Ok(stream) => self.welcome(stream, now),
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
                     self.accept_at = None;
                     return;
@@ -146,7 +145,7 @@ impl Server {
         // The others, when those that are there have been served.
         self.accept_at = Some(now);
     }
-    fn welcome(&mut self, stream: TcpStream, now: Instant) {
+    fn welcome(&mut self, stream: Stream, now: Instant) {
         if self.connections.len() >= CONNECTIONS {
             match self.least() {
                 Some(n) => drop(self.connections.remove(&n)),
@@ -155,9 +154,8 @@ impl Server {
         }
         self.last += 1;
         let i = Interest { read: true, write: true, edge: true };
-        let ready = stream.set_nonblocking(true).is_ok()
-            && stream.set_nodelay(true).is_ok()
-            && self.poller.add(stream.as_raw_fd(), self.last, i).is_ok();
+        let ready =
+            stream.prepare().is_ok() && self.poller.add(stream.as_raw_fd(), self.last, i).is_ok();
         if ready {
             self.connections.insert(self.last, Connection::new(stream, now));
             self.serve(self.last, now);

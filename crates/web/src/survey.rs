@@ -13,8 +13,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::mem;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use kvik_env::clock::Instant;
 use kvik_proc::process::table;
 use kvik_proc::signal::ask;
 use serde_json::Value;

@@ -9,8 +9,7 @@
 -behaviour(eunit_listener).
 -export([build/1, eunit/1, ct/1]).
 -export([start/0, start/1, init/1, handle_begin/3, handle_end/3, handle_cancel/3, terminate/2]).
--export([id/1, init/2, pre_init_per_suite/3, pre_init_per_group/4, post_end_per_group/5, post_end_per_testcase/5,
-         on_tc_fail/4, on_tc_skip/4]).
+-export([id/1, init/2, post_end_per_testcase/5, on_tc_fail/4, on_tc_skip/4]).
 
 %% Building
 
@@ -138,19 +137,20 @@ copy_data(From, To, Suite) ->
         false -> ok
     end.
 
+%% Groups may run side by side, so what is told of a case is its own groups, which its configuration has, or its name.
 id(_) -> ?MODULE.
 init(_, _) -> {ok, []}.
-pre_init_per_suite(_, Config, _) -> {Config, []}.
-pre_init_per_group(_, Group, Config, Groups) -> {Config, [Group | Groups]}.
-post_end_per_group(_, _, _, Return, Groups) -> {Return, tl(Groups)}.
-post_end_per_testcase(Suite, Case, _, Return, Groups) ->
-    note_ct(Suite, Groups, Case, case Return of ok -> passed; _ -> returned end),
-    {Return, Groups}.
-on_tc_fail(Suite, Case, _, Groups) -> note_ct(Suite, Groups, Case, failed), Groups.
-on_tc_skip(Suite, Case, _, Groups) -> note_ct(Suite, Groups, Case, skipped), Groups.
+post_end_per_testcase(Suite, Case, Config, Return, State) ->
+    Inner = [P || {tc_group_properties, P} <- Config],
+    Groups = lists:reverse(Inner ++ proplists:get_value(tc_group_path, Config, [])),
+    note_ct(Suite, Case, [proplists:get_value(name, P) || P <- Groups], case Return of ok -> passed; _ -> returned end),
+    {Return, State}.
+on_tc_fail(Suite, Case, _, State) -> note_ct(Suite, Case, failed), State.
+on_tc_skip(Suite, Case, _, State) -> note_ct(Suite, Case, skipped), State.
 
-note_ct(Suite, Groups, Case, Result) ->
-    note("~tw | ~tw ~0tp | ~tw", [Suite, Case, lists:reverse(Groups), Result]).
+note_ct(Suite, {Case, Group}, Result) -> note_ct(Suite, Case, [Group], Result);
+note_ct(Suite, Case, Result) -> note_ct(Suite, Case, [], Result).
+note_ct(Suite, Case, Groups, Result) -> note("~tw | ~tw ~0tp | ~tw", [Suite, Case, Groups, Result]).
 
 put_file(File) -> persistent_term:put(?MODULE, filename:absname(File)).
 note(Format, Arguments) ->

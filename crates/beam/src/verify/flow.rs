@@ -11,7 +11,7 @@ use super::fresh_tuple::FreshTuple;
 use super::loops::Loops;
 use super::operands::Tables;
 use super::state::{Frame, Heap, LabelState, State, EXCEPTION, NORMAL, RAW_LIVE, RAW_X, RAW_Y};
-use super::ty::{Ty, MAX_LABELS};
+use super::ty::Ty;
 use super::{Bits, Proof, What};
 use crate::code::{Arg, Function, Op};
 use kvik_isa::Opcode;
@@ -110,9 +110,6 @@ impl<'a> Flow<'a> {
 
     /// All functions, then those again whose parameters turned out to be contexts.
     pub(crate) fn run(&mut self) -> Result<(), Stop> {
-        if self.labels.len() >= MAX_LABELS as usize {
-            return Err((0, 0, "too many labels"));
-        }
         for index in 0..self.tables.code.functions.len() {
             self.again.remove(&index);
             self.check_operands(index)?;

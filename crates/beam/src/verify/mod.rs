@@ -41,6 +41,7 @@ use claims::Claims;
 pub use claims::{RegisterClaim, StateClaim, ValueKind, CHECKED};
 use flow::Flow;
 use operands::Tables;
+pub(crate) use ty::MAX_LABELS;
 
 /// Says what is wrong.
 pub(crate) type What = &'static str;

@@ -13,7 +13,7 @@ const LABEL_SHIFT: u32 = 36;
 const EXACT: u64 = 1 << 19;
 const LENT: u64 = 1 << 18;
 const SET: u64 = LENT - 1;
-/// Labels must be below this.
+/// Labels are below this: a module with more is refused (`module.rs`).
 pub(crate) const MAX_LABELS: u32 = 1 << 28;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

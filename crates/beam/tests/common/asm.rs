@@ -75,6 +75,22 @@ pub fn with_imports(body: &str, more: &[(&str, u32)]) -> Vec<u8> {
     file(&code(body), &EXPORTS, &FUNS, more)
 }
 
+/// The same with one chunk more.
+#[allow(dead_code)]
+pub fn with_chunk(body: &str, id: &[u8; 4], contents: &[u8]) -> Vec<u8> {
+    with_code_and_chunk(&code(body), id, contents)
+}
+
+/// A file with these bytes for its instructions, and one chunk more.
+#[allow(dead_code)]
+pub fn with_code_and_chunk(code: &[u8], id: &[u8; 4], contents: &[u8]) -> Vec<u8> {
+    let mut file = with_code(code, &EXPORTS, &FUNS);
+    chunk(&mut file, id, contents);
+    let size = file.len() as u32 - 8;
+    file[4..8].copy_from_slice(&size.to_be_bytes());
+    file
+}
+
 /// A file with these bytes for its instructions.
 pub fn with_code(code: &[u8], exports: &[(u32, u32, u32)], funs: &[[u32; 6]]) -> Vec<u8> {
     file(code, exports, funs, &[])

@@ -1,8 +1,9 @@
 //! The file of a dump, of which there may be a limit.
 
-use std::fs::File;
 use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use kvik_env::fs::File;
 
 /// Bytes written so far, of all dumps.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::io::{Result, Write};
 use std::mem::ManuallyDrop;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use kvik_env::clock::Instant;
 use kvik_heap::{Heap, OwnedTerm};
 use kvik_proc::process::{flag, table, Ticket};
 use kvik_proc::relation::{LinkState, Target};

@@ -2,10 +2,10 @@
 
 use std::io::{Result, Write};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use kvik_code::module::{current, loaded, old};
 use kvik_code::Instance;
+use kvik_env::clock::wall_nanos;
 use kvik_ets::{registry, Store};
 use kvik_heap::Heap;
 use kvik_port::table as ports;
@@ -33,8 +33,8 @@ fn date([year, month, day, h, m, s]: Civil) -> String {
 }
 
 pub fn header(out: &mut Out, slogan: &str) -> Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
-    let now = local_of_posix(now).map(date).unwrap_or_default();
+    let seconds = wall_nanos().div_euclid(1_000_000_000);
+    let now = local_of_posix(seconds).map(date).unwrap_or_default();
     writeln!(out, "=erl_crash_dump:0.5\n{now}\nSlogan: {slogan}")?;
     write!(out, "System version: {}", crate::system::system_version())?;
     let all = kvik_code::module::all_versions();

@@ -1,7 +1,5 @@
 //! `ets:info/1,2`.
 
-use std::time::UNIX_EPOCH;
-
 use kvik_ets::{registry, Access, Kind, Refusal, State, Store, Table};
 use kvik_proc::{bif, BifEntry, BifResult, Proc};
 use kvik_term::{am, Atom, Term};
@@ -103,14 +101,13 @@ fn fixed<'h>(p: &'h Proc, t: &Table, what: Atom) -> Term<'h> {
     let Some(since) = f.since.filter(|_| !f.holders.is_empty()) else {
         return Term::bool(false);
     };
-    let micros = since.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64);
     let time = if what == am::safe_fixed {
+        let micros = since.saturating_add(kvik_proc::clock::offset()).div_euclid(1000);
         let parts =
             [micros / 1_000_000_000_000, micros / 1_000_000 % 1_000_000, micros % 1_000_000];
         p.heap.tuple(&parts.map(|n| p.heap.integer(n)))
     } else {
-        let ago = since.elapsed().map_or(0, |d| d.as_nanos() as i64);
-        p.heap.integer(kvik_proc::clock::monotonic() - ago)
+        p.heap.integer(since)
     };
     let holders: Vec<_> = f
         .holders

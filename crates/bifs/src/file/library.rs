@@ -4,12 +4,12 @@
 //! A handle is `#file_descriptor{module = prim_file, data = #{handle, owner, r_ahead_size,
 //! r_buffer}}`. What was read ahead waits in the buffer.
 
+use kvik_env::file::Whence;
+use kvik_env::{Errno, Result};
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
 use kvik_sync::Held;
-use kvik_sys::file::Whence;
-use kvik_sys::{Errno, Result};
-use kvik_term::{am, Term};
+use kvik_term::{am, map, Term};
 
 use super::read::{make_room, read_at, read_term};
 use super::write::{write_list, write_one};
@@ -37,20 +37,28 @@ fn handle<'h>(p: &'h Proc, t: Term<'h>) -> std::result::Result<Handle<'h>, Raise
         Some([tag, _, data]) if tag == am::file_descriptor => data,
         _ => return Err(p.error(am::function_clause)),
     };
-    // A map's keys are in order.
-    let known = [am::handle, am::owner, am::r_ahead_size, am::r_buffer];
-    let values = match data.as_map().and_then(|m| m.flat()) {
-        Some((keys, values)) if keys.iter().zip(known).all(|(k, a)| *k == a) => values,
-        _ => &[],
-    };
-    let &[file, owner, ahead, buffer] = values else {
-        return Err(p.error_pair(am::badmatch, data));
-    };
+    let [file, owner, ahead, buffer] =
+        parts(data).ok_or_else(|| p.error_pair(am::badmatch, data))?;
     if !owner.same(p.self_pid()) {
         return Err(p.error(am::not_on_controlling_process));
     }
     let ahead = ahead.as_usize().ok_or_else(|| p.badarith())?;
     Ok(Handle { file, ahead, buffer })
+}
+
+/// File, owner, number of bytes to read ahead and buffer.
+#[inline(always)]
+fn parts(data: Term<'_>) -> Option<[Term<'_>; 4]> {
+    let map = data.as_map()?;
+    let known = [am::handle, am::owner, am::r_ahead_size, am::r_buffer];
+    match map.flat()? {
+        // Up to OTP 25 keys are in the order of their names.
+        (keys, &[a, b, c, d]) if keys.iter().zip(known).all(|(k, a)| *k == a) => Some([a, b, c, d]),
+        _ => {
+            let [a, b, c, d] = known.map(|key| map::get(map, key.into()));
+            Some([a?, b?, c?, d?])
+        }
+    }
 }
 
 /// `{error, badarg}`: these functions don't raise it.

@@ -8,8 +8,10 @@ use kvik_proc::Proc;
 
 use super::File;
 
-/// For each process those that are not forgotten yet.
-static OPEN: Mutex<Option<HashMap<u32, Vec<Weak<File>>>>> = Mutex::new(None);
+kvik_state::vm_state! {
+    /// For each process those that are not forgotten yet.
+    static OPEN: Mutex<Option<HashMap<u32, Vec<Weak<File>>>>> = Mutex::new(None);
+}
 
 fn open() -> MutexGuard<'static, Option<HashMap<u32, Vec<Weak<File>>>>> {
     OPEN.lock().unwrap_or_else(|e| e.into_inner())

@@ -15,7 +15,7 @@
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::OnceLock;
 
-use kvik_sys::clock;
+use kvik_env::clock;
 
 /// So many reads in a row have to come from memory before one is made without asking.
 const PROOF: u32 = 8;

@@ -6,8 +6,8 @@
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
-use kvik_sys::file::{self as sys, Whence};
-use kvik_sys::Result;
+use kvik_env::file::{self as sys, Whence};
+use kvik_env::Result;
 
 use super::Open;
 

@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::Ordering;
 
+use kvik_env::file::{self as sys, Kind, Mode, Whence};
+use kvik_env::{Errno, Result};
 use kvik_heap::{BinRef, Heap};
 use kvik_proc::{BifResult, Proc, Raised};
-use kvik_sys::file::{self as sys, Kind, Mode, Whence};
-use kvik_sys::{fd, Errno, Result};
 use kvik_term::{am, Atom, Term};
 
 use super::{elsewhere, error_on, ok_on, path_of, posix_error, size_arg, with_file, Open, LARGE};
@@ -86,7 +86,7 @@ impl Open {
                 },
                 None => room,
             };
-            fd::read_full(fd, room, offset)
+            sys::read_full(fd, room, offset)
         })
     }
     /// The same of what is in memory.
@@ -98,7 +98,7 @@ impl Open {
     ) -> Result<&'a mut [u8]> {
         let fd = self.fd.as_raw_fd();
         let mut can_ask = true;
-        let r = fd::read_cached(fd, room, offset, &mut can_ask);
+        let r = sys::read_cached(fd, room, offset, &mut can_ask);
         self.pace.asked(can_ask, !matches!(r, Err(Errno::AGAIN)));
         r
     }
@@ -106,7 +106,7 @@ impl Open {
     /// The same by a thread that may wait.
     pub(super) fn read_waiting(&self, size: usize, offset: Option<i64>) -> Result<BinRef> {
         let fd = self.fd.as_raw_fd();
-        let read = || BinRef::fill(size, |room| fd::read_full(fd, room, offset));
+        let read = || BinRef::fill(size, |room| sys::read_full(fd, room, offset));
         self.pace.watched(read).ok_or(Errno::NOMEM)?
     }
 }
@@ -289,13 +289,13 @@ fn read_file(path: &CStr, may_wait: bool) -> Result<BinRef> {
     let size = info.size as usize;
     if info.kind == Kind::Regular && size > 0 {
         return BinRef::fill(size, |room| match may_wait {
-            true => fd::read_full(fd, room, None),
-            false => fd::read_cached(fd, room, None, &mut true),
+            true => sys::read_full(fd, room, None),
+            false => sys::read_cached(fd, room, None, &mut true),
         })
         .ok_or(Errno::NOMEM)?;
     }
     let mut all = Vec::new();
-    std::io::Read::read_to_end(&mut std::fs::File::from(file), &mut all)?;
+    std::io::Read::read_to_end(&mut kvik_env::fs::File::from(file), &mut all)?;
     Ok(BinRef::from_bytes(&all))
 }
 

@@ -1,5 +1,5 @@
 //! Small reads of a file in memory without a system call: the file's pages are mapped
-//! (`kvik_sys::mapped`) once somebody has read from it for a while, and copied from.
+//! (`kvik_env::mapped`) once somebody has read from it for a while, and copied from.
 //!
 //! Of files that are open for reading alone, on a disk of this machine, and as far as they went when
 //! they were mapped; all else is read as before. A page that is not in memory has the scheduler wait
@@ -11,9 +11,9 @@ use std::ops::RangeInclusive;
 use std::os::fd::RawFd;
 use std::sync::{Mutex, PoisonError};
 
-use kvik_sys::clock::monotonic_nanos;
-use kvik_sys::file as sys;
-use kvik_sys::mapped::Mapped;
+use kvik_env::clock::monotonic_nanos;
+use kvik_env::file as sys;
+use kvik_env::mapped::Mapped;
 
 /// Reads before a file is mapped, which costs as much as some of them.
 const FEW: u32 = 32;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, RawFd};
 
+use kvik_env::{file, Result};
 use kvik_heap::BinRef;
 use kvik_proc::{BifResult, Proc, Raised};
-use kvik_sys::{fd, Result};
 use kvik_term::{am, Term};
 
 use super::{done_on, elsewhere, posix_error, size_arg, with_file, Open, LARGE};
@@ -45,7 +45,7 @@ impl Open {
     fn write(&self, offset: Option<i64>, s: &mut [IoSlice<'_>]) -> Result<usize> {
         match s {
             [one] if !one.is_empty() => self.write_bytes(offset, one),
-            s => self.write_by(offset, |fd, at, done| fd::write_full(fd, s, at, done)),
+            s => self.write_by(offset, |fd, at, done| file::write_full(fd, s, at, done)),
         }
     }
     /// The same of one.
@@ -54,13 +54,13 @@ impl Open {
         if BinRef::copies_slowly(bytes, self.likely(offset)) {
             return self.write_copy(offset, bytes);
         }
-        self.write_by(offset, |fd, at, done| fd::write_all(fd, bytes, at, done))
+        self.write_by(offset, |fd, at, done| file::write_all(fd, bytes, at, done))
     }
     #[cold]
     fn write_copy(&self, offset: Option<i64>, bytes: &[u8]) -> Result<usize> {
         let aside = BinRef::copy_for(bytes, self.likely(offset));
         let bytes = aside.as_ref().map_or(bytes, |(b, from)| &b.bytes()[*from..]);
-        self.write_by(offset, |fd, at, done| fd::write_all(fd, bytes, at, done))
+        self.write_by(offset, |fd, at, done| file::write_all(fd, bytes, at, done))
     }
     #[inline(always)]
     fn write_by(
@@ -113,7 +113,7 @@ fn write_binaries<'h>(
 fn write_later(p: &Proc, file: Term<'_>, offset: Option<i64>, queue: Queue) -> Raised {
     let work = move |open: &Open| {
         let mut s: Vec<_> = queue.pieces().map(IoSlice::new).collect();
-        open.pace.watched(|| fd::write_full(open.fd.as_raw_fd(), &mut s, offset, &mut 0))
+        open.pace.watched(|| file::write_full(open.fd.as_raw_fd(), &mut s, offset, &mut 0))
     };
     elsewhere(p, file, work, done_on)
 }

@@ -33,9 +33,12 @@ fn make_ref_0<'h>(p: &'h Proc, _: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.make_ref())
 }
 
-static UNIQUE: AtomicU64 = AtomicU64::new(0);
-/// The last one given out, counted from the first there is.
-static MONOTONIC: AtomicU64 = AtomicU64::new(u64::MAX);
+kvik_state::vm_state! {
+    static UNIQUE: AtomicU64 = AtomicU64::new(0);
+    /// The last one given out, counted from the first there is.
+    static MONOTONIC: AtomicU64 = AtomicU64::new(u64::MAX);
+}
+
 /// Where integers begin that need not be positive: the least small one.
 pub const FIRST_UNIQUE: i64 = kvik_term::word::SMALL_MIN;
 

@@ -10,7 +10,7 @@ pub(super) fn check_io<'h>(p: &'h Proc) -> BifResult<'h> {
         Ok(a) => Ok(Term::from(a)),
         Err(_) => Err(p.system_limit()),
     };
-    let most = h.unsigned(kvik_sys::fd::limit());
+    let most = h.unsigned(kvik_env::fd::limit());
     let mut sets = Vec::new();
     for s in kvik_port::poll::sizes() {
         let int = |n: usize| h.integer(n as i64);

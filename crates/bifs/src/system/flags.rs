@@ -25,11 +25,13 @@ const fn number(name: &'static str, low: i64, high: i64, start: i64) -> Number {
     Number { name, range: (low, high), value: AtomicI64::new(start) }
 }
 
-static NUMBERS: [Number; 3] = [
-    number("backtrace_depth", 0, 1024, 8),
-    number("trace_control_word", 0, u32::MAX as i64, 0),
-    number("outstanding_system_requests_limit", 1, (1 << 27) - 1, 0),
-];
+kvik_state::vm_state! {
+    static NUMBERS: [Number; 3] = [
+        number("backtrace_depth", 0, 1024, 8),
+        number("trace_control_word", 0, u32::MAX as i64, 0),
+        number("outstanding_system_requests_limit", 1, (1 << 27) - 1, 0),
+    ];
+}
 
 /// The number among the settings of new processes that a flag stands for.
 fn setting<'d>(d: &'d mut Defaults, name: &str) -> Option<&'d mut usize> {
@@ -94,7 +96,10 @@ const BIND_TYPES: [&str; 9] = [
     "thread_no_node_processor_spread",
 ];
 
-static WALL_TIME: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static WALL_TIME: AtomicBool = AtomicBool::new(false);
+}
+
 /// Do schedulers tell how long they were active?
 pub fn wall_time_on() -> bool {
     WALL_TIME.load(Relaxed)
@@ -120,8 +125,11 @@ fn microstates<'h>(p: &'h Proc, value: Term<'h>) -> BifResult<'h> {
     Ok(Term::bool(meter::switch(to, &others)))
 }
 
-/// How many schedulers for dirty work on processors are online; 0 until that is changed.
-static DIRTY_CPU: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    /// How many schedulers for dirty work on processors are online; 0 until that is changed.
+    static DIRTY_CPU: AtomicUsize = AtomicUsize::new(0);
+}
+
 pub(super) fn dirty_cpu_online() -> usize {
     match DIRTY_CPU.load(Relaxed) {
         0 => super::config().dirty_cpu_online,

@@ -294,7 +294,7 @@ pub fn system_version() -> String {
 }
 
 fn os_version<'h>(p: &'h Proc) -> Term<'h> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let text = kvik_env::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let number = |s: &str| -> i64 {
         let end = s.find(|c: char| !c.is_ascii_digit()).unwrap_or(s.len());
         s[..end].parse().unwrap_or(0)
@@ -309,8 +309,7 @@ fn time_source<'h>(p: &'h Proc, clock: &str, monotonic: bool) -> BifResult<'h> {
     let now = if monotonic {
         kvik_proc::clock::now() as i64
     } else {
-        let t = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        t.map_or(0, |d| d.as_nanos() as i64)
+        kvik_env::clock::wall_nanos().max(0)
     };
     let mut items = vec![
         ("function", atom(p, "clock_gettime")?),

@@ -109,7 +109,10 @@ fn node_1<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
         _ => Err(p.badarg()),
     }
 }
-static WARNING_MAP: RwLock<Atom> = RwLock::new(am::warning);
+kvik_state::vm_state! {
+    static WARNING_MAP: RwLock<Atom> = RwLock::new(am::warning);
+}
+
 /// `+W`: what warnings are logged as.
 pub fn set_warning_map(level: Atom) {
     *WARNING_MAP.write().unwrap_or_else(|e| e.into_inner()) = level;

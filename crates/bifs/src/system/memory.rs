@@ -10,7 +10,7 @@ pub const BIFS: &[BifEntry] =
 
 /// Bytes of the program in memory, as the kernel says.
 fn resident() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm")
+    let pages = kvik_env::fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|s| s.split(' ').nth(1)?.parse::<usize>().ok());
     pages.unwrap_or(0) * 4096

@@ -1,10 +1,10 @@
 //! The processors of this machine: how many there are, which of them we may use, how they belong
 //! together (`cpu_topology`), and how threads that share something would be spread over them.
 
-use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
+use kvik_env::fs;
 use kvik_heap::Heap;
 use kvik_proc::{BifResult, Proc};
 use kvik_term::{am, Term};
@@ -34,7 +34,9 @@ struct State {
     /// What `system_flag(cpu_topology, ...)` said.
     defined: Option<Vec<Cpu>>,
 }
-static STATE: Mutex<State> = Mutex::new(State { found: None, defined: None });
+kvik_state::vm_state! {
+    static STATE: Mutex<State> = Mutex::new(State { found: None, defined: None });
+}
 
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(|e| e.into_inner())
@@ -52,7 +54,7 @@ pub(super) fn update() -> bool {
 
 fn look() -> Found {
     let all = numbered(Path::new("/sys/devices/system/cpu"), "cpu");
-    let fallback = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let fallback = kvik_env::thread::available_parallelism().map_or(1, |n| n.get());
     let or = |n: usize| if n == 0 { fallback } else { n };
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let online = or(online.trim().split(',').filter_map(length_of_range).sum());

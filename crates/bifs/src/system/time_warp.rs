@@ -5,13 +5,16 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
+use kvik_env::thread;
 use kvik_proc::process::table;
 use kvik_proc::relation::Target;
 use kvik_proc::signal::{deliver, post, Signal};
 use kvik_proc::{clock, Proc};
 use kvik_term::{am, Term};
 
-static FINALIZED: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static FINALIZED: AtomicBool = AtomicBool::new(false);
+}
 
 /// What `system_info(time_offset)` says.
 pub fn state() -> &'static str {
@@ -61,10 +64,10 @@ pub fn follow_system_time() -> io::Result<()> {
         return Ok(());
     }
     let follow = || loop {
-        std::thread::sleep(BETWEEN_LOOKS);
+        thread::sleep(BETWEEN_LOOKS);
         if clock::drift().abs() > STEP {
             change();
         }
     };
-    std::thread::Builder::new().name("time warp".into()).spawn(follow).map(|_| ())
+    thread::spawn("time warp", None, follow).map(drop)
 }

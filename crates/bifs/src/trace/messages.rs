@@ -10,8 +10,10 @@ use kvik_term::{am, Term};
 use super::acts::Acts;
 use super::watched::{On, Orders, Spec};
 
-/// Of what is sent, of what is received; `None`: nothing.
-static SPECS: [RwLock<Option<Spec>>; 2] = [const { RwLock::new(Some(Spec::All)) }; 2];
+kvik_state::vm_state! {
+    /// Of what is sent, of what is received; `None`: nothing.
+    static SPECS: [RwLock<Option<Spec>>; 2] = [const { RwLock::new(Some(Spec::All)) }; 2];
+}
 
 pub fn set(sent: bool, o: &Orders) -> Term<'static> {
     let spec = (o.on == On::Yes).then(|| o.spec.clone());

@@ -142,8 +142,10 @@ pub fn breakpoint_2<'h>(p: &'h Proc, a: &[Term<'h>]) -> BifResult<'h> {
     Ok(p.heap.integer(everywhere(p, &to, &o) as i64))
 }
 
-/// What modules that are loaded from now on are watched for: the pattern `on_load`.
-static DEFAULT: Mutex<Option<Orders>> = Mutex::new(None);
+kvik_state::vm_state! {
+    /// What modules that are loaded from now on are watched for: the pattern `on_load`.
+    static DEFAULT: Mutex<Option<Orders>> = Mutex::new(None);
+}
 
 /// Global tracing unless something else was said; `None`: nothing.
 pub fn default() -> Option<(Orders, Spec)> {
@@ -151,8 +153,10 @@ pub fn default() -> Option<(Orders, Spec)> {
     let meta = META_SPEC.lock().unwrap_or_else(|e| e.into_inner()).clone();
     Some((d, meta.unwrap_or(Spec::All)))
 }
-/// Of meta tracing, where it is another than that of the calls.
-static META_SPEC: Mutex<Option<Spec>> = Mutex::new(None);
+kvik_state::vm_state! {
+    /// Of meta tracing, where it is another than that of the calls.
+    static META_SPEC: Mutex<Option<Spec>> = Mutex::new(None);
+}
 
 fn set_default(o: &Orders) {
     let mut d = DEFAULT.lock().unwrap_or_else(|e| e.into_inner());

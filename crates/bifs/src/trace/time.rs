@@ -11,10 +11,15 @@ use super::watched::{self, Mfa};
 
 /// What a process is at: the function that its time belongs to, and since when.
 type Running = HashMap<u32, (Option<Mfa>, u64)>;
-/// Was there ever one? So that a process that ends needs no lock where times are not asked for.
-static ANY: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// Was there ever one? So that a process that ends needs no lock where times are not asked for.
+    static ANY: AtomicBool = AtomicBool::new(false);
+}
+
 fn running() -> MutexGuard<'static, Running> {
-    static RUNNING: OnceLock<Mutex<Running>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static RUNNING: OnceLock<Mutex<Running>> = OnceLock::new();
+    }
     RUNNING.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

@@ -156,7 +156,9 @@ fn set_meter(m: &mut Meter, on: On) -> bool {
 pub type Mfa = (Atom, Atom, u32);
 type Watches = RwLock<HashMap<Mfa, Arc<Watch>>>;
 fn watches() -> &'static Watches {
-    static WATCHES: OnceLock<Watches> = OnceLock::new();
+    kvik_state::vm_state! {
+        static WATCHES: OnceLock<Watches> = OnceLock::new();
+    }
     WATCHES.get_or_init(RwLock::default)
 }
 pub fn find(mfa: Mfa) -> Option<Arc<Watch>> {

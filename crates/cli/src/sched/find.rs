@@ -2,13 +2,13 @@
 //! keeps open (`kvik_proc::sched::board`); who may see a program's open files is up to the system: the
 //! same user.
 
-use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use kvik_env::clock::Instant;
+use kvik_env::fs::{self, File, MetadataExt};
+use kvik_env::thread::sleep;
 use kvik_proc::sched::board::{Picture, MOST_WORDS, NAME};
 
 /// How long a board may stand empty. Its VM may be kept from running just then.
@@ -30,7 +30,7 @@ impl Vm {
         let words = usize::try_from(bytes / 8).ok().filter(|n| *n <= MOST_WORDS);
         let mut bytes = vec![0; words.ok_or_else(fault)? * 8];
         self.board.read_exact_at(&mut bytes, 0).map_err(|e| e.to_string())?;
-        let now = kvik_sys::clock::monotonic_nanos().unsigned_abs();
+        let now = kvik_env::clock::monotonic_nanos().unsigned_abs();
         let word = |b: &[u8]| b.try_into().map_or(0, u64::from_le_bytes);
         let words: Vec<u64> = bytes.chunks_exact(8).map(word).collect();
         Ok((now, Picture::of(&words, now).ok_or_else(fault)?))
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(of(u32::MAX), format!("there is no process {}", u32::MAX));
         // A board that is none: anybody may call a file so.
         let name = std::ffi::CString::new(NAME).unwrap();
-        let (words, _file) = kvik_sys::shared::words(&name, 512).unwrap();
+        let (words, _file) = kvik_env::shared::words(&name, 512).unwrap();
         let me = of(me);
         assert!(me.ends_with("is no kvik yet"), "{me}");
         words[0].store(7, std::sync::atomic::Ordering::Relaxed);

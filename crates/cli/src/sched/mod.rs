@@ -7,9 +7,11 @@ mod options;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::{Child, Command};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use kvik_env::clock::Instant;
+use kvik_env::process::{self, Command, StdChild};
+use kvik_env::thread;
 
 use draw::Shot;
 use find::Vm;
@@ -40,7 +42,7 @@ fn watch(o: &Options) -> Result<i32, String> {
         Whom::Any => follow(o, &find::only_vm()?, None, &mut io::stdout()),
         Whom::Program(words) => {
             let (name, args) = words.split_first().ok_or("no program")?;
-            let mut child = Command::new(name).args(args).spawn();
+            let mut child = process::start(Command::new(name).args(args));
             let child = child.as_mut().map_err(|e| format!("{}: {e}", name.to_string_lossy()))?;
             match vm_of(child)? {
                 Some(vm) => follow(o, &vm, Some(child), &mut io::stderr()),
@@ -50,7 +52,7 @@ fn watch(o: &Options) -> Result<i32, String> {
     }
 }
 /// The VM that a program is or starts; `None` where it ends without.
-fn vm_of(child: &mut Child) -> Result<Option<Vm>, String> {
+fn vm_of(child: &mut StdChild) -> Result<Option<Vm>, String> {
     loop {
         if let Some(vm) = find::among(child.id()) {
             return Ok(Some(vm));
@@ -67,7 +69,7 @@ fn vm_of(child: &mut Child) -> Result<Option<Vm>, String> {
 fn follow(
     o: &Options,
     vm: &Vm,
-    mut child: Option<&mut Child>,
+    mut child: Option<&mut StdChild>,
     to: &mut dyn Write,
 ) -> Result<i32, String> {
     let mut before = vm.read()?;
@@ -90,7 +92,7 @@ fn follow(
     Ok(status.code().unwrap_or(1))
 }
 /// False where it ended before.
-fn wait_until(then: Instant, vm: &Vm, mut child: Option<&mut Child>) -> bool {
+fn wait_until(then: Instant, vm: &Vm, mut child: Option<&mut StdChild>) -> bool {
     loop {
         let left = then.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -43,7 +43,7 @@ fn first_missing<'h>(
     count: usize,
 ) -> Option<Term<'h>> {
     let keys = (1..count).step_by(2).map(|i| args.term(p, i));
-    keys.filter(|k| !map::contains(m, *k)).min_by(|a, b| cmp::compare_exact(*a, *b))
+    keys.filter(|k| !map::contains(m, *k)).min_by(|a, b| cmp::key_order(*a, *b))
 }
 
 fn put(p: &Proc, args: Operands, count: usize, exact: bool) -> u64 {

@@ -53,7 +53,7 @@ pub extern "C" fn next(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
 }
 /// The message looked at may go back to the mailbox while the process keeps a part of it.
 pub extern "C" fn keep_message(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {
-    p.heap.keep_lent();
+    p.keep_message();
     0
 }
 pub extern "C" fn remove(p: &Proc, _: &Regs, _: Operands, _: u64) -> u64 {

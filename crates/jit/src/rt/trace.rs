@@ -14,10 +14,12 @@ use kvik_term::{am, Atom, Export, Term};
 
 use crate::continuation::is_continuation;
 
-/// `erlang:system_flag(backtrace_depth, N)`
-pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
-/// Do traces tell files and lines? Not with the flag `+L`.
-pub static LINE_NUMBERS: AtomicBool = AtomicBool::new(true);
+kvik_state::vm_state! {
+    /// `erlang:system_flag(backtrace_depth, N)`
+    pub static DEPTH: AtomicUsize = AtomicUsize::new(8);
+    /// Do traces tell files and lines? Not with the flag `+L`.
+    pub static LINE_NUMBERS: AtomicBool = AtomicBool::new(true);
+}
 
 /// Where the calls on a stack come back to. Of the same place many times in a row, a recursion's,
 /// only one counts.

@@ -184,11 +184,13 @@ impl What for LoadFailure {
     }
 }
 
-pub static DRIVERS: Mutex<Vec<Driver>> = Mutex::new(Vec::new());
-/// Has anything ever been loaded? Exiting processes ask that first.
-pub static USED: AtomicBool = AtomicBool::new(false);
-/// Texts of what went wrong, by their number.
-pub static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    pub static DRIVERS: Mutex<Vec<Driver>> = Mutex::new(Vec::new());
+    /// Has anything ever been loaded? Exiting processes ask that first.
+    pub static USED: AtomicBool = AtomicBool::new(false);
+    /// Texts of what went wrong, by their number.
+    pub static TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+}
 
 pub type Table = MutexGuard<'static, Vec<Driver>>;
 /// A driver's library, the table, and where the driver is in it, once no thread is opening or closing the
@@ -201,7 +203,7 @@ pub fn find(name: &str) -> (Option<Arc<Library>>, Table, Option<usize>) {
             return (Some(lib), all, Some(at));
         }
         drop(all);
-        std::thread::yield_now();
+        kvik_env::thread::yield_now();
     }
 }
 

@@ -18,7 +18,9 @@ crate::address::by_address! {
 
 /// The threads, made when the first job comes.
 fn pool() -> &'static [Mutex<Sender<Job>>] {
-    static POOL: OnceLock<Vec<Mutex<Sender<Job>>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static POOL: OnceLock<Vec<Mutex<Sender<Job>>>> = OnceLock::new();
+    }
     POOL.get_or_init(|| (1..=pool_size()).filter_map(thread).collect())
 }
 pub fn pool_size() -> usize {
@@ -27,7 +29,7 @@ pub fn pool_size() -> usize {
 fn thread(number: usize) -> Option<Mutex<Sender<Job>>> {
     let (to, jobs) = channel::<Job>();
     let run = move || jobs.into_iter().for_each(Job::run);
-    std::thread::Builder::new().name(format!("async_{number}")).spawn(run).ok()?;
+    kvik_env::thread::spawn(&format!("async_{number}"), None, run).ok()?;
     Some(Mutex::new(to))
 }
 
@@ -40,8 +42,10 @@ pub extern "C" fn driver_async(
     data: *mut c_void,
     free: Option<Invoke>,
 ) -> c_long {
-    static NEXT_JOB: AtomicI64 = AtomicI64::new(1);
-    static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
+    kvik_state::vm_state! {
+        static NEXT_JOB: AtomicI64 = AtomicI64::new(1);
+        static NEXT_THREAD: AtomicUsize = AtomicUsize::new(0);
+    }
     let library = with(port, |running, _| running.library.clone());
     let (Some(library), Some(state)) = (library, ports::get(port)) else { return -1 };
     let job = Job::new(state, library, invoke, free, Pointer(data));

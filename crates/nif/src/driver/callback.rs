@@ -6,12 +6,12 @@ use std::ffi::CString;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
-use std::time::Instant;
 
+use kvik_env::clock::Instant;
+use kvik_env::Errno;
 use kvik_port::driver::{Exit, Flow};
 use kvik_port::port::events::calling_back;
 use kvik_port::port::Core;
-use kvik_sys::Errno;
 use kvik_term::am;
 
 use crate::driver::interface::{port_number, port_pointer, Data, Entry, OfData};
@@ -84,11 +84,14 @@ fn with_sibling<R>(
         if tried {
             return result;
         }
-        std::thread::yield_now();
+        kvik_env::thread::yield_now();
     }
 }
 
-static TIMERS: AtomicU64 = AtomicU64::new(1);
+kvik_state::vm_state! {
+    static TIMERS: AtomicU64 = AtomicU64::new(1);
+}
+
 pub fn new_timer() -> u64 {
     TIMERS.fetch_add(1, Ordering::Relaxed)
 }

@@ -1,12 +1,13 @@
 //! What linked-in drivers call. A driver that needs a function which is not here is not loaded.
 
 use std::ffi::{c_int, c_ulong, c_void};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use kvik_env::clock::Instant;
+use kvik_env::Errno;
 use kvik_port::driver::Exit;
 use kvik_port::env;
 use kvik_port::poll;
-use kvik_sys::Errno;
 use kvik_term::am;
 
 use crate::driver::callback::{new_timer, with};
@@ -117,7 +118,7 @@ pub extern "C" fn driver_set_timer(port: Data, ms: c_ulong) -> c_int {
         r.library.entry.timeout?;
         r.timer = new_timer();
         let after = Duration::from_millis(ms);
-        r.timer_due = Instant::now().checked_add(after);
+        r.timer_due = Some(Instant::now() + after);
         poll::set_timer(core.home, core.id, after, r.timer);
         Some(())
     });

@@ -5,10 +5,10 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use kvik_env::poll::Interest;
 use kvik_port::driver::Ready;
 use kvik_port::poll::{self, Source};
 use kvik_port::table;
-use kvik_sys::poll::Interest;
 
 use crate::driver::callback::with;
 use crate::driver::interface::Data;
@@ -33,7 +33,9 @@ struct Selected {
 }
 
 fn selected() -> MutexGuard<'static, HashMap<c_int, Selected>> {
-    static SELECTED: OnceLock<Mutex<HashMap<c_int, Selected>>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static SELECTED: OnceLock<Mutex<HashMap<c_int, Selected>>> = OnceLock::new();
+    }
     SELECTED.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner())
 }
 

@@ -3,8 +3,8 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
 
+use kvik_env::clock::Instant;
 use kvik_port::driver::Exit;
 use kvik_port::port::Core;
 

@@ -6,9 +6,9 @@ use std::ffi::{c_char, c_int, c_ulong, c_void, CString};
 use std::ptr;
 use std::sync::Mutex;
 
+use kvik_env::Errno;
 use kvik_port::{host, Options, Port};
 use kvik_proc::clock;
-use kvik_sys::Errno;
 
 use crate::abi::SysInfo;
 

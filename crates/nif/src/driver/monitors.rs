@@ -23,8 +23,10 @@ crate::address::by_address! {
     driver_monitor_process,
 }
 
-/// The port that monitors by a reference.
-static PORTS: Mutex<Option<HashMap<RefId, u32>>> = Mutex::new(None);
+kvik_state::vm_state! {
+    /// The port that monitors by a reference.
+    static PORTS: Mutex<Option<HashMap<RefId, u32>>> = Mutex::new(None);
+}
 
 fn port_of(id: RefId) -> Option<u32> {
     lock(&PORTS).as_ref()?.get(&id).copied()

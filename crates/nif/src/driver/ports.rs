@@ -87,7 +87,9 @@ pub struct PortState {
     pub monitors: Mutex<HashMap<RefId, u32>>,
 }
 
-static PORTS: RwLock<Option<HashMap<u32, Arc<PortState>>>> = RwLock::new(None);
+kvik_state::vm_state! {
+    static PORTS: RwLock<Option<HashMap<u32, Arc<PortState>>>> = RwLock::new(None);
+}
 
 /// The state of a port, from any thread.
 pub fn get(port: Data) -> Option<Arc<PortState>> {

@@ -8,11 +8,10 @@
 //! are written in C. Of any other nothing is known, and it is left alone.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::sync::Mutex;
 
+use kvik_env::fs::{self, File, MetadataExt};
 use object::{Object, ObjectSymbol};
 
 /// By which a program or a thread is begun, code is loaded that may, or the system is asked how many

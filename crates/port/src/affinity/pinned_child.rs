@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use kvik_sys::place::Processors;
-use kvik_sys::poll::{Events, Poller};
-use kvik_sys::Result;
+use kvik_env::place::Processors;
+use kvik_env::poll::{Events, Poller};
+use kvik_env::Result;
 
 use crate::affinity::placement;
 use crate::poll;
@@ -104,7 +104,10 @@ pub(crate) struct Keeps {
     list: Mutex<Vec<Arc<Kept>>>,
 }
 
-static KEEPS: OnceLock<Box<[Keeps]>> = OnceLock::new();
+kvik_state::vm_state! {
+    static KEEPS: OnceLock<Box<[Keeps]>> = OnceLock::new();
+}
+
 fn all() -> &'static [Keeps] {
     let of = |scheduler| Keeps { scheduler, ..Keeps::default() };
     KEEPS.get_or_init(|| (0..poll::count()).map(of).collect())
@@ -166,56 +169,55 @@ pub fn let_go_all() {
     all().iter().for_each(Keeps::let_go);
 }
 
-/// All schedulers of a test are one: one test at a time may have it keep programs.
-#[cfg(test)]
-pub(crate) static ONE_TEST: Mutex<()> = Mutex::new(());
-
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
     use std::time::Instant;
 
+    use kvik_state::Vm;
+
     use super::*;
 
     #[test]
     fn it_follows_and_is_let_go() {
-        let _one = ONE_TEST.lock();
-        let all = Processors::of(0).unwrap();
-        let mut cat = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
-        let pid = cat.id() as i32;
-        let from = Here::stay();
-        assert_eq!(from.is_some(), all.count() > 1);
-        let first = Processors::here().unwrap();
-        let kept = Kept::new(pid, all, 0).unwrap();
-        assert!(kept.stays(0) && kept.is_ours() && Processors::of(pid) == Ok(first));
-        drop(from);
-        // To another processor, if there is one.
-        let other = |p: &Processors| *p != first;
-        if let Some(second) = all.each().find(other) {
-            second.keep(0).unwrap();
-            assert!(kept.stays(0) && Processors::of(pid) == Ok(second));
-            all.keep(0).unwrap();
-        }
-        // Nothing is heard of it.
-        let (poller, mut events) = (Poller::new().unwrap(), Box::<Events>::default());
-        let keeps = keeps(0).unwrap();
-        let begun = Instant::now();
-        assert_eq!(keeps.wait(&poller, &mut events, Some(60 * PATIENCE)), Ok(0));
-        assert!(begun.elapsed() >= PATIENCE);
-        assert!(!kept.stays(0) && kept.is_ours() && Processors::of(pid) == Ok(all));
-        assert_eq!(Processors::of(0), Ok(all));
-        // Now it waits as long as it is asked to.
-        let begun = Instant::now();
-        assert_eq!(keeps.wait(&poller, &mut events, Some(3 * PATIENCE)), Ok(0));
-        assert!(begun.elapsed() >= 3 * PATIENCE);
-        // Who is woken says so, be there programs or not.
-        let kept = Kept::new(pid, all, 0).unwrap();
-        poller.wake();
-        assert_eq!(keeps.wait(&poller, &mut events, None), Ok(1));
-        assert!(kept.stays(0));
-        let_go_all();
-        assert!(!kept.stays(0) && Processors::of(pid) == Ok(all));
-        drop(cat.stdin.take());
-        cat.wait().unwrap();
+        Vm::new().enter(|| {
+            let all = Processors::of(0).unwrap();
+            let mut cat = Command::new("/bin/cat").stdin(Stdio::piped()).spawn().unwrap();
+            let pid = cat.id() as i32;
+            let from = Here::stay();
+            assert_eq!(from.is_some(), all.count() > 1);
+            let first = Processors::here().unwrap();
+            let kept = Kept::new(pid, all, 0).unwrap();
+            assert!(kept.stays(0) && kept.is_ours() && Processors::of(pid) == Ok(first));
+            drop(from);
+            // To another processor, if there is one.
+            let other = |p: &Processors| *p != first;
+            if let Some(second) = all.each().find(other) {
+                second.keep(0).unwrap();
+                assert!(kept.stays(0) && Processors::of(pid) == Ok(second));
+                all.keep(0).unwrap();
+            }
+            // Nothing is heard of it.
+            let (poller, mut events) = (Poller::new().unwrap(), Box::<Events>::default());
+            let keeps = keeps(0).unwrap();
+            let begun = Instant::now();
+            assert_eq!(keeps.wait(&poller, &mut events, Some(60 * PATIENCE)), Ok(0));
+            assert!(begun.elapsed() >= PATIENCE);
+            assert!(!kept.stays(0) && kept.is_ours() && Processors::of(pid) == Ok(all));
+            assert_eq!(Processors::of(0), Ok(all));
+            // Now it waits as long as it is asked to.
+            let begun = Instant::now();
+            assert_eq!(keeps.wait(&poller, &mut events, Some(3 * PATIENCE)), Ok(0));
+            assert!(begun.elapsed() >= 3 * PATIENCE);
+            // Who is woken says so, be there programs or not.
+            let kept = Kept::new(pid, all, 0).unwrap();
+            poller.wake();
+            assert_eq!(keeps.wait(&poller, &mut events, None), Ok(1));
+            assert!(kept.stays(0));
+            let_go_all();
+            assert!(!kept.stays(0) && Processors::of(pid) == Ok(all));
+            drop(cat.stdin.take());
+            cat.wait().unwrap();
+        })
     }
 }

@@ -7,10 +7,12 @@
 
 use std::sync::Mutex;
 
-use kvik_sys::place::Processors;
+use kvik_env::place::Processors;
 
-/// Which schedulers keep programs, and where.
-static PLACES: Mutex<Vec<(usize, Processors)>> = Mutex::new(Vec::new());
+kvik_state::vm_state! {
+    /// Which schedulers keep programs, and where.
+    static PLACES: Mutex<Vec<(usize, Processors)>> = Mutex::new(Vec::new());
+}
 
 /// Where a scheduler, which is this thread, is to keep a program that may run on `all`: on the
 /// processor it runs on, or has just gone to. None if it is on none of those.
@@ -47,53 +49,52 @@ pub(crate) fn leave(scheduler: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::affinity::pinned_child::{let_go_all, ONE_TEST};
+    use kvik_state::Vm;
 
-    /// Numbers of schedulers that no other test has.
+    use super::*;
+
+    /// The number of a scheduler, as are those after it.
     const FIRST: usize = 1000;
 
     #[test]
     fn each_has_one_of_its_own() {
-        let _one = ONE_TEST.lock();
-        // Another test's program may have ended a moment ago.
-        let_go_all();
-        let mine = Processors::of(0).unwrap();
-        let mut places = vec![];
-        for n in 0..mine.count() as usize {
-            let at = settle(FIRST + n, &mine).unwrap();
-            assert!(at.count() == 1 && mine.has(&at) && !places.contains(&at));
-            // It may run anywhere as before.
-            assert_eq!(Processors::of(0), Ok(mine));
-            places.push(at);
-        }
-        // One more stays where it is.
-        let more = FIRST + places.len();
-        assert!(settle(more, &mine).is_some_and(|at| places.contains(&at)));
-        // Who leaves makes room.
-        leave(FIRST);
-        leave(more);
-        assert_eq!(settle(more, &mine), Some(places[0]));
-        (FIRST..=more).for_each(leave);
-        assert!(PLACES.lock().unwrap().iter().all(|p| p.0 < FIRST));
+        Vm::new().enter(|| {
+            let mine = Processors::of(0).unwrap();
+            let mut places = vec![];
+            for n in 0..mine.count() as usize {
+                let at = settle(FIRST + n, &mine).unwrap();
+                assert!(at.count() == 1 && mine.has(&at) && !places.contains(&at));
+                // It may run anywhere as before.
+                assert_eq!(Processors::of(0), Ok(mine));
+                places.push(at);
+            }
+            // One more stays where it is.
+            let more = FIRST + places.len();
+            assert!(settle(more, &mine).is_some_and(|at| places.contains(&at)));
+            // Who leaves makes room.
+            leave(FIRST);
+            leave(more);
+            assert_eq!(settle(more, &mine), Some(places[0]));
+            (FIRST..=more).for_each(leave);
+            assert!(PLACES.lock().unwrap().is_empty());
+        })
     }
 
     #[test]
     fn who_may_not_go_stays() {
-        let _one = ONE_TEST.lock();
-        // Another test's program may have ended a moment ago.
-        let_go_all();
-        let mine = Processors::of(0).unwrap();
-        let here = Processors::here().unwrap();
-        here.keep(0).unwrap();
-        assert_eq!(settle(FIRST, &mine), Some(here));
-        assert_eq!(settle(FIRST, &mine), Some(here));
-        assert_eq!(settle(FIRST + 1, &mine), Some(here));
-        // The program may not run here.
-        if let Some(other) = mine.each().find(|p| *p != here) {
-            assert_eq!(settle(FIRST + 2, &other), None);
-        }
-        mine.keep(0).unwrap();
-        (FIRST..FIRST + 3).for_each(leave);
+        Vm::new().enter(|| {
+            let mine = Processors::of(0).unwrap();
+            let here = Processors::here().unwrap();
+            here.keep(0).unwrap();
+            assert_eq!(settle(FIRST, &mine), Some(here));
+            assert_eq!(settle(FIRST, &mine), Some(here));
+            assert_eq!(settle(FIRST + 1, &mine), Some(here));
+            // The program may not run here.
+            if let Some(other) = mine.each().find(|p| *p != here) {
+                assert_eq!(settle(FIRST + 2, &other), None);
+            }
+            mine.keep(0).unwrap();
+            (FIRST..FIRST + 3).for_each(leave);
+        })
     }
 }

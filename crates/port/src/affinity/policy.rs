@@ -15,7 +15,7 @@
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
-use kvik_sys::place::{cpu_nanos_of, Processors};
+use kvik_env::place::{cpu_nanos_of, Processors};
 
 use crate::affinity::eligibility;
 use crate::affinity::pinned_child::{keeps, Kept};
@@ -46,7 +46,9 @@ thread_local! {
 }
 /// One of these two, from when it is asked first.
 fn few() -> usize {
-    static SEEN: OnceLock<usize> = OnceLock::new();
+    kvik_state::vm_state! {
+        static SEEN: OnceLock<usize> = OnceLock::new();
+    }
     *SEEN.get_or_init(|| match Processors::of(0) {
         Ok(all) if all.count() as usize > poll::count() => FEW_SCHEDULERS,
         _ => FEW,
@@ -180,8 +182,9 @@ impl Drop for Program {
 mod tests {
     use std::process::{Child, Command, Stdio};
 
+    use kvik_state::Vm;
+
     use super::*;
-    use crate::affinity::pinned_child::ONE_TEST;
 
     /// A program that waits for a line, and has come to that: one that has just been started still
     /// works, as it finds its libraries.
@@ -214,99 +217,103 @@ mod tests {
 
     #[test]
     fn only_who_answers_each_time_with_little_work() {
-        let _one = ONE_TEST.lock();
-        let cat = program("/bin/cat", &[]);
-        let pid = cat.id() as i32;
-        let mut p = Program::default();
-        heard(0, 1, true);
-        exchange(&mut p, pid, ROW - 1);
-        assert!(!p.owes_one());
-        exchange(&mut p, pid, ROW);
-        assert!(p.owes_one() && is_free(pid));
-        // It is written to from elsewhere than where it is heard.
-        p.answers();
-        p.wakes(pid, 1);
-        assert!(is_free(pid));
-        exchange(&mut p, pid, 1);
-        assert!(is_kept(pid));
-        // As long as it is so, and no longer.
-        exchange(&mut p, pid, 3 * LOOK);
-        assert!(is_kept(pid));
-        heard(0, 0, false);
-        assert!(is_free(pid));
-        exchange(&mut p, pid, LOOK);
-        assert!(is_free(pid));
-        heard(0, few(), true);
-        exchange(&mut p, pid, 1);
-        assert!(is_kept(pid));
-        heard(0, few() + 1, true);
-        assert!(is_free(pid));
-        heard(0, 0, true);
-        exchange(&mut p, pid, 1);
-        assert!(is_kept(pid));
-        // A second write before the answer: it begins anew when it has answered both.
-        p.wakes(pid, 0);
-        assert!(!p.owes_one() && is_free(pid));
-        exchange(&mut p, pid, 4 * LOOK);
-        assert!(is_free(pid));
-        p.answers();
-        exchange(&mut p, pid, ROW + LOOK);
-        assert!(is_kept(pid));
-        // Its port ends.
-        drop(p);
-        assert!(is_free(pid));
-        end(cat);
+        Vm::new().enter(|| {
+            let cat = program("/bin/cat", &[]);
+            let pid = cat.id() as i32;
+            let mut p = Program::default();
+            heard(0, 1, true);
+            exchange(&mut p, pid, ROW - 1);
+            assert!(!p.owes_one());
+            exchange(&mut p, pid, ROW);
+            assert!(p.owes_one() && is_free(pid));
+            // It is written to from elsewhere than where it is heard.
+            p.answers();
+            p.wakes(pid, 1);
+            assert!(is_free(pid));
+            exchange(&mut p, pid, 1);
+            assert!(is_kept(pid));
+            // As long as it is so, and no longer.
+            exchange(&mut p, pid, 3 * LOOK);
+            assert!(is_kept(pid));
+            heard(0, 0, false);
+            assert!(is_free(pid));
+            exchange(&mut p, pid, LOOK);
+            assert!(is_free(pid));
+            heard(0, few(), true);
+            exchange(&mut p, pid, 1);
+            assert!(is_kept(pid));
+            heard(0, few() + 1, true);
+            assert!(is_free(pid));
+            heard(0, 0, true);
+            exchange(&mut p, pid, 1);
+            assert!(is_kept(pid));
+            // A second write before the answer: it begins anew when it has answered both.
+            p.wakes(pid, 0);
+            assert!(!p.owes_one() && is_free(pid));
+            exchange(&mut p, pid, 4 * LOOK);
+            assert!(is_free(pid));
+            p.answers();
+            exchange(&mut p, pid, ROW + LOOK);
+            assert!(is_kept(pid));
+            // Its port ends.
+            drop(p);
+            assert!(is_free(pid));
+            end(cat);
+        })
     }
 
     #[test]
     fn who_is_kept_by_others_stays_there() {
-        let _one = ONE_TEST.lock();
-        let cat = program("/bin/cat", &[]);
-        let pid = cat.id() as i32;
-        let all = Processors::of(pid).unwrap();
-        let mut p = Program::default();
-        heard(0, 1, true);
-        exchange(&mut p, pid, ROW + LOOK);
-        // Somebody says that it may run anywhere, which is not what we said.
-        all.keep(pid).unwrap();
-        exchange(&mut p, pid, LOOK);
-        if all.count() > 1 {
-            assert!(p.alone && !is_kept(pid));
-        }
-        // And that it may run on one processor only, before we say so.
-        Processors::here().unwrap().keep(pid).unwrap();
-        let mut p = Program::default();
-        exchange(&mut p, pid, 4 * LOOK);
-        drop(p);
-        assert_eq!(Processors::of(pid).unwrap().count(), 1);
-        end(cat);
+        Vm::new().enter(|| {
+            let cat = program("/bin/cat", &[]);
+            let pid = cat.id() as i32;
+            let all = Processors::of(pid).unwrap();
+            let mut p = Program::default();
+            heard(0, 1, true);
+            exchange(&mut p, pid, ROW + LOOK);
+            // Somebody says that it may run anywhere, which is not what we said.
+            all.keep(pid).unwrap();
+            exchange(&mut p, pid, LOOK);
+            if all.count() > 1 {
+                assert!(p.alone && !is_kept(pid));
+            }
+            // And that it may run on one processor only, before we say so.
+            Processors::here().unwrap().keep(pid).unwrap();
+            let mut p = Program::default();
+            exchange(&mut p, pid, 4 * LOOK);
+            drop(p);
+            assert_eq!(Processors::of(pid).unwrap().count(), 1);
+            end(cat);
+        })
     }
 
     #[test]
     fn who_could_tell_is_left_alone() {
-        let _one = ONE_TEST.lock();
-        let sh = program("/bin/sh", &["-c", "read line"]);
-        let pid = sh.id() as i32;
-        let mut p = Program::default();
-        heard(0, 1, true);
-        exchange(&mut p, pid, ROW + 4 * LOOK);
-        assert!(p.owes_one() && is_free(pid));
-        end(sh);
+        Vm::new().enter(|| {
+            let sh = program("/bin/sh", &["-c", "read line"]);
+            let pid = sh.id() as i32;
+            let mut p = Program::default();
+            heard(0, 1, true);
+            exchange(&mut p, pid, ROW + 4 * LOOK);
+            assert!(p.owes_one() && is_free(pid));
+            end(sh);
+        })
     }
 
     #[test]
     fn who_works_is_left_alone() {
-        let _one = ONE_TEST.lock();
-        let me = std::process::id() as i32;
-        let mut p = Program::default();
-        p.plain = Some(true);
-        heard(0, 1, true);
-        exchange(&mut p, me, ROW);
-        for _ in 0..3 {
-            let from = cpu_nanos_of(me).unwrap();
-            while cpu_nanos_of(me).unwrap() - from < LIGHT_NS * i64::from(2 * ROW) {}
+        Vm::new().enter(|| {
+            let me = std::process::id() as i32;
+            let mut p = Program::default();
+            p.plain = Some(true);
+            heard(0, 1, true);
             exchange(&mut p, me, ROW);
-            assert!(p.owes_one() && !p.light);
-        }
+            for _ in 0..3 {
+                let from = cpu_nanos_of(me).unwrap();
+                while cpu_nanos_of(me).unwrap() - from < LIGHT_NS * i64::from(2 * ROW) {}
+                exchange(&mut p, me, ROW);
+                assert!(p.owes_one() && !p.light);
+            }
+        })
     }
 }

@@ -14,7 +14,10 @@ struct Load {
     owed: AtomicUsize,
 }
 
-static LOADS: OnceLock<Box<[Load]>> = OnceLock::new();
+kvik_state::vm_state! {
+    static LOADS: OnceLock<Box<[Load]>> = OnceLock::new();
+}
+
 fn loads() -> &'static [Load] {
     let new = |_| Load { cpu: AtomicUsize::new(usize::MAX), owed: AtomicUsize::new(0) };
     LOADS.get_or_init(|| (0..poll::count()).map(new).collect())

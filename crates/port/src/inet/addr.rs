@@ -2,8 +2,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use kvik_env::socket::{Addr, Family};
 use kvik_heap::Heap;
-use kvik_sys::socket::{Addr, Family};
 use kvik_term::{am, Term};
 
 pub const AF_UNSPEC: u8 = 0;

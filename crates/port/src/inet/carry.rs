@@ -1,6 +1,6 @@
 //! A stream that carries a connection to another node: each packet is a signal.
 
-use kvik_sys::Errno;
+use kvik_env::Errno;
 use kvik_term::am;
 
 use super::{Inet, State};

@@ -2,8 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use kvik_sys::socket::{self, Addr, Interface, Type};
-use kvik_sys::{fd, Errno};
+use kvik_env::socket::{self, Addr, Interface, Type};
+use kvik_env::{fd, Errno};
 use kvik_term::am;
 
 use super::{addr, options, Active, Inet, Proto, State, What};
@@ -362,7 +362,7 @@ fn subscribe(s: &mut Inet, core: &Core, data: &[u8]) -> Reply {
 
 /// The lines of the system's list of services: name, port, protocol, other names.
 fn services<R>(mut f: impl FnMut(&str, u16, &str, &[&str]) -> Option<R>) -> Option<R> {
-    let all = std::fs::read_to_string("/etc/services").ok()?;
+    let all = kvik_env::fs::read_to_string("/etc/services").ok()?;
     all.lines().find_map(|l| {
         let l = l.split('#').next()?;
         let words: Vec<&str> = l.split_whitespace().collect();

@@ -18,11 +18,11 @@ use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
+use kvik_env::clock::monotonic_nanos;
+use kvik_env::poll::Interest;
+use kvik_env::socket::{Addr, Family};
+use kvik_env::Errno;
 use kvik_heap::Heap;
-use kvik_sys::clock::monotonic_nanos;
-use kvik_sys::poll::Interest;
-use kvik_sys::socket::{Addr, Family};
-use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
@@ -281,7 +281,7 @@ impl Inet {
             let i = Interest { read: true, write: true, edge: true };
             let mut fd = self.raw()?;
             if self.adopted {
-                fd = self.duplicate.insert(kvik_sys::fd::duplicate(fd)?).as_raw_fd();
+                fd = self.duplicate.insert(kvik_env::fd::duplicate(fd)?).as_raw_fd();
             }
             poll::add(core.home, fd, Source::Both, core.id, i)?;
             self.polled = true;
@@ -503,10 +503,10 @@ impl Driver for Inet {
     fn flush(&mut self) {
         let Ok(fd) = self.raw() else { return };
         while !self.queue.is_empty() {
-            if kvik_sys::fd::wait_ready(fd, true, 2000) != Ok(true) {
+            if kvik_env::fd::wait_ready(fd, true, 2000) != Ok(true) {
                 return;
             }
-            match self.queue.slices(|s| kvik_sys::fd::writev(fd, s)) {
+            match self.queue.slices(|s| kvik_env::socket::writev(fd, s)) {
                 Ok(n) => self.queue.advance(n),
                 Err(_) => self.queue.clear(),
             }

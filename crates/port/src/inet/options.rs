@@ -2,8 +2,8 @@
 
 use std::os::fd::{AsRawFd, RawFd};
 
-use kvik_sys::socket::{self, name as n, Family};
-use kvik_sys::Errno;
+use kvik_env::socket::{self, name as n, Family};
+use kvik_env::Errno;
 
 use super::{Active, Inet, Proto, State};
 use crate::packet::Kind;

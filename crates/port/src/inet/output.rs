@@ -3,8 +3,8 @@
 use std::io::IoSlice;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use kvik_sys::socket::{self, ECONNRESET, ENOTCONN};
-use kvik_sys::{fd, Errno};
+use kvik_env::socket::{self, ECONNRESET, ENOTCONN};
+use kvik_env::{fd, Errno};
 use kvik_term::{am, Atom};
 
 use super::{control, posix, Exit, Inet, Sender, State};
@@ -99,7 +99,7 @@ impl Inet {
             poll::again(core.home, Source::Output, core.id);
             return Ok(0);
         }
-        match fd::writev(self.raw()?, &[IoSlice::new(head), IoSlice::new(bytes)]) {
+        match socket::writev(self.raw()?, &[IoSlice::new(head), IoSlice::new(bytes)]) {
             Err(Errno::AGAIN) => Ok(0),
             r => r,
         }
@@ -205,7 +205,7 @@ impl Inet {
             return self.write_file(core);
         }
         while !self.queue.is_empty() {
-            let r = self.raw().and_then(|fd| self.queue.slices(|s| fd::writev(fd, s)));
+            let r = self.raw().and_then(|fd| self.queue.slices(|s| socket::writev(fd, s)));
             match r {
                 Ok(n) => self.queue.advance(n),
                 Err(Errno::AGAIN) => return self.watch(core).map_err(Exit::Posix),
@@ -326,7 +326,7 @@ impl Inet {
         let to = self.raw()?;
         let Some(f) = &mut self.file else { return Ok(()) };
         while f.before > 0 {
-            let n = fd::write(to, self.queue.front(f.before))?;
+            let n = socket::write(to, self.queue.front(f.before))?;
             self.queue.advance(n);
             f.before -= n;
         }

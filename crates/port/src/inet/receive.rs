@@ -3,9 +3,9 @@
 //! A read never takes more from the system than OTP's does: what stays there decides whether the
 //! system resets the connection when the socket is closed.
 
+use kvik_env::socket::{self, ECONNRESET, ENOTCONN};
+use kvik_env::Errno;
 use kvik_heap::Heap;
-use kvik_sys::socket::{ECONNRESET, ENOTCONN};
-use kvik_sys::{fd, Errno};
 use kvik_term::{am, Term};
 
 use super::{control, posix, Inet, State, What};
@@ -256,7 +256,7 @@ impl Inet {
         let room = room.min(buffer.len()).max(1);
         let n = match self.deferred.take() {
             Some(e) => Err(e),
-            None => fd::read_bytes(fd, &mut buffer[..room]),
+            None => socket::read_bytes(fd, &mut buffer[..room]),
         };
         match n {
             Err(Errno::AGAIN) => Ok(Read::Blocked),

@@ -2,8 +2,8 @@
 
 use std::os::fd::OwnedFd;
 
-use kvik_sys::socket::{self, ECONNABORTED, ECONNRESET, ENOTCONN};
-use kvik_sys::Errno;
+use kvik_env::socket::{self, ECONNABORTED, ECONNRESET, ENOTCONN};
+use kvik_env::Errno;
 use kvik_term::{am, Atom, Term};
 
 use super::{control, posix, Exit, Inet, State, What};

@@ -1,8 +1,8 @@
 //! Datagrams.
 
+use kvik_env::socket::{self, Addr};
+use kvik_env::Errno;
 use kvik_heap::Heap;
-use kvik_sys::socket::{self, Addr};
-use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
 use super::{addr, options, posix, Inet, State, What};

@@ -2,9 +2,9 @@
 
 use std::os::fd::AsRawFd;
 
+use kvik_env::place::cpu_of;
+use kvik_env::poll::Interest;
 use kvik_proc::sched::current;
-use kvik_sys::place::cpu_of;
-use kvik_sys::poll::Interest;
 
 use super::Pipes;
 use crate::affinity::{policy, scheduler_load};

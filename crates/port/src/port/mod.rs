@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use kvik_env::Errno;
 use kvik_heap::{Heap, OwnedTerm};
-use kvik_sys::Errno;
 use kvik_term::{am, Atom, Term};
 
 use crate::driver::{Driver, Exit, Flow, Ready};

@@ -13,10 +13,11 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Mutex, MutexGuard};
 
-use kvik_sys::poll::Interest;
-use kvik_sys::signal::{self, Action, SIGCONT};
-use kvik_sys::tty::{self, Settings};
-use kvik_sys::{fd, file, locale, Errno};
+use kvik_env::poll::Interest;
+use kvik_env::signal::{self, Action, SIGCONT};
+use kvik_env::tty::{self, Settings};
+use kvik_env::{fd, file, pipe, Errno};
+use kvik_sys::locale;
 use kvik_term::{am, Atom};
 
 use crate::driver::{Driver, Exit, Flow, Ready, Reply};
@@ -126,7 +127,7 @@ impl Terminal {
     fn write(&mut self, core: &mut Core) -> Flow {
         let Some(f) = &self.file else { return Ok(()) };
         while !self.queue.is_empty() {
-            match self.queue.slices(|s| fd::writev(f.as_raw_fd(), s)) {
+            match self.queue.slices(|s| pipe::writev(f.as_raw_fd(), s)) {
                 Ok(n) => self.queue.advance(n),
                 Err(Errno::AGAIN) => break,
                 Err(e) => return Err(Exit::Posix(e)),
@@ -142,7 +143,7 @@ impl Terminal {
     fn read(&mut self, core: &mut Core, buffer: &mut [u8]) -> Flow {
         let Some(f) = &self.file else { return Ok(()) };
         loop {
-            let n = match fd::read_bytes(f.as_raw_fd(), buffer) {
+            let n = match pipe::read_bytes(f.as_raw_fd(), buffer) {
                 Ok(0) => return core.end_of_input(),
                 Ok(n) => n,
                 Err(Errno::AGAIN) => return Ok(()),
@@ -218,7 +219,7 @@ impl Driver for Terminal {
     fn flush(&mut self) {
         if let Some(f) = &self.file {
             while !self.queue.is_empty() && fd::wait_ready(f.as_raw_fd(), true, 1000) == Ok(true) {
-                match self.queue.slices(|s| fd::writev(f.as_raw_fd(), s)) {
+                match self.queue.slices(|s| pipe::writev(f.as_raw_fd(), s)) {
                     Ok(n) => self.queue.advance(n),
                     Err(_) => self.queue.clear(),
                 }

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::os::fd::RawFd;
 use std::sync::{Mutex, MutexGuard};
 
+use kvik_env::poll::Interest;
+use kvik_env::signal::{self, Action, SIGCONT, SIGWINCH};
+use kvik_env::Result;
 use kvik_heap::OwnedTerm;
-use kvik_sys::poll::Interest;
-use kvik_sys::signal::{self, Action, SIGCONT, SIGWINCH};
-use kvik_sys::Result;
 use kvik_term::am;
 
 use crate::host::host;
@@ -48,8 +48,11 @@ struct Reader {
     polled: bool,
 }
 
-static READER: Mutex<Reader> =
-    Mutex::new(Reader { input: None, notice: None, notices: VecDeque::new(), polled: false });
+kvik_state::vm_state! {
+    static READER: Mutex<Reader> =
+        Mutex::new(Reader { input: None, notice: None, notices: VecDeque::new(), polled: false });
+}
+
 /// Notices that nobody takes are dropped beyond this.
 const MOST_NOTICES: usize = 64;
 

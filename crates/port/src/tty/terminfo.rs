@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use kvik_env::fs;
+
 use super::terminfo_names::STRINGS;
 
 /// What moves the cursor one place.
@@ -81,9 +83,8 @@ impl Description {
         let read = |d: PathBuf| {
             [letter.clone(), format!("{first:x}").into()].into_iter().find_map(|sub| {
                 let path = d.join(sub).join(OsStr::from_bytes(name));
-                let known =
-                    std::fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= LONGEST);
-                known.then(|| std::fs::read(path).ok())?
+                let known = fs::metadata(&path).is_ok_and(|m| m.is_file() && m.len() <= LONGEST);
+                known.then(|| fs::read(path).ok())?
             })
         };
         Description::parse(folders.into_iter().find_map(read)?)

@@ -1,6 +1,6 @@
 //! The board: what the schedulers say of themselves, in words that each writes for itself with plain
 //! stores and anybody may read at any time, other programs of the same user too (the file behind them
-//! is sealed and has no name; see `kvik_sys::shared`). Nobody is asked, stopped or woken for it.
+//! is sealed and has no name; see `kvik_env::shared`). Nobody is asked, stopped or woken for it.
 //!
 //! | words | |
 //! |---|---|
@@ -137,14 +137,16 @@ struct Board {
     /// Shows them to others; `None` where the system has no such files.
     _file: Option<OwnedFd>,
 }
-static BOARD: OnceLock<Board> = OnceLock::new();
+kvik_state::vm_state! {
+    static BOARD: OnceLock<Board> = OnceLock::new();
+}
 
 /// Puts it up. The first call counts.
 pub(super) fn put_up(schedulers: usize) {
     BOARD.get_or_init(|| {
         let n = HEAD + schedulers * PAGE;
         let name = std::ffi::CString::new(NAME).unwrap_or_default();
-        let (words, file) = match kvik_sys::shared::words(&name, n) {
+        let (words, file) = match kvik_env::shared::words(&name, n) {
             Ok((words, file)) => (words, Some(file)),
             Err(_) => (&*Vec::from_iter((0..n).map(|_| AtomicU64::new(0))).leak(), None),
         };
@@ -286,7 +288,7 @@ impl Picture {
 pub fn picture() -> Picture {
     let words = BOARD.get().map_or(&[][..], |b| b.words);
     let words: Vec<u64> = words.iter().map(|w| w.load(Relaxed)).collect();
-    let now = kvik_sys::clock::monotonic_nanos();
+    let now = kvik_env::clock::monotonic_nanos();
     Picture::of(&words, now.unsigned_abs()).unwrap_or_default()
 }
 

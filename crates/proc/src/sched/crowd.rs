@@ -12,11 +12,13 @@ const CROWD: usize = 8_192;
 /// they were foreseen: the slowest memory takes longer than a turn.
 const AHEAD: u32 = 5;
 
-/// For each place in the table, whom the process there woke last. An entry is a hint: it may be of one
-/// that is gone, or 0.
-static WOKEN_BY: OnceLock<Box<[AtomicU32]>> = OnceLock::new();
-/// There is something in it.
-static USED: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    /// For each place in the table, whom the process there woke last. An entry is a hint: it may be of one
+    /// that is gone, or 0.
+    static WOKEN_BY: OnceLock<Box<[AtomicU32]>> = OnceLock::new();
+    /// There is something in it.
+    static USED: AtomicBool = AtomicBool::new(false);
+}
 
 /// Are there so many? While there are it is noted who wakes whom.
 pub(super) fn is_there() -> bool {

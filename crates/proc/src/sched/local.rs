@@ -151,7 +151,7 @@ impl Local {
         }
         if first.is_none() && alone != MANY && self.fits_next(&t) {
             if alone == TIMED {
-                self.next_since.set(kvik_sys::ticks::ticks().now());
+                self.next_since.set(kvik_env::clock::ticks::ticks().now());
             }
             return self.next.set(Some(Rest::new(t, self.here)));
         }

@@ -15,8 +15,10 @@ pub const AHEAD: u32 = 256;
 /// The same where few are sent.
 pub const FEW: u32 = 4;
 
-/// Messages until then. Schedulers may miss each other's counting, which chance forgives.
-static LEFT: AtomicU32 = AtomicU32::new(0);
+kvik_state::vm_state! {
+    /// Messages until then. Schedulers may miss each other's counting, which chance forgives.
+    static LEFT: AtomicU32 = AtomicU32::new(0);
+}
 
 thread_local! {
     /// None where the thread is no scheduler.
@@ -42,13 +44,13 @@ pub fn is_due() -> bool {
     LEFT.swap(0, Relaxed) == 1
 }
 pub fn now() -> u64 {
-    kvik_sys::ticks::ticks().now()
+    kvik_env::clock::ticks::ticks().now()
 }
 /// One that was sent then was taken.
 #[cold]
 pub fn taken(sent: u64) {
     if let Some(page) = PAGE.get() {
-        let ticks = kvik_sys::ticks::ticks();
+        let ticks = kvik_env::clock::ticks::ticks();
         page.note(Kind::Mail, ticks.between(sent, ticks.now()), 1);
     }
 }

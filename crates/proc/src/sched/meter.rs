@@ -1,7 +1,7 @@
 //! Microstate accounting for the scheduler that runs this: what it is at while a function runs, and how
 //! long collections take. What is added up is in `microstate.rs`.
 
-use kvik_sys::ticks::ticks;
+use kvik_env::clock::ticks::ticks;
 use kvik_sys::METERED;
 
 use super::board::Kind;

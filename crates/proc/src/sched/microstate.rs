@@ -41,7 +41,9 @@ impl State {
     }
 }
 
-static ON: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static ON: AtomicBool = AtomicBool::new(false);
+}
 
 #[inline]
 pub fn on() -> bool {

@@ -54,7 +54,7 @@ impl Default for Config {
 
 /// Processors this program may use.
 pub fn online_cpus() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get())
+    kvik_env::thread::available_parallelism().map_or(1, |n| n.get())
 }
 
 /// What a scheduler gets from other threads.
@@ -105,9 +105,11 @@ pub struct Counters {
     pub started: AtomicU64,
 }
 
-static ALL: OnceLock<Vec<Scheduler>> = OnceLock::new();
-static IDLE: AtomicUsize = AtomicUsize::new(0);
-static STOP: AtomicBool = AtomicBool::new(false);
+kvik_state::vm_state! {
+    static ALL: OnceLock<Vec<Scheduler>> = OnceLock::new();
+    static IDLE: AtomicUsize = AtomicUsize::new(0);
+    static STOP: AtomicBool = AtomicBool::new(false);
+}
 
 pub fn all() -> &'static [Scheduler] {
     ALL.get().map_or(&[], |v| v)
@@ -119,7 +121,7 @@ pub const STACK: usize = 8 << 20;
 
 /// To be called before there are processes: with one scheduler its thread alone changes inboxes.
 pub fn prepare(c: &Config) {
-    kvik_sys::ticks::begin();
+    kvik_env::clock::ticks::begin();
     if c.schedulers <= 1 {
         kvik_sync::solo::reserve();
     }
@@ -134,10 +136,8 @@ pub fn start(c: &Config) -> std::io::Result<()> {
     }
     for (i, early) in (0..n).zip(std::iter::once(early()).chain(std::iter::repeat_with(Vec::new))) {
         let spin = c.spin_us;
-        std::thread::Builder::new()
-            .name(format!("sched {}", i + 1))
-            .stack_size(STACK)
-            .spawn(move || run::scheduler(i, spin, early))?;
+        let name = format!("sched {}", i + 1);
+        kvik_env::thread::spawn(&name, Some(STACK), move || run::scheduler(i, spin, early))?;
     }
     scavenger::start()
 }
@@ -148,9 +148,25 @@ pub fn stop() {
 }
 
 /// Work that came before there were schedulers.
-static EARLY: std::sync::Mutex<Vec<Work>> = std::sync::Mutex::new(Vec::new());
+struct Early(Vec<Work>);
+
+impl Drop for Early {
+    /// The VM goes without having run: so do its processes.
+    fn drop(&mut self) {
+        for work in self.0.drain(..) {
+            if let Work::Run(t) = work {
+                t.finish();
+            }
+        }
+    }
+}
+
+kvik_state::vm_state! {
+    static EARLY: std::sync::Mutex<Early> = std::sync::Mutex::new(Early(Vec::new()));
+}
+
 fn early() -> Vec<Work> {
-    std::mem::take(&mut *EARLY.lock().unwrap_or_else(|e| e.into_inner()))
+    std::mem::take(&mut EARLY.lock().unwrap_or_else(|e| e.into_inner()).0)
 }
 
 /// A process may run: to the back of a queue.
@@ -226,7 +242,7 @@ pub fn raise(pid: u32, to: Priority) {
 /// Gives work to a scheduler, from a thread that is none; one that sleeps if there is one.
 fn hand(w: Work) {
     let Some(all) = ALL.get() else {
-        EARLY.lock().unwrap_or_else(|e| e.into_inner()).push(w);
+        EARLY.lock().unwrap_or_else(|e| e.into_inner()).0.push(w);
         return;
     };
     let mut able = all.iter().take(online::active());

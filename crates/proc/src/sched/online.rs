@@ -5,11 +5,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
-/// How many may run processes now.
-static ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
-static STATE: Mutex<State> = Mutex::new(State { online: usize::MAX, blockers: Vec::new() });
-/// Blocks in force, so that a process that ends needs no lock where there are none.
-static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+kvik_state::vm_state! {
+    /// How many may run processes now.
+    static ACTIVE: AtomicUsize = AtomicUsize::new(usize::MAX);
+    static STATE: Mutex<State> = Mutex::new(State { online: usize::MAX, blockers: Vec::new() });
+    /// Blocks in force, so that a process that ends needs no lock where there are none.
+    static BLOCKS: AtomicUsize = AtomicUsize::new(0);
+}
 
 struct State {
     online: usize,

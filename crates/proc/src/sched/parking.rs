@@ -9,7 +9,9 @@ struct Spot {
 }
 
 fn spot(i: usize) -> &'static Spot {
-    static ALL: OnceLock<Vec<Spot>> = OnceLock::new();
+    kvik_state::vm_state! {
+        static ALL: OnceLock<Vec<Spot>> = OnceLock::new();
+    }
     let make = || Spot { woken: Mutex::new(false), bell: Condvar::new() };
     &ALL.get_or_init(|| (0..1024).map(|_| make()).collect())[i % 1024]
 }
@@ -27,7 +29,7 @@ fn wait(i: usize, timeout: Option<Duration>) {
     if !*woken {
         woken = match timeout {
             None => s.bell.wait(woken).unwrap_or_else(|e| e.into_inner()),
-            Some(t) => s.bell.wait_timeout(woken, t).map_or_else(|e| e.into_inner().0, |r| r.0),
+            Some(t) => kvik_env::thread::wait_timeout(&s.bell, woken, t).0,
         };
     }
     *woken = false;

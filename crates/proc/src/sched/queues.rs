@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use kvik_env::clock::ticks::ticks;
 use kvik_sync::Here;
-use kvik_sys::ticks::ticks;
 use kvik_sys::METERED;
 
 use super::board::{Kind, Page};

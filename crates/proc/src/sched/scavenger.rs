@@ -9,19 +9,22 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
-use std::thread::{self, Thread};
 use std::time::Duration;
+
+use kvik_env::thread::{self, Thread};
 
 const PAUSE: Duration = Duration::from_secs(1);
 /// Until schedulers that have nothing to do have tidied up, and those that are busy.
 const MOMENTS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(500)];
 
-static THREAD: OnceLock<Thread> = OnceLock::new();
-static CALLED: AtomicBool = AtomicBool::new(false);
-static ROUNDS: AtomicU32 = AtomicU32::new(0);
+kvik_state::vm_state! {
+    static THREAD: OnceLock<Thread> = OnceLock::new();
+    static CALLED: AtomicBool = AtomicBool::new(false);
+    static ROUNDS: AtomicU32 = AtomicU32::new(0);
+}
 
 pub(super) fn start() -> std::io::Result<()> {
-    let t = thread::Builder::new().name("scavenger".into()).spawn(work)?;
+    let t = thread::spawn("scavenger", None, work)?;
     let _ = THREAD.set(t.thread().clone());
     kvik_sys::alloc::on_much_freed(call);
     kvik_heap::literal::on_freed(kvik_sys::alloc::count_freed);

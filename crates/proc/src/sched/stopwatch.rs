@@ -8,7 +8,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use kvik_sys::ticks::{ticks, Ticks, PARTS};
+use kvik_env::clock::ticks::{ticks, Ticks, PARTS};
 
 use super::board::{Count, Kind, Page};
 use super::local::{Local, TIMED};

@@ -34,7 +34,7 @@ struct Call {
 
 impl Proc {
     pub fn trace_flags(&self) -> u32 {
-        self.me.as_ref().map_or(0, |m| m.trace())
+        self.me().map_or(0, |m| m.trace())
     }
     /// Is it traced for that?
     #[inline]

@@ -1,53 +1,19 @@
-//! [`Mailbox`]: the messages a process has taken from its inbox, with the save pointer and receive
-//! markers.
+//! [`Mailbox`]: the received messages but the first one where that is on the heap, with the save
+//! pointer and receive markers. Only [`MessageQueue`](super::MessageQueue) changes it.
 //!
 //! Messages have positions that only grow. One taken from the middle leaves a gap; gaps at either
 //! end go at once; when more than half are gaps, or they were stepped over often, the rest moves
 //! together. Those that came last stay in the chain they came in as long as they are taken in order.
 
-use std::cell::{OnceCell, RefCell, RefMut};
 use std::collections::VecDeque;
 
 use kvik_heap::literal::Leaving;
 use kvik_heap::OwnedTerm;
 use kvik_sync::Chain;
 
-use crate::recv_marker::Markers;
+use super::recv_marker::Markers;
 use crate::sched::mail;
 use crate::signal_types::{RefId, Signal};
-
-/// A process's mailbox, made when the first message is kept in it: most waiting processes have none.
-#[derive(Default)]
-pub struct MailboxCell(OnceCell<Box<RefCell<Mailbox>>>);
-
-impl MailboxCell {
-    #[inline]
-    pub fn borrow_mut(&self) -> RefMut<'_, Mailbox> {
-        self.0.get_or_init(Box::default).borrow_mut()
-    }
-    /// The same where there is one.
-    #[inline]
-    pub fn get(&self) -> Option<RefMut<'_, Mailbox>> {
-        Some(self.0.get()?.borrow_mut())
-    }
-    /// Messages waiting.
-    pub fn count(&self) -> usize {
-        self.get().map_or(0, |m| m.len())
-    }
-    /// Drops a mailbox that holds nothing.
-    pub(crate) fn drop_empty(&mut self) {
-        if self.get().is_some_and(|m| m.is_empty() && m.markers.is_none()) {
-            self.0.take();
-        }
-    }
-    /// The mailbox of a process that ends, if it has more than so many messages.
-    pub(crate) fn take_many(&mut self, than: usize) -> Option<Mailbox> {
-        if self.count() <= than {
-            return None;
-        }
-        self.0.take().map(|m| m.into_inner())
-    }
-}
 
 /// What there is at a position.
 enum Slot {
@@ -90,13 +56,12 @@ impl Slot {
 }
 
 /// A message that was taken out. Its token, where it has one: an empty list ends the receiver's.
-pub struct Taken {
+pub(super) struct Taken {
     pub message: OwnedTerm,
     pub token: Option<OwnedTerm>,
 }
 
-#[derive(Default)]
-pub struct Mailbox {
+pub(crate) struct Mailbox {
     slots: VecDeque<Slot>,
     /// How many of them are [`Slot::Tokened`].
     tokened: usize,
@@ -113,10 +78,10 @@ pub struct Mailbox {
     markers: Option<Box<Markers>>,
     /// Is the message at the save pointer on the process's heap, as `Root::Lent`? Its slot is an
     /// empty list.
-    pub(crate) lent: bool,
+    lent: bool,
     /// The first message was looked at and not taken: it is likely to stay for a while, so that
     /// copying it to the heap does not pay.
-    pub(crate) selective: bool,
+    selective: bool,
     /// How many messages there are when [`Mailbox::has_grown`] says so next.
     look: usize,
     /// How many of the last messages its process does not know of: see [`Mailbox::unfetched`].
@@ -128,25 +93,47 @@ pub struct Mailbox {
 /// How many messages ahead of the one looked at memory is asked for.
 const AHEAD: usize = 4;
 
+impl Default for Mailbox {
+    fn default() -> Mailbox {
+        Mailbox {
+            slots: VecDeque::new(),
+            tokened: 0,
+            fresh: Chain::default(),
+            fresh_len: 0,
+            // There may be a first message already, which has the position before.
+            base: 1,
+            save: 1,
+            gaps: 0,
+            walked: 0,
+            markers: None,
+            lent: false,
+            selective: false,
+            look: 0,
+            unfetched: 0,
+            with_first: false,
+        }
+    }
+}
+
 impl Mailbox {
     #[inline]
-    pub fn push(&mut self, m: OwnedTerm) {
+    pub(super) fn push(&mut self, m: OwnedTerm) {
         self.settle();
         self.slots.push_back(Slot::Message(m));
     }
     /// The same with when it was sent.
-    pub fn push_stamped(&mut self, m: OwnedTerm, sent: u64) {
+    pub(super) fn push_stamped(&mut self, m: OwnedTerm, sent: u64) {
         self.settle();
         self.slots.push_back(Slot::Stamped(Box::new((m, sent))));
     }
     /// The same with a token, or an empty list for none.
-    pub fn push_tokened(&mut self, message: OwnedTerm, token: OwnedTerm) {
+    pub(super) fn push_tokened(&mut self, message: OwnedTerm, token: OwnedTerm) {
         self.settle();
         self.tokened += 1;
         self.slots.push_back(Slot::Tokened(Box::new(Tokened { message, token })));
     }
     /// What is there now came without a token.
-    pub fn no_tokens(&mut self) {
+    pub(super) fn no_tokens(&mut self) {
         self.settle();
         for s in &mut self.slots {
             let (message, token) = match std::mem::replace(s, Slot::Gap) {
@@ -164,18 +151,18 @@ impl Mailbox {
         (0..most).any(|_| self.slots.pop_front().is_none() && self.fresh.next().is_none())
     }
     /// Does any message say something of tokens?
-    pub fn has_tokens(&self) -> bool {
+    pub(super) fn has_tokens(&self) -> bool {
         self.tokened != 0
     }
     /// Puts in so many messages, which is all there is in the chain.
     #[inline]
-    pub fn append(&mut self, new: Chain<Signal>, n: usize) {
+    pub(super) fn append(&mut self, new: Chain<Signal>, n: usize) {
         self.fresh.append(new);
         self.fresh_len += n;
     }
     /// Gives each message a slot.
     #[inline]
-    pub(crate) fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
         if self.fresh_len > 0 {
             self.settle_all();
         }
@@ -190,14 +177,29 @@ impl Mailbox {
         self.base + (self.slots.len() + self.fresh_len) as u64
     }
     /// Messages in it.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.slots.len() + self.fresh_len - self.gaps
     }
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Is there nothing in it that anybody will ask for?
+    pub(super) fn is_spare(&self) -> bool {
+        self.is_empty() && self.markers.is_none()
+    }
+    /// As far as a few steps tell.
+    pub(super) fn assert_invariants(&self) {
+        assert!(self.base <= self.save && self.save <= self.end(), "the save pointer");
+        assert!(self.fresh.is_empty() == (self.fresh_len == 0), "the length of the chain");
+        assert!(self.gaps <= self.slots.len() && self.tokened + self.gaps <= self.slots.len());
+        assert!(!self.slots.front().is_some_and(Slot::is_gap), "a gap at the front");
+        assert!(self.fresh_len > 0 || !self.slots.back().is_some_and(Slot::is_gap), "at the end");
+        assert!(self.unfetched <= self.len(), "what was not fetched");
+        let borrowed = || self.slots.get((self.save - self.base) as usize)?.message();
+        assert!(!self.lent || borrowed().is_some_and(|m| m.term().is_nil()), "a borrowed slot");
+    }
     /// Has it grown by an eighth since the last time this said so? For what goes over all messages.
-    pub fn has_grown(&mut self) -> bool {
+    pub(super) fn has_grown(&mut self) -> bool {
         let n = self.len();
         let grown = n >= self.look;
         if grown || n < self.look / 2 {
@@ -205,14 +207,14 @@ impl Mailbox {
         }
         grown
     }
-    pub fn iter(&self) -> impl Iterator<Item = &OwnedTerm> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &OwnedTerm> {
         self.slots
             .iter()
             .filter_map(Slot::message)
             .chain(self.fresh.iter().filter_map(Signal::message))
     }
     /// No message shares these literals any more.
-    pub fn copy_literals(&mut self, leaving: &Leaving) {
+    pub(super) fn copy_literals(&mut self, leaving: &Leaving) {
         self.settle();
         for m in
             self.slots.iter_mut().filter_map(Slot::message_mut).filter(|m| m.may_refer(leaving))
@@ -222,7 +224,7 @@ impl Mailbox {
     }
     /// The message at the save pointer.
     #[inline]
-    pub fn current(&mut self) -> Option<&mut OwnedTerm> {
+    pub(super) fn current(&mut self) -> Option<&mut OwnedTerm> {
         self.pass_gaps();
         let i = (self.save - self.base) as usize;
         if i >= self.slots.len() {
@@ -230,13 +232,45 @@ impl Mailbox {
         }
         self.slots.get_mut(i)?.message_mut()
     }
+    /// Gives the message at the save pointer to be borrowed; its slot stays, empty.
+    #[inline]
+    pub(super) fn lend(&mut self) -> Option<OwnedTerm> {
+        let m = self.current().map(std::mem::take)?;
+        self.lent = true;
+        Some(m)
+    }
+    /// An empty slot for a message at the save pointer, which is at the end, that is on the heap.
+    #[inline]
+    pub(super) fn push_lent(&mut self) {
+        debug_assert!(self.at_end() && !self.lent);
+        self.push(OwnedTerm::default());
+        self.lent = true;
+    }
+    #[inline]
+    pub(super) fn lent(&self) -> bool {
+        self.lent
+    }
+    /// The borrowed message goes back to its slot.
+    #[inline]
+    pub(super) fn give_back(&mut self, m: OwnedTerm) {
+        debug_assert!(self.lent);
+        self.lent = false;
+        if let Some(slot) = self.current() {
+            *slot = m;
+        }
+    }
+    /// The borrowed message stays on the heap; its slot is to be taken out. False: none is borrowed.
+    #[inline]
+    pub(super) fn keep_lent(&mut self) -> bool {
+        std::mem::take(&mut self.lent)
+    }
     /// Has every message been looked at?
     #[inline]
-    pub fn at_end(&self) -> bool {
+    pub(super) fn at_end(&self) -> bool {
         self.save == self.end()
     }
     /// The messages before and after the one at the save pointer.
-    pub fn iter_around(
+    pub(super) fn iter_around(
         &self,
     ) -> (impl Iterator<Item = &OwnedTerm>, impl Iterator<Item = &OwnedTerm>) {
         let i = (self.save - self.base) as usize;
@@ -245,12 +279,12 @@ impl Mailbox {
         (self.slots.iter().take(i).filter_map(Slot::message), after)
     }
     /// Is there a message that was not looked at?
-    pub fn has_next(&mut self) -> bool {
+    pub(super) fn has_next(&mut self) -> bool {
         self.current().is_some()
     }
     /// Gives the first position away to a message that is not kept here. False: there are others.
     #[inline]
-    pub fn make_room_before(&mut self) -> bool {
+    pub(super) fn make_room_before(&mut self) -> bool {
         let empty = self.slots.is_empty() && self.fresh_len == 0;
         if empty {
             self.fetch();
@@ -261,31 +295,31 @@ impl Mailbox {
     }
     /// How many of the last messages have come since its process looked for new ones: in OTP they are in
     /// its outer queue still. `first`: it has not looked at the one on its heap.
-    pub fn unfetched(&mut self, first: bool) -> usize {
+    pub(super) fn unfetched(&mut self, first: bool) -> usize {
         if self.with_first && !first {
             self.fetch();
         }
         self.unfetched
     }
     /// So many of the last messages have come, beside those that were not fetched before.
-    pub fn note_unfetched(&mut self, n: usize, with_first: bool) {
+    pub(super) fn note_unfetched(&mut self, n: usize, with_first: bool) {
         self.unfetched += n;
         self.with_first |= with_first;
     }
     /// The message on the heap comes here, and is one of them.
-    pub fn keep_first_unfetched(&mut self) {
+    pub(super) fn keep_first_unfetched(&mut self) {
         self.unfetched += 1;
         self.with_first = false;
     }
     /// Its process takes over all that has come.
     #[inline]
-    pub fn fetch(&mut self) {
+    pub(super) fn fetch(&mut self) {
         self.unfetched = 0;
         self.with_first = false;
     }
     /// Does the receive look at a message that was not fetched yet? All are, then.
     #[inline]
-    pub fn fetch_to_look(&mut self) {
+    pub(super) fn fetch_to_look(&mut self) {
         if self.unfetched > 0 {
             self.pass_gaps();
             let left = self.end() - self.save;
@@ -302,7 +336,7 @@ impl Mailbox {
     }
     /// Words of the message at the save pointer, if it is the first one and worth copying.
     #[inline]
-    pub fn front_words(&self) -> Option<usize> {
+    pub(super) fn front_words(&self) -> Option<usize> {
         if self.save != self.base || self.selective {
             return None;
         }
@@ -317,7 +351,7 @@ impl Mailbox {
     /// Gives the first message, with the save pointer on it; its position is still there for
     /// `put_before`.
     #[inline]
-    pub fn take_front(&mut self) -> Option<OwnedTerm> {
+    pub(super) fn take_front(&mut self) -> Option<OwnedTerm> {
         if self.slots.is_empty() {
             let m = self.fresh.next()?.into_message()?;
             self.fresh_len -= 1;
@@ -336,23 +370,25 @@ impl Mailbox {
         self.taken(first).map(|t| t.message)
     }
     /// Takes the message that room was made for; it was looked at.
-    pub fn put_before(&mut self, m: OwnedTerm) {
+    pub(super) fn put_before(&mut self, m: OwnedTerm) {
         self.slots.push_front(Slot::Message(m));
-        // A mailbox that was made since has given no position away.
-        match self.base.checked_sub(1) {
-            Some(base) => self.base = base,
-            None => self.save += 1,
-        }
+        self.base -= 1;
+    }
+    /// The same in a receive that matches it against patterns.
+    #[inline]
+    pub(super) fn skip_first(&mut self, m: OwnedTerm) {
+        self.selective = true;
+        self.put_before(m);
     }
     /// Nothing that is there now will match.
     #[inline]
-    pub fn skip_all(&mut self) {
+    pub(super) fn skip_all(&mut self) {
         self.settle();
         self.save = self.end();
     }
     /// The message at the save pointer doesn't match.
     #[inline]
-    pub fn skip(&mut self) {
+    pub(super) fn skip(&mut self) {
         self.save = (self.save + 1).min(self.end());
         // Messages lie anywhere in memory.
         let soon = self.slots.get((self.save - self.base) as usize + AHEAD);
@@ -362,7 +398,7 @@ impl Mailbox {
     }
     /// Takes the message at the save pointer out and starts over.
     #[inline]
-    pub fn take(&mut self) -> Option<Taken> {
+    pub(super) fn take(&mut self) -> Option<Taken> {
         let i = (self.save - self.base) as usize;
         let s = std::mem::replace(self.slots.get_mut(i)?, Slot::Gap);
         let m = self.taken(s)?;
@@ -387,7 +423,7 @@ impl Mailbox {
             }
         }
     }
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.save = self.base;
     }
     #[inline]
@@ -428,32 +464,32 @@ impl Mailbox {
 
     /// Marks the end of the mailbox: what is there cannot hold a reference made later.
     #[inline]
-    pub fn reserve(&mut self) -> u64 {
+    pub(super) fn reserve(&mut self) -> u64 {
         let at = self.end();
         self.markers.get_or_insert_default().reserve(at)
     }
     /// The reference that the marker is for.
     #[inline]
-    pub fn bind(&mut self, marker: u64, id: RefId) {
+    pub(super) fn bind(&mut self, marker: u64, id: RefId) {
         if let Some(m) = &mut self.markers {
             m.bind(marker, id);
         }
     }
     #[inline]
-    pub fn unbind(&mut self, id: RefId) {
+    pub(super) fn unbind(&mut self, id: RefId) {
         if let Some(m) = &mut self.markers {
             m.unbind(id);
         }
     }
     #[inline]
-    pub fn unreserve(&mut self, marker: u64) {
+    pub(super) fn unreserve(&mut self, marker: u64) {
         if let Some(m) = &mut self.markers {
             m.unreserve(marker);
         }
     }
     /// Starts the next receive at the marker of a reference.
     #[inline]
-    pub fn use_marker(&mut self, id: RefId) {
+    pub(super) fn use_marker(&mut self, id: RefId) {
         if let Some(at) = self.markers.as_ref().and_then(|m| m.position_of(id)) {
             // Gaps at the end may have been cut since.
             self.save = at.clamp(self.base, self.end());

@@ -1,0 +1,7 @@
+//! Descriptors, whatever they stand for: flags, copies, waiting for one. What is read from them and
+//! written to them is in [`crate::file`], [`crate::pipe`] and [`crate::socket`].
+
+pub use kvik_sys::fd::{
+    adopt, bytes_ready, close, duplicate, hung_up, is_open, limit, set_nonblocking, socket_pair,
+    takes, wait_either, wait_ready,
+};

@@ -1,0 +1,37 @@
+//! `Env`: the seam between the VM and the operating system. Every crate above asks for time,
+//! randomness, events, files, sockets, programs and threads here, and nowhere else
+//! (docs/internals/env.md).
+//!
+//! In production each function is the call below it, inlined. With the feature `simulation` the
+//! environment in force, [`current`], can make calls fail and replace the clock.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+pub mod faults;
+pub mod fd;
+pub mod file;
+pub mod fs;
+pub mod pipe;
+pub mod poll;
+pub mod process;
+pub mod random;
+#[cfg(feature = "simulation")]
+mod simulation;
+pub mod socket;
+pub mod thread;
+
+// Calls that no fault strikes so far.
+pub use kvik_sys::{mapped, path, place, shared, signal, tty};
+pub use kvik_sys::{Errno, Result};
+
+pub use faults::Fault;
+#[cfg(feature = "simulation")]
+pub use simulation::{current, Env};
+
+/// Takes the environment from the variables `KVIK_FAULTS` and `KVIK_CLOCK`, in a build that has
+/// faults. `Err` says what is wrong with them.
+pub fn start() -> std::result::Result<(), String> {
+    #[cfg(feature = "simulation")]
+    simulation::from_variables()?;
+    Ok(())
+}

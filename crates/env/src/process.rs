@@ -1,0 +1,27 @@
+//! Programs: starting them, and what they have used.
+
+use std::io;
+use std::process::ExitStatus;
+
+pub use kvik_sys::spawn::{in_its_own_session, reap, Child, Program};
+pub use std::process::{Child as StdChild, Command, Stdio};
+
+use crate::{Fault, Result};
+
+/// Starts a program and answers its process id; see [`kvik_sys::spawn::spawn`].
+#[inline]
+pub fn spawn(p: &Program<'_>) -> Result<i32> {
+    Fault::Spawn.fail()?;
+    kvik_sys::spawn::spawn(p)
+}
+
+/// Starts one for the command line's own use.
+pub fn start(c: &mut Command) -> io::Result<StdChild> {
+    Fault::Spawn.fail()?;
+    c.spawn()
+}
+/// The same, and waits for its end.
+pub fn status(c: &mut Command) -> io::Result<ExitStatus> {
+    Fault::Spawn.fail()?;
+    c.status()
+}

@@ -1,0 +1,52 @@
+//! The environment of a simulation: faults to inject, and a clock that moves only when it is told to.
+
+mod injection;
+mod poller;
+mod spec;
+mod virtual_clock;
+
+pub use injection::{Faults, When};
+pub use poller::Poller;
+use poller::Pollers;
+pub use virtual_clock::VirtualClock;
+
+/// What stands between the VM and the operating system.
+pub struct Env {
+    pub faults: Faults,
+    pub clock: VirtualClock,
+    pub(crate) pollers: Pollers,
+}
+
+/// The environment in force: that of this thread's VM.
+#[inline]
+pub fn current() -> &'static Env {
+    kvik_state::vm_state! {
+        static ENV: Env =
+            Env { faults: Faults::new(), clock: VirtualClock::new(), pollers: Pollers::new() };
+    }
+    &ENV
+}
+
+impl Env {
+    /// The time of day: of the virtual clock, or the system's with all jumps that came so far.
+    pub(crate) fn wall_nanos(&self, system: impl FnOnce() -> i64) -> i64 {
+        self.clock.jump(crate::Fault::ClockJump.jump());
+        self.clock.wall().unwrap_or_else(system).saturating_add(self.clock.jumps())
+    }
+}
+
+/// `KVIK_FAULTS`: faults from the start, as [`Faults::arm`] takes them. `KVIK_CLOCK=virtual`: time
+/// begins now and stands still.
+pub(crate) fn from_variables() -> Result<(), String> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let faults = variable("KVIK_FAULTS").unwrap_or_default();
+    current().faults.arm(&faults).map_err(|e| format!("KVIK_FAULTS: {e}"))?;
+    match variable("KVIK_CLOCK").as_deref() {
+        None | Some("") => Ok(()),
+        Some("virtual") => {
+            current().clock.stop();
+            Ok(())
+        }
+        Some(other) => Err(format!("KVIK_CLOCK: {other}: not \"virtual\"")),
+    }
+}

@@ -1,0 +1,170 @@
+//! A clock that stands still until somebody moves it.
+//!
+//! Who waits for a time is noted with it, then looks at the clock once more: so a move either comes
+//! before the look, or finds the note and wakes who waits.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// Who waits for a time.
+enum Sleeper {
+    Parked(Thread),
+    Poller(Arc<kvik_sys::poll::Poller>),
+}
+
+impl Sleeper {
+    fn wake(self) {
+        match self {
+            Sleeper::Parked(t) => t.unpark(),
+            Sleeper::Poller(p) => p.wake(),
+        }
+    }
+}
+
+pub struct VirtualClock {
+    stopped: AtomicBool,
+    /// Nanoseconds of the monotonic clock and since 1970.
+    now: AtomicI64,
+    wall: AtomicI64,
+    /// What the time of day has jumped by, whichever clock it is.
+    jumps: AtomicI64,
+    sleepers: Mutex<Vec<(i64, Sleeper)>>,
+    moved: Condvar,
+}
+
+/// How long a thread that waits for a condition goes without looking at the clock. The condition is the
+/// caller's, so a move of the clock cannot signal it.
+const LOOK: Duration = Duration::from_millis(1);
+
+impl VirtualClock {
+    pub(super) const fn new() -> VirtualClock {
+        VirtualClock {
+            stopped: AtomicBool::new(false),
+            now: AtomicI64::new(0),
+            wall: AtomicI64::new(0),
+            jumps: AtomicI64::new(0),
+            sleepers: Mutex::new(Vec::new()),
+            moved: Condvar::new(),
+        }
+    }
+    fn sleepers(&self) -> MutexGuard<'_, Vec<(i64, Sleeper)>> {
+        self.sleepers.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Time stands still from now on.
+    pub fn stop(&self) {
+        if !self.stopped.load(SeqCst) {
+            self.now.store(kvik_sys::clock::monotonic_nanos(), SeqCst);
+            self.wall.store(crate::clock::wall_nanos().saturating_sub(self.jumps()), SeqCst);
+            self.stopped.store(true, SeqCst);
+        }
+    }
+    /// The system's clock is in force again. All that wait look at it.
+    pub fn resume(&self) {
+        self.stopped.store(false, SeqCst);
+        self.wake(i64::MAX);
+    }
+    /// Time moves on, and whoever waits for a time that has come is woken. False where the clock does
+    /// not stand still.
+    pub fn advance(&self, by: Duration) -> bool {
+        if !self.stopped.load(SeqCst) {
+            return false;
+        }
+        let by = i64::try_from(by.as_nanos()).unwrap_or(i64::MAX);
+        let add = |clock: &AtomicI64| {
+            let next = |t: i64| Some(t.saturating_add(by));
+            clock.fetch_update(SeqCst, SeqCst, next).map_or_else(|t| t, |t| t.saturating_add(by))
+        };
+        add(&self.wall);
+        self.wake(add(&self.now));
+        true
+    }
+    fn wake(&self, now: i64) {
+        let mut all = self.sleepers();
+        let (due, later) = std::mem::take(&mut *all).into_iter().partition(|(at, _)| *at <= now);
+        *all = later;
+        self.moved.notify_all();
+        drop(all);
+        let due: Vec<(i64, Sleeper)> = due;
+        due.into_iter().for_each(|(_, s)| s.wake());
+    }
+
+    pub(crate) fn monotonic(&self) -> Option<i64> {
+        self.stopped.load(SeqCst).then(|| self.now.load(SeqCst))
+    }
+    pub(super) fn wall(&self) -> Option<i64> {
+        self.stopped.load(SeqCst).then(|| self.wall.load(SeqCst))
+    }
+    pub(super) fn jumps(&self) -> i64 {
+        self.jumps.load(SeqCst)
+    }
+    pub(super) fn jump(&self, nanos: i64) {
+        self.jumps.fetch_add(nanos, SeqCst);
+    }
+
+    /// The moment a wait ends.
+    fn end(&self, time: Duration) -> Option<i64> {
+        let nanos = i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+        self.monotonic().map(|now| now.saturating_add(nanos))
+    }
+    fn is_before(&self, end: i64) -> bool {
+        self.monotonic().is_some_and(|now| now < end)
+    }
+
+    /// False where time does not stand still: nobody has slept.
+    pub(crate) fn sleep(&self, time: Duration) -> bool {
+        let Some(end) = self.end(time) else { return false };
+        let mut all = self.sleepers();
+        while self.is_before(end) {
+            all = self.moved.wait(all).unwrap_or_else(|e| e.into_inner());
+        }
+        true
+    }
+    /// `park_timeout`. May return early, as that may.
+    pub(crate) fn park(&self, time: Duration) -> bool {
+        let Some(end) = self.end(time) else { return false };
+        let me = std::thread::current();
+        let id = me.id();
+        self.sleepers().push((end, Sleeper::Parked(me)));
+        if self.is_before(end) {
+            std::thread::park();
+        }
+        self.sleepers().retain(|(_, s)| !matches!(s, Sleeper::Parked(t) if t.id() == id));
+        true
+    }
+    /// Waits for the condition until then. `Err`: time does not stand still.
+    pub(crate) fn wait<'a, T>(
+        &self,
+        condition: &Condvar,
+        guard: MutexGuard<'a, T>,
+        time: Duration,
+    ) -> Result<(MutexGuard<'a, T>, bool), MutexGuard<'a, T>> {
+        let Some(end) = self.end(time) else { return Err(guard) };
+        let mut guard = guard;
+        while self.is_before(end) {
+            let (g, r) = condition.wait_timeout(guard, LOOK).unwrap_or_else(|e| e.into_inner());
+            guard = g;
+            if !r.timed_out() {
+                return Ok((guard, false));
+            }
+        }
+        Ok((guard, true))
+    }
+    /// Calls `wait`, to be ended by the poller's `wake` when so much time has gone by. `None`: time
+    /// does not stand still.
+    pub(super) fn poll<R>(
+        &self,
+        poller: &Arc<kvik_sys::poll::Poller>,
+        time: Duration,
+        wait: impl FnOnce(Option<Duration>) -> R,
+    ) -> Option<R> {
+        let end = self.end(time)?;
+        self.sleepers().push((end, Sleeper::Poller(poller.clone())));
+        let r = wait(if self.is_before(end) { None } else { Some(Duration::ZERO) });
+        let is_mine = |s: &Sleeper| matches!(s, Sleeper::Poller(p) if Arc::ptr_eq(p, poller));
+        self.sleepers().retain(|(_, s)| !is_mine(s));
+        Some(r)
+    }
+}

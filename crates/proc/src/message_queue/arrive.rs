@@ -1,0 +1,148 @@
+//! Messages come into the queue: to the heap, as the first message or a borrowed one, or to the end of
+//! the mailbox.
+
+use kvik_heap::roots::Root;
+use kvik_heap::{Heap, OwnedTerm};
+use kvik_sync::Chain;
+use kvik_term::Term;
+
+use super::MessageQueue;
+use crate::process::flag;
+use crate::signal_types::Signal;
+
+/// A first message of more words than this is taken over instead of copied.
+pub(super) const SMALL_MESSAGE: usize = 64;
+/// One that goes to who waits for it is copied to its heap up to this size: a line of text is less.
+const LINE: usize = 192;
+
+/// While one of these is set messages go to the mailbox.
+const NOT_ON_HEAP: u32 = flag::EXITING
+    | flag::TIMED_OUT
+    | flag::SUSPENDED
+    | flag::HIBERNATING
+    | flag::OFF_HEAP_QUEUE
+    | flag::NOTICES_MESSAGES
+    | flag::CHORES;
+
+impl<'p> MessageQueue<'p> {
+    /// Takes a message from a sender who has ended the process's wait: a small one goes to its heap.
+    /// False: it did not.
+    #[inline]
+    pub fn accept(self, t: Term<'_>) -> bool {
+        // A mailbox would be made for one that finds no room, and stay.
+        let copy = |h: &'p Heap| h.copy_small(t, LINE).or_else(|| h.copy_beside(t, SMALL_MESSAGE));
+        let put = self.put_on_heap(copy);
+        if put {
+            self.mark(flag::UNFETCHED);
+        } else {
+            self.push(OwnedTerm::message(t));
+            self.note_accepted();
+        }
+        put
+    }
+    /// The same while the process waits for its turn, with an empty inbox. False: the message has to
+    /// go through the inbox.
+    #[inline]
+    pub fn accept_early(self, t: Term<'_>) -> bool {
+        let put = !self.flag(flag::ENDING | flag::PENDING)
+            && self.put_on_heap(|h| h.copy_small(t, SMALL_MESSAGE));
+        if put {
+            self.mark(flag::UNFETCHED);
+        }
+        put
+    }
+    /// A sender who may touch the process has put a message at the end of its mailbox.
+    pub fn note_accepted(self) {
+        self.note_unfetched(1);
+        self.mark(flag::UNFETCHED);
+    }
+    /// A message that a signal became: made on the heap where that can be, else in memory of its own.
+    #[inline]
+    pub fn put_of_signal(
+        self,
+        make: impl FnOnce(&'p Heap) -> Option<Term<'p>>,
+        make_owned: impl FnOnce() -> OwnedTerm,
+    ) {
+        let waits = self.flag(flag::WAITING);
+        match self.put_on_heap(make) {
+            true if waits => self.mark(flag::ROUSED),
+            true => (),
+            false => self.push(make_owned()),
+        }
+    }
+    /// A row of messages that was all there was in the inbox.
+    #[inline]
+    pub fn append(self, row: Chain<Signal>, n: usize) {
+        let only = if n == 1 { row.first().and_then(Signal::message) } else { None };
+        if !only.is_some_and(|m| self.put_on_heap(|h| h.copy_small(m.term(), SMALL_MESSAGE))) {
+            debug_assert!(!self.has_backlog());
+            self.mailbox().append(row, n);
+            self.note_unfetched(n);
+        }
+        self.mark(flag::UNFETCHED);
+        self.check();
+    }
+    /// To the end of the mailbox.
+    #[inline]
+    pub fn push(self, m: OwnedTerm) {
+        debug_assert!(!self.has_backlog());
+        self.mailbox().push(m);
+        self.check();
+    }
+    /// The same with when it was sent, in ticks. A mailbox that is made for it goes when it is taken.
+    pub fn push_stamped(self, m: OwnedTerm, sent: u64) {
+        debug_assert!(!self.has_backlog());
+        if self.p.places.kept.get().is_none() {
+            self.mark(flag::SPARE_MAILBOX);
+        }
+        self.mailbox().push_stamped(m, sent);
+        self.check();
+    }
+    /// The same with a token of sequential tracing, or an empty list for none.
+    pub fn push_tokened(self, m: OwnedTerm, token: OwnedTerm) {
+        debug_assert!(!self.has_backlog());
+        self.mailbox().push_tokened(m, token);
+        self.check();
+    }
+    /// Puts a message on the process's heap, if it waits for one and has looked at all others, or
+    /// does not wait and has none. False: neither, or there is no room.
+    #[inline]
+    fn put_on_heap(self, make: impl FnOnce(&'p Heap) -> Option<Term<'p>>) -> bool {
+        let (p, flags) = (self.p, self.p.flags.get());
+        let mut m = self.mailbox_if_any();
+        if flags & NOT_ON_HEAP != 0 || m.as_ref().is_some_and(|m| m.lent() || !m.at_end()) {
+            return false;
+        }
+        let waits = flags & flag::WAITING != 0;
+        if !waits && (p.heap.message().is_some() || m.as_ref().is_some_and(|m| !m.is_empty())) {
+            return false;
+        }
+        debug_assert!(p.heap.message().is_none() && !self.has_backlog());
+        let Some(t) = make(&p.heap) else { return false };
+        if m.as_mut().is_none_or(|m| m.make_room_before()) {
+            p.heap.set_root(Root::Message, t);
+        } else if let Some(m) = &mut m {
+            p.heap.set_root(Root::Lent, t);
+            m.push_lent();
+        }
+        drop(m);
+        p.flags.set(flags & !flag::WAITING);
+        self.check();
+        true
+    }
+    #[inline]
+    fn mark(self, f: u32) {
+        self.p.flags.set(self.p.flags.get() | f);
+    }
+
+    /// What is in the mailbox came without a token.
+    pub fn no_tokens(self) {
+        if let Some(mut m) = self.mailbox_if_any() {
+            m.no_tokens();
+        }
+    }
+    /// Does any message say something of tokens?
+    pub fn has_tokens(self) -> bool {
+        self.mailbox_if_any().is_some_and(|m| m.has_tokens())
+    }
+}

@@ -1,0 +1,189 @@
+//! What a `receive` does with the queue: it looks at one message after the other, leaves those that do
+//! not match where they are, and takes the first that does.
+
+use kvik_heap::roots::Root;
+use kvik_heap::OwnedTerm;
+use kvik_term::Term;
+
+use super::arrive::SMALL_MESSAGE;
+use super::mailbox::Mailbox;
+use super::MessageQueue;
+use crate::process::flag;
+use crate::signal_types::RefId;
+
+/// What a `loop_rec` finds.
+#[derive(Debug)]
+pub enum Peek<'h> {
+    /// No message, or the process must end (its turn then ends with `Wait` and it does).
+    Nothing,
+    Message(Term<'h>),
+    /// A collection is due, or the next message needs so many words in the block: collect, and look
+    /// again. Nothing is live in x registers here.
+    Collect(usize),
+    /// More has come than can be handled in this turn: end it, and look again in the next.
+    Later,
+}
+
+impl<'p> MessageQueue<'p> {
+    /// Was every message looked at?
+    #[inline]
+    pub fn at_end(self) -> bool {
+        self.mailbox_if_any().is_none_or(|m| m.at_end() && !m.lent())
+            && self.p.heap.message().is_none()
+    }
+    /// Is there a message in the mailbox that was not looked at?
+    pub fn has_next(self) -> bool {
+        self.mailbox_if_any().is_some_and(|mut m| m.has_next())
+    }
+    /// The message to match next, which is put on the heap where it is not there. `None`: all were
+    /// looked at.
+    #[inline]
+    pub fn look(self) -> Option<Peek<'p>> {
+        let heap = &self.p.heap;
+        if let Some(t) = heap.message() {
+            return Some(Peek::Message(t));
+        }
+        let m = self.mailbox_if_any();
+        if m.as_ref().is_some_and(|m| m.lent()) {
+            return Some(Peek::Message(heap.root(Root::Lent)));
+        }
+        if heap.gc_due() {
+            return Some(Peek::Collect(0));
+        }
+        let found = self.look_in(&mut *m?);
+        self.check();
+        found
+    }
+    /// The message at the save pointer: copied to the heap as the first message, or borrowed.
+    #[inline]
+    fn look_in(self, m: &mut Mailbox) -> Option<Peek<'p>> {
+        let heap = &self.p.heap;
+        m.fetch_to_look();
+        let small = |n: &usize| *n <= SMALL_MESSAGE && !self.flag(flag::NOTICES_MESSAGES);
+        let Some(words) = m.front_words().filter(small) else {
+            return m.lend().map(|t| Peek::Message(heap.lend(t)));
+        };
+        if words > heap.room() {
+            return Some(Peek::Collect(words));
+        }
+        let m = m.take_front()?;
+        let t = m.as_immediate().unwrap_or_else(|| {
+            // A term with a part that occurs twice takes more words than it had.
+            let small = heap.copy_small(m.term(), SMALL_MESSAGE);
+            small.unwrap_or_else(|| heap.copy(m.term()))
+        });
+        heap.set_root(Root::Message, t);
+        Some(Peek::Message(t))
+    }
+    /// The message looked at does not match: on to the next.
+    #[inline]
+    pub fn skip(self) {
+        self.p.set_flag(flag::UNFETCHED, false);
+        let mut m = self.mailbox();
+        if let Some(t) = self.p.heap.take_message() {
+            m.skip_first(OwnedTerm::message(t));
+        } else {
+            self.give_back(&mut m);
+            m.skip();
+        }
+        drop(m);
+        self.check();
+    }
+    #[inline]
+    fn give_back(self, m: &mut Mailbox) {
+        if m.lent() {
+            m.give_back(self.p.heap.take_back());
+        }
+    }
+    /// The message looked at matches: takes it out of the queue. Gives it with its token, where it says
+    /// something of tokens.
+    #[inline]
+    pub fn take(self) -> Option<(OwnedTerm, Term<'p>)> {
+        let heap = &self.p.heap;
+        if heap.take_message().is_some() {
+            return None;
+        }
+        let message = heap.root(Root::Lent);
+        let mut m = self.mailbox();
+        if m.keep_lent() {
+            heap.keep_lent();
+            heap.set_root(Root::Lent, Term::NIL);
+        }
+        let token = m.take().and_then(|t| t.token);
+        drop(m);
+        self.check();
+        token.map(|token| (token, message))
+    }
+    /// The memory of a borrowed message becomes part of the heap, as the process keeps a part of it; the
+    /// message may go back to the mailbox all the same.
+    pub fn keep_lent(self) {
+        self.p.heap.keep_lent();
+    }
+    /// A first message goes to the front of the mailbox.
+    #[inline]
+    fn put_first_back(self) -> bool {
+        let t = self.p.heap.take_message();
+        t.map(|t| self.mailbox().put_before(OwnedTerm::message(t))).is_some()
+    }
+    /// Nothing that was received will match. `fetched`: the process knows of all of it.
+    #[inline]
+    pub fn skip_all(self, fetched: bool) {
+        self.put_first_back();
+        let Some(mut m) = self.mailbox_if_any() else { return };
+        self.give_back(&mut m);
+        if fetched {
+            m.fetch();
+        }
+        m.skip_all();
+        drop(m);
+        self.check();
+    }
+    /// The receive is over without a message: the next begins with the oldest.
+    pub fn restart(self) {
+        self.skip_all(false);
+        if let Some(mut m) = self.mailbox_if_any() {
+            m.restart();
+        }
+        self.check();
+    }
+    /// The time of the receive is over before it looked at the message that it was woken for.
+    pub fn miss(self) {
+        let first = self.put_first_back();
+        if let Some(mut m) = self.mailbox_if_any().filter(|m| first || m.lent()) {
+            self.keep_first_unfetched(&mut m);
+        }
+        self.check();
+    }
+    /// Has all messages in the mailbox, for who looks for them there.
+    pub fn shelve(self) {
+        if self.put_first_back() {
+            self.mailbox().restart();
+        }
+        self.check();
+    }
+
+    /// Marks the end of the queue: what is there cannot hold a reference made later.
+    pub fn reserve_marker(self) -> u64 {
+        self.mailbox().reserve()
+    }
+    /// The reference that the marker is for.
+    pub fn bind_marker(self, marker: u64, id: RefId) {
+        self.mailbox().bind(marker, id);
+    }
+    pub fn clear_bound_marker(self, id: RefId) {
+        if let Some(mut m) = self.mailbox_if_any() {
+            m.unbind(id);
+        }
+    }
+    pub fn clear_marker(self, marker: u64) {
+        if let Some(mut m) = self.mailbox_if_any() {
+            m.unreserve(marker);
+        }
+    }
+    /// The next receive begins with what came after the marker of a reference. A first message is
+    /// looked at all the same.
+    pub fn use_marker(self, id: RefId) {
+        self.mailbox().use_marker(id);
+        self.check();
+    }
+}
