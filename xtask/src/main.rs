@@ -11,6 +11,7 @@ mod page;
 mod seam;
 mod statics;
 mod tidy;
+mod type_names;
 mod view;
 
 use std::process::ExitCode;

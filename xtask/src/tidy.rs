@@ -1,9 +1,12 @@
 //! The rules of the house that a program can check: who may use whom, where `unsafe` lives, how
-//! long a file may be, how many modules may use each other in a circle.
+//! long a file may be, how many modules may use each other in a circle, and that no two crates give a
+//! public type the same name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::type_names;
 
 /// The crates from the bottom up. A crate may use those before it.
 const LAYERS: &[&str] = &[
@@ -22,6 +25,7 @@ pub fn root() -> PathBuf {
 /// Every breach, a line each.
 pub fn faults(root: &Path) -> Vec<String> {
     let mut out = Vec::new();
+    let mut names = type_names::Names::new();
     for name in crates(root) {
         let dir = root.join("crates").join(&name);
         match LAYERS.iter().position(|l| *l == name) {
@@ -33,11 +37,13 @@ pub fn faults(root: &Path) -> Vec<String> {
         unsafe_homes(&dir, &name, &mut out);
         lengths(root, &dir, &mut out);
         crate::cycles::check(&dir, &name, &mut out);
+        type_names::collect(&dir.join("src"), &name, &mut names);
         crate::seam::check(root, &dir, &name, &mut out);
         if name != "release" {
             releases(root, &dir.join("src"), &mut out);
         }
     }
+    out.extend(type_names::faults(&names));
     crate::statics::check(root, &crates(root), &mut out);
     documents(root, &mut out);
     page_lengths(root, &mut out);
