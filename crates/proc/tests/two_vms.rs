@@ -13,7 +13,7 @@ use kvik_proc::process::flag;
 use kvik_proc::signal::{post, RefId};
 use kvik_proc::spawn::{spawn, SpawnOptions};
 use kvik_proc::{clock, hooks, process, registry, sched, set_hooks, timer};
-use kvik_proc::{Hooks, Outcome, Peek, Proc, Stage};
+use kvik_proc::{CurrentTask, Hooks, Peek, Proc, SliceEnd};
 use kvik_state::{vm_state, Vm};
 use kvik_term::{am, Atom, Term};
 
@@ -23,33 +23,33 @@ vm_state! {
 }
 
 /// Tells of the numbers that come, and ends with any other message.
-fn run(stage: &Stage, _: &Regs) -> Outcome {
-    stage.with(serve).unwrap_or(Outcome::Exit)
+fn run(stage: &CurrentTask, _: &Regs) -> SliceEnd {
+    stage.with(serve).unwrap_or(SliceEnd::Exit)
 }
-fn serve(p: &Proc) -> Outcome {
+fn serve(p: &Proc) -> SliceEnd {
     loop {
         let m = match p.peek() {
             Peek::Message(m) => m,
             Peek::Collect(_) => {
                 p.set_flag(flag::FULL_GC, true);
-                return Outcome::Yield;
+                return SliceEnd::Yield;
             }
-            Peek::Later => return Outcome::Yield,
+            Peek::Later => return SliceEnd::Yield,
             Peek::Nothing => break,
         };
         p.heap.bump_reductions(2);
         p.remove_message();
         let Some(n) = m.as_small() else {
             p.heap.set_root(Root::ExcValue, am::normal.into());
-            return Outcome::Exit;
+            return SliceEnd::Exit;
         };
         HEARD.get().unwrap().send(n).unwrap();
         if p.out_of_reductions() {
-            return Outcome::Yield;
+            return SliceEnd::Yield;
         }
     }
     p.wait();
-    Outcome::Wait
+    SliceEnd::Wait
 }
 
 fn server() -> Atom {
@@ -64,7 +64,7 @@ fn start(schedulers: usize) -> Receiver<i64> {
     let (tx, rx) = channel();
     HEARD.set(tx).unwrap();
     assert!(set_hooks(Hooks { run, ..hooks::DEFAULT }));
-    let config = sched::Config { schedulers, spin_us: 0 };
+    let config = sched::SchedulerConfig { schedulers, spin_us: 0 };
     sched::prepare(&config);
     let options = SpawnOptions::default();
     let p = spawn(None, am::erlang, am::apply, Term::NIL, options).unwrap();

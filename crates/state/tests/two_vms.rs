@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 use std::sync::Barrier;
 use std::thread;
 
-use kvik_heap::{literal, meter, Heap, OwnedTerm};
+use kvik_heap::{literal, memory_counters, Heap, OwnedTerm};
 use kvik_proc::process::{self, Proc};
 use kvik_proc::signal::{post, RefId};
 use kvik_proc::spawn::{spawn, SpawnOptions};
-use kvik_proc::{hooks, registry, set_hooks, timer, Class, Hooks};
+use kvik_proc::{hooks, registry, set_hooks, timer, ErrorClass, Hooks};
 use kvik_state::Vm;
 use kvik_term::{am, node, Atom, Term};
 
@@ -54,7 +54,7 @@ fn bif<'h>(p: &'h Proc, m: &str, name: &str, args: &[Term<'h>]) -> Term<'h> {
         match f(p, args) {
             Ok(t) => return t,
             // The rest comes in another turn.
-            Err(_) if p.heap.exc_class() == Class::Again as u8 => {}
+            Err(_) if p.heap.exc_class() == ErrorClass::Again as u8 => {}
             Err(_) => panic!("{m}:{name} failed"),
         }
     }
@@ -123,7 +123,7 @@ fn seen() -> Seen {
         timers: timer::count(),
         rows: size,
         persistent: value.list().count(),
-        binary_bytes: meter::BINARIES.sum(),
+        binary_bytes: memory_counters::BINARIES.sum(),
     }
 }
 

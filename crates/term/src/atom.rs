@@ -186,7 +186,9 @@ impl Table {
     fn named(&self, atom: Atom) -> Atom {
         if self.by_rank {
             let unranked = |entry: &&Name| entry.rank.load(Ordering::Relaxed) == 0;
-            self.entry(atom).filter(unranked).map(|entry| self.first_named(atom, entry));
+            if let Some(entry) = self.entry(atom).filter(unranked) {
+                self.first_named(atom, entry);
+            }
         }
         atom
     }
