@@ -12,6 +12,7 @@ use iced_x86::{
     SymbolResult,
 };
 use kvik_beam::{verify, Code, Container, Module, Opcode};
+use kvik_term::{hash, Term};
 
 use crate::compiler::{CompiledModule, Compiler, Scratch, Tables};
 use crate::load::compile;
@@ -166,6 +167,11 @@ fn native_code(case: &Case) -> Result<String, LoadError> {
 
 fn names(tables: &Tables, made: &CompiledModule) -> Names {
     let atoms = tables.atoms.iter().skip(1).map(|a| (a.word(), format!("'{}'", a.name())));
+    // It comes from the atom's number, which is another whenever the VM names one more.
+    let hashes =
+        tables.atoms.iter().skip(1).map(|a| {
+            (u64::from(hash::internal(Term::atom(*a), 0)), format!("hash '{}'", a.name()))
+        });
     let imports = tables.imports.iter().map(|e| {
         let name = format!("{}:{}/{}", e.module.name(), e.function.name(), e.arity);
         (*e as *const _ as u64, name)
@@ -177,7 +183,13 @@ fn names(tables: &Tables, made: &CompiledModule) -> Names {
     let segments = made.segments.iter().enumerate();
     let segments = segments.map(|(i, s)| (s.as_ptr() as u64, format!("segments {i}")));
     let nifs = made.nifs.iter().map(|n| (n.entry.as_ptr() as u64, "NIF entry".to_string()));
-    let numbers = atoms.chain(imports).chain(literals).chain(lambdas).chain(segments).chain(nifs);
+    let numbers = atoms
+        .chain(hashes)
+        .chain(imports)
+        .chain(literals)
+        .chain(lambdas)
+        .chain(segments)
+        .chain(nifs);
     Names { numbers: numbers.collect(), targets: HashMap::new() }
 }
 
