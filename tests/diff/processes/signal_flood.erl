@@ -41,7 +41,9 @@ ends() ->
     exit(Pid, kill),
     Behind = flood(Pid),
     atomics:put(Flag, 1, 1),
-    Why = fun (Refs) -> lists:usort([receive {'DOWN', Ref, process, Pid, W} -> W end || Ref <- Refs]) end,
+    %% Whoever monitors a process that is ending is told in no order that could be relied on.
+    Told = maps:from_list([receive {'DOWN', Ref, process, Pid, W} -> {Ref, W} end || _ <- Before ++ Behind]),
+    Why = fun (Refs) -> lists:usort([maps:get(Ref, Told) || Ref <- Refs]) end,
     io:format("~p~n", [{Why(Before), Why(Behind), is_process_alive(Pid), process_info(Pid, links)}]).
 
 %% Runs a fun when a flag is set, and has nothing to do with messages before.
