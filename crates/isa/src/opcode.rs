@@ -132,7 +132,9 @@ mod tests {
 
     #[test]
     fn each_release_has_the_opcodes_of_those_before() {
-        assert_eq!([25, 26, 27, 28, 29].map(highest_opcode), [180, 182, 183, 184, 191]);
+        // Those that OTP's `genop.tab` has; one of ours comes behind all of them.
+        assert_eq!([25, 26, 27, 28].map(highest_opcode), [180, 182, 183, 184]);
+        assert!(highest_opcode(29) >= 191);
     }
 
     #[test]
